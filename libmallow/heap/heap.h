@@ -1,0 +1,85 @@
+// The heap: what everything above it calls. One malloc travels
+//   api -> thread_cache (nearly all end here) -> transfer_cache -> central_list -> page_heap -> os/memory
+//
+// Thread safety: every function here may be called from any thread at any time, also before
+// constructors run, during thread exit and after fork. None allocates from itself, throws,
+// or sets errno; a null result means "no memory" and the caller sets errno.
+//
+// heap/ does not know that anyone records. A client may ask, before the first allocation, for
+// an opaque side record beside each object; the heap stores it, never reads it, and never
+// clears it when an object is handed out (the client writes it at birth).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mallow::heap {
+
+// Largest size that the thread cache serves; above it objects are whole pages.
+inline constexpr size_t kMaxSmallBytes = 256 * 1024;
+// Every object is aligned to this at least.
+inline constexpr size_t kMinAlignment = 16;
+
+// --- The ordinary way -------------------------------------------------------------------------
+
+// Returns a block of at least `bytes` bytes (bytes == 0 gives a smallest block), or null.
+// Inline hit path in thread_cache.h; this one is complete and may be called instead.
+void* Allocate(size_t bytes);
+
+// `alignment` is a power of two; any size.
+void* AllocateAligned(size_t alignment, size_t bytes);
+
+// Zeroed; knows pages that come fresh from the system and does not clear them again.
+void* AllocateZeroed(size_t bytes);
+
+// Releases a block; `p` may be null. A pointer that is not the start of a live block of ours ends
+// the process with one clear sentence (see base/check.h) where it can be told cheaply.
+void Free(void* p);
+
+// True for a pointer into memory that this heap manages (cheap: one page map look-up).
+bool Owns(const void* p);
+
+// Bytes usable at p, which must be the start of a live block.
+size_t UsableBytes(const void* p);
+
+// Grows or shrinks in place when the block's class or its pages allow it, without moving.
+// Returns false if the block would have to move. Null side effects on false.
+bool ResizeInPlace(void* p, size_t bytes);
+
+// --- For a client that wants to see every call ------------------------------------------------
+
+// Before the first allocation only. `record_bytes`: 0 or a power of two up to 32. From then on every
+// object has such a record, and with `every_call_slow` the hit paths never hit: the lists they see stay
+// empty and the page classes they see stay 0, so that every call reaches the slow functions
+// of api/, which ask the client. Costs the hit path nothing when not used.
+void Configure(size_t record_bytes, bool every_call_slow);
+
+// The side record of the object that starts at p, or null when p is not the start of an object in use or not
+// ours. Valid until the object is freed. One page map look-up and one multiplication.
+void* SideRecord(const void* p);
+
+// --- Housekeeping -----------------------------------------------------------------------------
+
+// Gives back what can be given back; at most `keep_bytes` of free pages stay. True if anything was returned.
+bool Trim(size_t keep_bytes);
+
+struct Statistics {
+  uint64_t system_bytes;       // mapped from the system for blocks
+  uint64_t returned_bytes;     // of those, given back to the system at present
+  uint64_t page_heap_free_bytes;
+  uint64_t central_free_bytes; // in central and transfer lists
+  uint64_t thread_free_bytes;  // in thread caches (estimate: read without locks)
+  uint64_t in_use_bytes;
+  uint64_t metadata_bytes;
+  uint64_t large_count, large_bytes;
+  uint64_t mmap_calls;
+};
+Statistics GetStatistics();
+
+// Fork: to be called by pthread_atfork handlers. BeforeFork takes every lock in rank order (a lock that the
+// calling thread holds already, because a signal handler forks out of malloc, is skipped).
+void BeforeFork();
+void AfterForkInParent();
+void AfterForkInChild();
+
+}  // namespace mallow::heap
