@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// commands lists the constructors of the verbs that are built, in the order
+// in which help shows them.
+var commands = []func() *cobra.Command{
+	newReportCommand,
+}
+
+// verbs are reserved from the first version on, so that a program of such a
+// name never changes its meaning: it needs "mallow record -- NAME". One that
+// is not built yet says so.
+var verbs = []string{
+	"record", "run", "lib", "report", "diff", "compare", "gate", "history", "go", "import", "log", "top",
+	"check", "torture", "doctor", "version", "completion", "help",
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mallow [VERB] [FLAGS] [--] PROG ARGS",
+		Short: "Find, explain, remove and keep out the cost of memory allocation",
+		Long: `mallow records every memory allocation of a program, with its whole call
+stack, and explains them on one screen.
+
+Without a verb it records: "mallow PROG ARGS" is "mallow record -- PROG ARGS".
+mallow's own flags end at the first word that is no flag.`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	for _, newCommand := range commands {
+		root.AddCommand(newCommand())
+	}
+	for _, verb := range verbs {
+		if verb != "help" && find(root, verb) == nil {
+			root.AddCommand(newUnbuiltCommand(verb))
+		}
+	}
+	return root
+}
+
+func newUnbuiltCommand(verb string) *cobra.Command {
+	return &cobra.Command{
+		Use:                verb,
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return fmt.Errorf("mallow %s is not built yet", verb)
+		},
+	}
+}
+
+func find(root *cobra.Command, verb string) *cobra.Command {
+	for _, c := range root.Commands() {
+		if c.Name() == verb {
+			return c
+		}
+	}
+	return nil
+}
+
+// withDefaultVerb puts "record" before arguments that do not begin with a
+// verb.
+func withDefaultVerb(root *cobra.Command, args []string) ([]string, error) {
+	if len(args) == 0 || slices.Contains(verbs, args[0]) || strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return args, nil
+	}
+	switch args[0] {
+	case "-h", "--help":
+		return args, nil
+	case "--version":
+		return []string{"version"}, nil
+	}
+	if word := firstWord(find(root, "record").Flags(), args); slices.Contains(verbs, word) {
+		return nil, fmt.Errorf("the verb comes first: mallow %s FLAGS (a program named %s needs mallow record -- %s)",
+			word, word, word)
+	}
+	return append([]string{"record"}, args...), nil
+}
+
+// firstWord returns the first argument that is neither a flag nor the value
+// of one of the flags; "" where there is none or "--" stands before it.
+func firstWord(flags *pflag.FlagSet, args []string) string {
+	for len(args) > 0 {
+		arg := args[0]
+		if arg == "--" {
+			return ""
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			return arg
+		}
+		args = args[1:]
+		if takesNextArgument(flags, arg) && len(args) > 0 {
+			args = args[1:]
+		}
+	}
+	return ""
+}
+
+func takesNextArgument(flags *pflag.FlagSet, arg string) bool {
+	var flag *pflag.Flag
+	if name, long := strings.CutPrefix(arg, "--"); long {
+		flag = flags.Lookup(name)
+	} else if len(arg) == 2 {
+		flag = flags.ShorthandLookup(arg[1:])
+	}
+	return flag != nil && flag.NoOptDefVal == ""
+}
