@@ -1,0 +1,67 @@
+# The only door: `make` builds, `make test` proves, `make help` lists the rest.
+.DEFAULT_GOAL := all
+.PHONY: all library test bench tidy fuzz install test-oracle test-glibc clean help
+.NOTPARALLEL:
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZTIME ?= 30s
+
+# Both must work in a tree that git finds to be of dubious ownership, with settings of neither.
+GO := go
+GOBUILD := $(GO) build -buildvcs=false -trimpath
+COMMIT := $(shell git -c safe.directory='*' rev-parse --short=12 HEAD 2>/dev/null)
+CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
+EMBEDDED := internal/launch/embedded
+
+# Replaces a file at once and only when it differs: a running program may have the old one mapped.
+put = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv -f $(2).new $(2); }
+
+all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
+	@mkdir -p $(EMBEDDED)
+	@$(call put,build/libmallow.so,$(EMBEDDED)/libmallow.so)
+	CGO_ENABLED=0 $(GOBUILD) -tags embed -ldflags '-X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
+
+library: build/release/CMakeCache.txt
+	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared mallow_static
+	@$(call put,build/release/libmallow/libmallow.so,build/libmallow.so)
+	@$(call put,build/release/libmallow/libmallow.a,build/libmallow.a)
+
+# Without the tests, which need more packages; `make test` adds them to the same folder.
+build/release/CMakeCache.txt:
+	@tools/setup.sh build
+	cmake --preset release -DMALLOW_TESTS=OFF
+
+test: ## Run everything that must hold before a change lands (under 20 minutes on 2 cores)
+	@tools/setup.sh test
+	@$(MAKE) all
+	@$(GO) run -buildvcs=false ./tools/suite -j $(JOBS)
+
+bench: all ## Measure against glibc and the peers, and print the tables
+	@bench/run
+
+tidy: ## Check formatting, layers, words and scripts
+	@$(GO) run -buildvcs=false ./tools/tidy
+
+fuzz: all ## Fuzz every reader for FUZZTIME each (default 30s)
+	@tools/fuzz.sh $(FUZZTIME)
+
+test-oracle: all ## Compare every capture with the oracle, in full (long)
+	@$(GO) run -buildvcs=false ./tools/suite -j $(JOBS) -only oracle
+
+test-glibc: all ## Run glibc's own malloc tests on libmallow (long)
+	@$(GO) run -buildvcs=false ./tools/suite -j $(JOBS) -only glibc
+
+install: all ## Install below PREFIX (default /usr/local); DESTDIR is put before it
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib' '$(DESTDIR)$(PREFIX)/include/mallow'
+	install -m 755 build/mallow '$(DESTDIR)$(PREFIX)/bin/mallow'
+	install -m 755 build/libmallow.so '$(DESTDIR)$(PREFIX)/lib/libmallow.so'
+	install -m 644 build/libmallow.a '$(DESTDIR)$(PREFIX)/lib/libmallow.a'
+	install -m 644 include/mallow/*.h '$(DESTDIR)$(PREFIX)/include/mallow/'
+
+clean: ## Remove what was built
+	rm -rf build $(EMBEDDED)
+
+help: ## List these targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
