@@ -1,0 +1,48 @@
+// Compiler and platform: the only file with #if for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if !defined(__linux__) || !defined(__x86_64__)
+#error "libmallow knows Linux on x86-64 only: base/, os/ and record/unwind.cc are what a port has to write"
+#endif
+
+#define MALLOW_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define MALLOW_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define MALLOW_ALWAYS_INLINE inline __attribute__((always_inline))
+#define MALLOW_NOINLINE __attribute__((noinline))
+#define MALLOW_COLD __attribute__((cold, noinline))
+
+// A symbol that libmallow.so shows to the program; everything else is hidden.
+#define MALLOW_EXPORT __attribute__((visibility("default")))
+
+// Thread-local words live in the static TLS block: no call, no allocation on first use.
+#define MALLOW_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) __thread
+
+#if defined(MALLOW_CHECKS) && MALLOW_CHECKS
+#define MALLOW_CHECKS_ENABLED 1
+#else
+#define MALLOW_CHECKS_ENABLED 0
+#endif
+
+// Functions that read memory that does not belong to them in the eyes of a sanitizer (the stack walk).
+#define MALLOW_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
+
+namespace mallow {
+
+inline constexpr size_t kCacheLineBytes = 64;
+// User addresses of a process fit into so many bits; above them nothing is ours.
+inline constexpr int kAddressBits = 48;
+inline constexpr bool kChecksEnabled = MALLOW_CHECKS_ENABLED != 0;
+
+// Tells the processor that this is a waiting loop.
+MALLOW_ALWAYS_INLINE void SpinPause() { __builtin_ia32_pause(); }
+
+// A number that no other live thread has and that fork keeps: the thread pointer. Never 0 and a multiple
+// of 16.
+MALLOW_ALWAYS_INLINE uintptr_t ThreadIdentity() {
+  return reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
+}
+
+}  // namespace mallow

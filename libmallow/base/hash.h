@@ -1,0 +1,22 @@
+// Mixing of words; not against an adversary.
+#pragma once
+
+#include "base/config.h"
+
+namespace mallow {
+
+// A bijection in which every input bit moves about half of the output bits.
+constexpr uint64_t HashWord(uint64_t value) {
+  value ^= value >> 32;
+  value *= 0xd6e8feb86659fd93u;
+  value ^= value >> 32;
+  value *= 0xd6e8feb86659fd93u;
+  value ^= value >> 32;
+  return value;
+}
+
+constexpr uint64_t HashWords(uint64_t a, uint64_t b) {
+  return HashWord(HashWord(a) + 0x9e3779b97f4a7c15u + b);
+}
+
+}  // namespace mallow

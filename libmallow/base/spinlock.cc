@@ -1,0 +1,82 @@
+#include "base/spinlock.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "base/check.h"
+#include "base/syscall.h"
+
+namespace mallow {
+namespace {
+
+constexpr int kSpins = 100;
+
+// The futex is the low half of the word; on a little-endian machine it starts where the word starts.
+long FutexAddress(std::atomic<uintptr_t>* word) { return reinterpret_cast<long>(word); }
+
+#if MALLOW_CHECKS_ENABLED
+// Ranks held by this thread, as a bit set of rank / 10.
+MALLOW_THREAD_LOCAL uint32_t held_ranks = 0;
+#endif
+
+}  // namespace
+
+void Spinlock::LockSlow() {
+  const uintptr_t self = ThreadIdentity();
+  if (HeldByThisThread())
+    Die("malloc was called by a signal handler that interrupted malloc in the same thread");
+  for (int spin = 0; spin < kSpins; ++spin) {
+    uintptr_t free = 0;
+    if (holder_.load(std::memory_order_relaxed) == 0 &&
+        holder_.compare_exchange_weak(free, self, std::memory_order_acquire)) {
+      return;
+    }
+    SpinPause();
+  }
+  // Who has slept takes the lock with the sleepers bit set: others may still sleep, and a wake too many is
+  // cheap.
+  for (;;) {
+    uintptr_t seen = holder_.load(std::memory_order_relaxed);
+    if (seen == 0) {
+      if (holder_.compare_exchange_weak(seen, self | kSleepers, std::memory_order_acquire)) return;
+      continue;
+    }
+    if ((seen & kSleepers) != 0 ||
+        holder_.compare_exchange_weak(seen, seen | kSleepers, std::memory_order_relaxed)) {
+      SystemCall(SYS_futex, FutexAddress(&holder_), FUTEX_WAIT_PRIVATE,
+                 static_cast<long>(static_cast<uint32_t>(seen | kSleepers)));
+    }
+  }
+}
+
+void Spinlock::Wake() { SystemCall(SYS_futex, FutexAddress(&holder_), FUTEX_WAKE_PRIVATE, 1); }
+
+bool Spinlock::ForkLock() {
+  fork_skipped_ = false;
+  if (HeldByThisThread()) {
+    fork_skipped_ = true;
+    return false;
+  }
+  uintptr_t free = 0;
+  if (!holder_.compare_exchange_strong(free, ThreadIdentity(), std::memory_order_acquire)) LockSlow();
+  return true;
+}
+
+void Spinlock::ForkUnlock(bool child) {
+  if (fork_skipped_) return;
+  if (holder_.exchange(0, std::memory_order_release) & kSleepers && !child) Wake();
+}
+
+#if MALLOW_CHECKS_ENABLED
+void Spinlock::EnterRank() {
+  const uint32_t bit = 1u << (static_cast<uint32_t>(rank_) / 10);
+  MALLOW_CHECK(held_ranks < bit);
+  held_ranks |= bit;
+}
+void Spinlock::LeaveRank() { held_ranks &= ~(1u << (static_cast<uint32_t>(rank_) / 10)); }
+#else
+void Spinlock::EnterRank() {}
+void Spinlock::LeaveRank() {}
+#endif
+
+}  // namespace mallow

@@ -1,0 +1,90 @@
+// A lock for short critical sections, usable before constructors, in any thread, and around fork.
+//
+// Synchronisation: Lock() acquires, Unlock() releases. The lock word is the identity of the holder (see
+// ThreadIdentity), so a holder is known from the very instruction that took the lock: a fork from a signal
+// handler that interrupted a critical section can tell its own locks from those of others. Bit 0 says that
+// somebody sleeps.
+//
+// Rank: a thread takes locks in strictly rising rank, which excludes deadlock; asserted with MALLOW_CHECKS.
+// Two locks of the same rank are held together only by ForkLock (see there).
+#pragma once
+
+#include <atomic>
+
+#include "base/config.h"
+
+namespace mallow {
+
+enum class LockRank : uint8_t {
+  kRecorder = 10,    // record/: its rare global steps
+  kStackTable = 20,  // record/: growth of the tables
+  kMappedFile = 30,
+  kThreadRegistry = 40,  // heap/: list of thread caches
+  kTransferCache = 50,
+  kCentralList = 60,
+  kPageHeap = 70,  // spans, free pages, all metadata
+  kLeaf = 80,      // nothing is taken under it
+};
+
+class Spinlock {
+ public:
+  constexpr explicit Spinlock(LockRank rank) : rank_(rank) {}
+  Spinlock(const Spinlock&) = delete;
+  Spinlock& operator=(const Spinlock&) = delete;
+
+  MALLOW_ALWAYS_INLINE void Lock() {
+    uintptr_t free = 0;
+    if (MALLOW_UNLIKELY(
+            !holder_.compare_exchange_strong(free, ThreadIdentity(), std::memory_order_acquire))) {
+      LockSlow();
+    }
+    if constexpr (kChecksEnabled) EnterRank();
+  }
+
+  bool TryLock() {
+    uintptr_t free = 0;
+    if (!holder_.compare_exchange_strong(free, ThreadIdentity(), std::memory_order_acquire)) return false;
+    if constexpr (kChecksEnabled) EnterRank();
+    return true;
+  }
+
+  MALLOW_ALWAYS_INLINE void Unlock() {
+    if constexpr (kChecksEnabled) LeaveRank();
+    if (MALLOW_UNLIKELY(holder_.exchange(0, std::memory_order_release) & kSleepers)) Wake();
+  }
+
+  bool HeldByThisThread() const {
+    return (holder_.load(std::memory_order_relaxed) & ~kSleepers) == ThreadIdentity();
+  }
+
+  // For fork only: takes the lock regardless of rank. False, and nothing is done, when this thread is the
+  // holder already: it forks from a signal handler that interrupted its critical section.
+  bool ForkLock();
+  // Ends ForkLock in the parent (`child` false) or in the child, where no sleepers survive.
+  void ForkUnlock(bool child);
+
+ private:
+  static constexpr uintptr_t kSleepers = 1;
+
+  MALLOW_NOINLINE void LockSlow();
+  MALLOW_NOINLINE void Wake();
+  void EnterRank();
+  void LeaveRank();
+
+  std::atomic<uintptr_t> holder_{0};
+  LockRank rank_;
+  bool fork_skipped_ = false;
+};
+
+class SpinlockHolder {
+ public:
+  explicit SpinlockHolder(Spinlock& lock) : lock_(lock) { lock_.Lock(); }
+  ~SpinlockHolder() { lock_.Unlock(); }
+  SpinlockHolder(const SpinlockHolder&) = delete;
+  SpinlockHolder& operator=(const SpinlockHolder&) = delete;
+
+ private:
+  Spinlock& lock_;
+};
+
+}  // namespace mallow

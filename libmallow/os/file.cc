@@ -1,0 +1,131 @@
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "base/syscall.h"
+
+namespace mallow::os {
+namespace {
+
+// Since Linux 5.14; older headers lack it.
+constexpr long kPopulateWrite = 23;
+constexpr int kSectorBytes = 512;
+
+long Word(const void* p) { return reinterpret_cast<long>(p); }
+
+long Retried(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0) {
+  long result;
+  do {
+    result = SystemCall(number, a, b, c, d, e);
+  } while (result == -EINTR);
+  return result;
+}
+
+int OpenAt(int folder, const char* path, int flags, unsigned mode) {
+  return static_cast<int>(Retried(SYS_openat, folder, Word(path), flags | O_CLOEXEC, mode));
+}
+
+int StatusAt(int folder, const char* path, int flags, FileStatus* status) {
+  struct statx found;
+  const long result = Retried(SYS_statx, folder, Word(path), flags, STATX_BASIC_STATS, Word(&found));
+  if (result < 0) return static_cast<int>(result);
+  status->device = static_cast<uint64_t>(found.stx_dev_major) << 32 | found.stx_dev_minor;
+  status->inode = found.stx_ino;
+  status->size_bytes = found.stx_size;
+  status->allocated_bytes = found.stx_blocks * kSectorBytes;
+  status->mode = found.stx_mode;
+  status->user_id = found.stx_uid;
+  return 0;
+}
+
+}  // namespace
+
+int CreateExclusive(const char* path, unsigned mode) { return CreateExclusiveAt(AT_FDCWD, path, mode); }
+
+int CreateExclusiveAt(int folder, const char* name, unsigned mode) {
+  return OpenAt(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+}
+
+int OpenForReading(const char* path) { return OpenAt(AT_FDCWD, path, O_RDONLY, 0); }
+int OpenFolder(const char* path) { return OpenAt(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0); }
+
+// Not repeated when interrupted: Linux has closed the descriptor even then.
+void Close(int descriptor) { SystemCall(SYS_close, descriptor); }
+
+int Truncate(int descriptor, uint64_t size_bytes) {
+  return static_cast<int>(Retried(SYS_ftruncate, descriptor, static_cast<long>(size_bytes)));
+}
+
+int Unlink(const char* path) { return UnlinkAt(AT_FDCWD, path); }
+int UnlinkAt(int folder, const char* name) {
+  return static_cast<int>(Retried(SYS_unlinkat, folder, Word(name), 0));
+}
+
+int Status(int descriptor, FileStatus* status) { return StatusAt(descriptor, "", AT_EMPTY_PATH, status); }
+int StatusOf(const char* path, FileStatus* status) { return StatusAt(AT_FDCWD, path, 0, status); }
+
+int WriteAll(int descriptor, const void* data, size_t bytes) {
+  const char* next = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const long written = Retried(SYS_write, descriptor, Word(next), static_cast<long>(bytes));
+    if (written < 0) return static_cast<int>(written);
+    next += written;
+    bytes -= static_cast<size_t>(written);
+  }
+  return 0;
+}
+
+long Read(int descriptor, void* data, size_t bytes) {
+  return Retried(SYS_read, descriptor, Word(data), static_cast<long>(bytes));
+}
+
+long ReadAll(int descriptor, void* data, size_t bytes) {
+  size_t got = 0;
+  while (got < bytes) {
+    const long read = Read(descriptor, static_cast<char*>(data) + got, bytes - got);
+    if (read < 0) return read;
+    if (read == 0) break;
+    got += static_cast<size_t>(read);
+  }
+  return static_cast<long>(got);
+}
+
+long ReadLink(const char* path, char* target, size_t capacity) {
+  const long length =
+      Retried(SYS_readlinkat, AT_FDCWD, Word(path), Word(target), static_cast<long>(capacity - 1));
+  if (length >= 0) target[length] = 0;
+  return length;
+}
+
+void* MapShared(int descriptor, uint64_t offset, size_t bytes) {
+  const long p = SystemCall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_NORESERVE, descriptor, static_cast<long>(offset));
+  return p < 0 && p > -4096 ? nullptr : reinterpret_cast<void*>(p);
+}
+
+bool UnmapShared(void* p, size_t bytes) {
+  return SystemCall(SYS_munmap, Word(p), static_cast<long>(bytes)) == 0;
+}
+
+int Populate(void* p, size_t bytes) {
+  return static_cast<int>(Retried(SYS_madvise, Word(p), static_cast<long>(bytes), kPopulateWrite));
+}
+
+int WipeOnFork(void* p, size_t bytes) {
+  return static_cast<int>(SystemCall(SYS_madvise, Word(p), static_cast<long>(bytes), MADV_WIPEONFORK));
+}
+
+uint64_t FileSizeLimit() {
+  struct {
+    uint64_t current, maximum;
+  } limit = {};
+  if (SystemCall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, Word(&limit)) < 0) return UINT64_MAX;
+  return limit.current;
+}
+
+}  // namespace mallow::os

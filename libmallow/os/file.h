@@ -1,0 +1,52 @@
+// Files, without libc's streams, errno or points of cancellation.
+//
+// Results below 0 are -errno. Interrupted calls are repeated. Thread-safe. Descriptors are close-on-exec.
+#pragma once
+
+#include "base/config.h"
+
+namespace mallow::os {
+
+struct FileStatus {
+  uint64_t device;
+  uint64_t inode;
+  uint64_t size_bytes;
+  uint64_t allocated_bytes;
+  uint32_t mode;
+  uint32_t user_id;
+};
+
+// A new file, opened for reading and writing; -EEXIST when the name is taken (also by a link).
+int CreateExclusive(const char* path, unsigned mode);
+int OpenForReading(const char* path);
+int OpenFolder(const char* path);
+int CreateExclusiveAt(int folder, const char* name, unsigned mode);
+void Close(int descriptor);
+
+// 0 or -errno.
+int Truncate(int descriptor, uint64_t size_bytes);
+int Unlink(const char* path);
+int UnlinkAt(int folder, const char* name);
+int Status(int descriptor, FileStatus* status);
+int StatusOf(const char* path, FileStatus* status);
+// All of it, or -errno.
+int WriteAll(int descriptor, const void* data, size_t bytes);
+// Bytes read, 0 at the end, or -errno. ReadAll goes on until `bytes` are there or the file ends.
+long Read(int descriptor, void* data, size_t bytes);
+long ReadAll(int descriptor, void* data, size_t bytes);
+// Length of the target, which is zero-terminated in `target` (and cut to fit), or -errno.
+long ReadLink(const char* path, char* target, size_t capacity);
+
+// Maps a file shared, readable and writable; null on failure. The descriptor may be closed afterwards.
+void* MapShared(int descriptor, uint64_t offset, size_t bytes);
+bool UnmapShared(void* p, size_t bytes);
+// Makes the pages of a shared mapping exist in the file, so that later writes cannot meet a full disk as a
+// signal. 0 or -errno (-ENOSPC, -EFAULT, -EDQUOT; -EINVAL before Linux 5.14). Both arguments page-aligned.
+int Populate(void* p, size_t bytes);
+// A word or page range that a fork child sees as zeros. 0 or -errno.
+int WipeOnFork(void* p, size_t bytes);
+
+// The largest size a file of this process may have (RLIMIT_FSIZE), UINT64_MAX without limit.
+uint64_t FileSizeLimit();
+
+}  // namespace mallow::os

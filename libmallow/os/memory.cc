@@ -1,0 +1,75 @@
+#include "os/memory.h"
+
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+
+#include "base/syscall.h"
+
+namespace mallow::os {
+namespace {
+
+// Since Linux 5.7; older headers lack it.
+constexpr long kRemapKeepSource = 4;
+
+void* SystemMap(void* hint, size_t bytes) {
+  const long p = SystemCall(SYS_mmap, reinterpret_cast<long>(hint), static_cast<long>(bytes),
+                            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p < 0 && p > -4096 ? nullptr : reinterpret_cast<void*>(p);
+}
+
+bool SystemUnmap(void* p, size_t bytes) {
+  return SystemCall(SYS_munmap, reinterpret_cast<long>(p), static_cast<long>(bytes)) == 0;
+}
+
+bool SystemRelease(void* p, size_t bytes) {
+  return SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_DONTNEED) == 0;
+}
+
+constexpr MemoryFunctions kSystem = {SystemMap, SystemUnmap, SystemRelease};
+std::atomic<const MemoryFunctions*> current{&kSystem};
+std::atomic<uint64_t> map_calls{0};
+std::atomic<size_t> page_size{0};
+
+const MemoryFunctions& Current() { return *current.load(std::memory_order_acquire); }
+
+}  // namespace
+
+void* Map(void* hint, size_t bytes) {
+  map_calls.fetch_add(1, std::memory_order_relaxed);
+  return Current().map(hint, bytes);
+}
+
+bool Unmap(void* p, size_t bytes) { return Current().unmap(p, bytes); }
+
+bool Release(void* p, size_t bytes) { return Current().release(p, bytes); }
+
+bool MovePages(void* from, void* to, size_t bytes) {
+  const long size = static_cast<long>(bytes);
+  const long flags = MREMAP_MAYMOVE | MREMAP_FIXED | kRemapKeepSource;
+  const long moved =
+      SystemCall(SYS_mremap, reinterpret_cast<long>(from), size, size, flags, reinterpret_cast<long>(to));
+  return moved == reinterpret_cast<long>(to);
+}
+
+size_t PageSize() {
+  size_t size = page_size.load(std::memory_order_relaxed);
+  if (MALLOW_UNLIKELY(size == 0)) {
+    size = getauxval(AT_PAGESZ);
+    if (size == 0) size = 4096;
+    page_size.store(size, std::memory_order_relaxed);
+  }
+  return size;
+}
+
+void ReplaceMemoryFunctions(const MemoryFunctions* functions) {
+  current.store(functions == nullptr ? &kSystem : functions, std::memory_order_release);
+}
+
+const MemoryFunctions& SystemMemoryFunctions() { return kSystem; }
+
+uint64_t MapCalls() { return map_calls.load(std::memory_order_relaxed); }
+
+}  // namespace mallow::os

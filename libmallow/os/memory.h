@@ -1,0 +1,39 @@
+// Memory from the system.
+//
+// All goes through a struct of functions that a test may replace, so that the k-th call can be made to fail.
+// Thread safety: every function from any thread at any time; none writes errno.
+#pragma once
+
+#include "base/config.h"
+
+namespace mallow::os {
+
+struct MemoryFunctions {
+  // Fresh zeroed pages, readable and writable, not reserved against swap; null when there are none. `hint` is
+  // a wish for the place, or null.
+  void* (*map)(void* hint, size_t bytes);
+  // Gives the addresses back. False when the system refuses (too many mappings): the pages stay mapped.
+  bool (*unmap)(void* p, size_t bytes);
+  // Gives the pages back and keeps the addresses: they read as zero afterwards. False when it did not happen
+  // (locked pages, a filter that forbids it): the contents are then unchanged.
+  bool (*release)(void* p, size_t bytes);
+};
+
+void* Map(void* hint, size_t bytes);
+bool Unmap(void* p, size_t bytes);
+bool Release(void* p, size_t bytes);
+
+// Moves the pages [from, from + bytes) onto [to, to + bytes), which is mapped and whose contents are lost;
+// the old addresses stay mapped and read as zero. Both page-aligned. False: nothing was moved.
+bool MovePages(void* from, void* to, size_t bytes);
+
+// Size of the system's pages in bytes, asked once: between 4 KiB and 64 KiB on the machines we know.
+size_t PageSize();
+
+// For tests: replaces the functions; null restores the system's own.
+void ReplaceMemoryFunctions(const MemoryFunctions* functions);
+const MemoryFunctions& SystemMemoryFunctions();
+// Number of successful and failed Map calls so far.
+uint64_t MapCalls();
+
+}  // namespace mallow::os

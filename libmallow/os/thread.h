@@ -1,0 +1,32 @@
+// Threads as the system knows them. Thread-safe; nothing here writes errno or allocates, except where said.
+#pragma once
+
+#include "base/config.h"
+
+namespace mallow::os {
+
+// Kernel ids of the calling thread and of its process (system calls, about 50 ns).
+int ThreadId();
+int ProcessId();
+
+void Yield();
+
+// A function that runs once in each thread that armed it, when the thread ends, after most of the thread's
+// own destructors. There is room for few hooks in a process.
+class ThreadExitHook {
+ public:
+  constexpr ThreadExitHook() = default;
+
+  // Once per hook, before Arm; a second call does nothing. False: the process has no key left, and
+  // threads will end unseen. Does not allocate.
+  bool Create(void (*at_exit)(void* value));
+
+  // In the calling thread: `value` (not null) will be handed to the function. May call malloc in a
+  // process with many keys: the caller must stand that. False: it will not run.
+  bool Arm(void* value);
+
+ private:
+  unsigned key_plus_one_ = 0;
+};
+
+}  // namespace mallow::os
