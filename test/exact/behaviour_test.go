@@ -1,0 +1,183 @@
+package exact
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"mallow/test/harness"
+)
+
+// An operator new that throws is one failed call, however often its new_handler was asked.
+func TestThrowingNewIsOneFailure(t *testing.T) {
+	result, recording := harness.Record(t, harness.Command{Arguments: []string{harness.Program(t, "programs/thrown_cxx")}})
+	if result.Output != "41 3\n" || result.Status != 0 {
+		t.Fatalf("%s, printed %q\n%s", result.Ending(), result.Output, result.Errors)
+	}
+	report := harness.ReadReport(t, recording)
+	if program := report.Origins.Program; program.Failed != 41 || program.News != 0 {
+		t.Errorf("%d failed, %d news, want 41 and 0", program.Failed, program.News)
+	}
+}
+
+func TestTemporaryAndShortLived(t *testing.T) {
+	report := recordProgram(t, "temporary")
+	for _, want := range readExpectation(t, "temporary.c").sites {
+		site := report.SiteAt("temporary.c", want.line)
+		if site == nil {
+			t.Errorf("temporary.c:%d: not in the report", want.line)
+			continue
+		}
+		got := map[string]uint64{
+			"calls": site.Allocations, "bytes": site.Bytes, "temporary": site.Temporary, "short_lived": site.ShortLived,
+		}
+		for key, value := range want.values {
+			if got[key] != value {
+				t.Errorf("temporary.c:%d (%s): %s is %d, want %d", want.line, site.Function, key, got[key], value)
+			}
+		}
+	}
+}
+
+// Which caller made how many at one line.
+func TestStacksAreAttributed(t *testing.T) {
+	site := recordProgram(t, "stacks").SiteIn("allocate")
+	if site.Allocations != 143 {
+		t.Errorf("%d allocations, want 143", site.Allocations)
+	}
+	for function, want := range map[string]uint64{"by_first": 100, "by_second": 12, "by_inlined": 30, "inlined": 30, "by_callback": 1, "compare": 1, "main": 143} {
+		if got := through(site, function); got != want {
+			t.Errorf("%d allocations through %s, want %d", got, function, want)
+		}
+	}
+}
+
+// through sums the stacks that a function is on.
+func through(site harness.Site, function string) uint64 {
+	var sum uint64
+	for _, stack := range site.Stacks {
+		for _, frame := range stack.Frames {
+			if harness.PlainName(frame.Function) == function {
+				sum += stack.Allocations
+				break
+			}
+		}
+	}
+	return sum
+}
+
+// No depth limit: the whole stack of 100,000 calls is there.
+func TestDeepRecursion(t *testing.T) {
+	report := recordProgram(t, "recursion")
+	site := report.SiteIn("descend")
+	if site.Allocations != 64 || report.Quality.TruncatedStacks != 0 {
+		t.Fatalf("%d allocations, %d truncated stacks, want 64 and 0", site.Allocations, report.Quality.TruncatedStacks)
+	}
+	for _, stack := range site.Stacks {
+		depth := 0
+		for _, frame := range stack.Frames {
+			if frame.Function == "descend" {
+				depth++
+			}
+		}
+		if depth != 100001 {
+			t.Errorf("%d frames of descend, want 100001", depth)
+		}
+	}
+}
+
+func TestLibrariesThatComeAndGo(t *testing.T) {
+	plugins := []string{harness.Program(t, "programs/plugin_a.so"), harness.Program(t, "programs/plugin_b.so")}
+	report := recordProgram(t, "unload", plugins...)
+	for function, want := range map[string]uint64{"plugin_a": 500, "plugin_b": 350} {
+		site := report.SiteIn(function)
+		if site.Allocations != want {
+			t.Errorf("%s: %d allocations, want %d", function, site.Allocations, want)
+		}
+		if got := through(site, "main"); got != want {
+			t.Errorf("%s: %d allocations on stacks that reach main, want %d", function, got, want)
+		}
+	}
+}
+
+// Processes and threads: all calls of the program itself, whoever made them.
+func TestProcessesAndThreads(t *testing.T) {
+	for _, test := range []struct {
+		program              string
+		status               int
+		processes            int
+		allocations, frees   uint64 // of the program itself
+		liveBlocks           int64
+		site                 string
+		siteCalls, siteBytes uint64
+	}{
+		{program: "children", processes: 21, allocations: 21001, frees: 19021, liveBlocks: 2000, site: "in_child", siteCalls: 20000, siteBytes: 800000},
+		{program: "grandchildren", processes: 8, allocations: 870, frees: 870, site: "allocate", siteCalls: 870, siteBytes: 13920},
+		{program: "chain", status: 7, processes: 4, allocations: 2000, frees: 1996, liveBlocks: 4, site: "allocate", siteCalls: 2000, siteBytes: 200000},
+		{program: "churn", processes: 1, allocations: 40000, frees: 40000, site: "work", siteCalls: 40000, siteBytes: 2560000},
+		{program: "handed_over", processes: 1, allocations: 120000, frees: 120000, site: "produce", siteCalls: 120000, siteBytes: 13860000},
+		{program: "interrupted", processes: 1, allocations: 400, frees: 400, site: "in_handler", siteCalls: 400, siteBytes: 22400},
+		// Four children of its own, two shells, and ten calls between vfork and exec.
+		{program: "started", processes: 7, allocations: 410, frees: 410, site: "allocate", siteCalls: 410, siteBytes: 29520},
+	} {
+		t.Run(test.program, func(t *testing.T) {
+			result, recording := harness.Record(t, harness.Command{Arguments: []string{harness.Program(t, "programs/"+test.program)}})
+			if result.Status != test.status {
+				t.Fatalf("%s, want status %d\n%s", result.Ending(), test.status, result.Errors)
+			}
+			report := harness.ReadReport(t, recording)
+			program := report.Origins.Program
+			if test.program == "started" { // the shells are programs as well
+				program.Allocations, program.LiveBlocks = report.SiteIn("allocate").Allocations, 0
+				program.Frees = test.frees
+			}
+			if len(report.Processes) != test.processes {
+				t.Errorf("%d processes, want %d", len(report.Processes), test.processes)
+			}
+			if program.Allocations != test.allocations || program.Frees != test.frees || program.LiveBlocks != test.liveBlocks {
+				t.Errorf("%d allocations, %d frees, %d live blocks, want %d, %d, %d", program.Allocations, program.Frees,
+					program.LiveBlocks, test.allocations, test.frees, test.liveBlocks)
+			}
+			site := report.SiteIn(test.site)
+			if site.Allocations != test.siteCalls || test.siteBytes != 0 && site.Bytes != test.siteBytes {
+				t.Errorf("%s: %d allocations of %d bytes, want %d of %d", test.site, site.Allocations, site.Bytes, test.siteCalls, test.siteBytes)
+			}
+			if report.Quality.Incomplete {
+				t.Errorf("incomplete: %v", report.Quality.Warnings)
+			}
+		})
+	}
+}
+
+func TestVforkChildrenAreNamed(t *testing.T) {
+	if report := recordProgram(t, "started"); !report.Warned("vfork") {
+		t.Errorf("no word of the vfork child that counted in its parent: %q", report.Quality.Warnings)
+	}
+}
+
+// A daemon goes on recording after the program that was started, and the CLI with it, have ended.
+func TestDaemonGoesOn(t *testing.T) {
+	recording := filepath.Join(harness.TempDir(t), "run.mallow")
+	done, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done.Close()
+	process := exec.Command(harness.CLI(t), "record", "-o", recording, "--", harness.Program(t, "programs/background"))
+	process.Env = harness.Environment()
+	process.ExtraFiles = []*os.File{held}
+	if err := process.Run(); err != nil {
+		t.Fatal(err)
+	}
+	held.Close()
+	done.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := done.Read(make([]byte, 1)); os.IsTimeout(err) {
+		t.Fatal("the daemon does not end")
+	}
+	report := harness.ReadReport(t, recording)
+	if got := report.SiteIn("serve").Allocations; got != 2000 {
+		t.Errorf("%d allocations of the daemon, want 2000", got)
+	}
+}

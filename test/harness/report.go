@@ -1,0 +1,146 @@
+package harness
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Totals are a report's totals, of all or of one origin.
+type Totals struct {
+	Mallocs     uint64 `json:"mallocs"`
+	Callocs     uint64 `json:"callocs"`
+	Reallocs    uint64 `json:"reallocs"`
+	Strdups     uint64 `json:"strdups"`
+	Wcsdups     uint64 `json:"wcsdups"`
+	Aligned     uint64 `json:"aligned"`
+	News        uint64 `json:"news"`
+	Allocations uint64 `json:"allocations"`
+	Frees       uint64 `json:"frees"`
+	FreeNulls   uint64 `json:"free_nulls"`
+	Bytes       uint64 `json:"bytes"`
+	PeakBytes   uint64 `json:"peak_bytes"`
+	LiveBlocks  int64  `json:"live_blocks"`
+	LiveBytes   int64  `json:"live_bytes"`
+	Temporary   uint64 `json:"temporary"`
+	ShortLived  uint64 `json:"short_lived"`
+	Failed      uint64 `json:"failed"`
+}
+
+// Counts are the totals that the counting preload knows too.
+func (t Totals) Counts() Counts {
+	return Counts{t.Mallocs, t.Callocs, t.Reallocs, t.Strdups, t.Wcsdups, t.Aligned, t.News, t.Frees, t.FreeNulls, t.Failed, t.Bytes}
+}
+
+// Frame is a frame of a stack.
+type Frame struct {
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Module   string `json:"module"`
+}
+
+// Stack is one of the stacks of a site.
+type Stack struct {
+	Allocations uint64  `json:"allocations"`
+	Frames      []Frame `json:"frames"`
+}
+
+// Site is a line that allocates.
+type Site struct {
+	Function    string  `json:"function"`
+	File        string  `json:"file"`
+	Line        int     `json:"line"`
+	Module      string  `json:"module"`
+	Origin      string  `json:"origin"`
+	Allocations uint64  `json:"allocations"`
+	Share       float64 `json:"share"`
+	Bytes       uint64  `json:"bytes"`
+	LiveBlocks  int64   `json:"live_blocks"`
+	LiveBytes   int64   `json:"live_bytes"`
+	Temporary   uint64  `json:"temporary"`
+	ShortLived  uint64  `json:"short_lived"`
+	SizeMin     uint64  `json:"size_min"`
+	SizeMax     uint64  `json:"size_max"`
+	Stacks      []Stack `json:"stacks"`
+}
+
+// Report is what `mallow report --json` prints.
+type Report struct {
+	Schema  string `json:"schema"`
+	Totals  Totals `json:"totals"`
+	Origins struct {
+		Program   Totals `json:"program"`
+		Libraries Totals `json:"libraries"`
+		Libc      Totals `json:"libc"`
+	} `json:"origins"`
+	Processes []json.RawMessage `json:"processes"`
+	Sites     []Site            `json:"sites"`
+	Quality   struct {
+		TruncatedStacks uint64   `json:"truncated_stacks"`
+		Incomplete      bool     `json:"incomplete"`
+		PeakErrorBytes  uint64   `json:"peak_error_bytes"`
+		Warnings        []string `json:"warnings"`
+	} `json:"quality"`
+}
+
+// ReadReport runs `mallow report --json` on a recording.
+func ReadReport(t testing.TB, recording string) Report {
+	t.Helper()
+	result := Run(t, Command{Arguments: []string{CLI(t), "report", "--json", recording}})
+	if result.Status != 0 {
+		t.Fatalf("mallow report --json %s: %s\n%s", recording, result.Ending(), result.Errors)
+	}
+	var report Report
+	if err := json.Unmarshal([]byte(result.Output), &report); err != nil {
+		t.Fatalf("mallow report --json %s: %v\n%.500s", recording, err, result.Output)
+	}
+	if report.Schema != "mallow.report/1" {
+		t.Fatalf("schema %q", report.Schema)
+	}
+	return report
+}
+
+// SiteAt returns the site at a line of a source file, by the file's base name; nil if there is none.
+func (r Report) SiteAt(file string, line int) *Site {
+	for i := range r.Sites {
+		if r.Sites[i].Line == line && filepath.Base(r.Sites[i].File) == file {
+			return &r.Sites[i]
+		}
+	}
+	return nil
+}
+
+// SiteIn returns the sum of the sites of a function, whatever their lines.
+func (r Report) SiteIn(function string) Site {
+	sum := Site{Function: function}
+	for _, site := range r.Sites {
+		if PlainName(site.Function) == function {
+			sum.Allocations += site.Allocations
+			sum.Bytes += site.Bytes
+			sum.LiveBlocks += site.LiveBlocks
+			sum.LiveBytes += site.LiveBytes
+			sum.Temporary += site.Temporary
+			sum.ShortLived += site.ShortLived
+			sum.Stacks = append(sum.Stacks, site.Stacks...)
+		}
+	}
+	return sum
+}
+
+// PlainName is a function's name without its parameters.
+func PlainName(function string) string {
+	name, _, _ := strings.Cut(function, "(")
+	return name
+}
+
+// Warned tells whether a warning contains the words.
+func (r Report) Warned(words string) bool {
+	for _, warning := range r.Quality.Warnings {
+		if strings.Contains(strings.ToLower(warning), strings.ToLower(words)) {
+			return true
+		}
+	}
+	return false
+}
