@@ -1,0 +1,223 @@
+package symbolize
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"mallow/internal/symbolize/debuginfo"
+)
+
+// image is what is known of one module: its file, where that is still the one
+// that ran, and its separate debug file.
+type image struct {
+	mu     sync.Mutex
+	module Module
+	file   *object // nil when gone or replaced
+	debug  *object // the separate debug file, nil without
+	alt    *object // the file that dwz moved shared entries of debug or file to
+
+	info     *debuginfo.Data // nil without DWARF
+	infoRead bool
+	unwind   *unwindIndex
+	frames   map[uint64][]Frame
+}
+
+const deletedSuffix = " (deleted)"
+
+// open finds the files of img.module.
+func (s *Symbolizer) open(img *image) {
+	m := img.module
+	path := strings.TrimSuffix(m.Path, deletedSuffix)
+	if !strings.HasPrefix(path, "/") {
+		return // the vdso, generated code, or a name from another tool
+	}
+	file, err := openObject(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.warn("%s: no longer at %s; its functions are named only as far as debug files know them", m.name(), path)
+	case err != nil:
+		s.warn("%s: cannot be read (%v); its functions are not named", m.name(), cause(err))
+	case !m.sameFile(file):
+		s.warn("%s: the file changed since the recording; its functions are named only as far as debug files know them", m.name())
+		file.close()
+	default:
+		img.file = file
+	}
+	s.openDebug(img, path)
+}
+
+// cause drops the operation and the path from a file error.
+func cause(err error) error {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
+}
+
+// sameFile tells whether o is the file that was mapped. The build id decides
+// when the recording has one; else size and time do.
+func (m Module) sameFile(o *object) bool {
+	if len(m.BuildID) > 0 {
+		return bytes.Equal(m.BuildID, o.buildID)
+	}
+	if m.Size != 0 && m.Size != uint64(o.info.Size()) {
+		return false
+	}
+	return m.ModTimeNs == 0 || m.ModTimeNs == uint64(o.info.ModTime().UnixNano())
+}
+
+func (img *image) close() {
+	img.mu.Lock()
+	defer img.mu.Unlock()
+	for _, o := range []*object{img.file, img.debug, img.alt} {
+		if o != nil {
+			o.close()
+		}
+	}
+	*img = image{module: img.module, frames: map[uint64][]Frame{}, infoRead: true}
+}
+
+// debugInfo returns the DWARF of the image, reading its units at the first call.
+func (img *image) debugInfo() *debuginfo.Data {
+	if img.infoRead {
+		return img.info
+	}
+	img.infoRead = true
+	var alt *debuginfo.Data
+	if img.alt != nil {
+		alt = debuginfo.New(img.alt.debugSections(""), nil)
+	}
+	for _, o := range []*object{img.file, img.debug} {
+		if o != nil && o.hasDebugInfo() {
+			img.info = debuginfo.New(o.debugSections(""), alt)
+			break
+		}
+	}
+	return img.info
+}
+
+func (o *object) hasDebugInfo() bool {
+	for _, name := range []string{".debug_info", ".zdebug_info"} {
+		if s := o.section(name); s != nil && s.Type != elf.SHT_NOBITS {
+			return true
+		}
+	}
+	return false
+}
+
+func (img *image) hasLines() bool {
+	info := img.debugInfo()
+	return info != nil && info.HasLines()
+}
+
+// unanswered returns those of addrs that were not asked before, sorted.
+func (img *image) unanswered(addrs []uint64) []uint64 {
+	var missing []uint64
+	for _, addr := range addrs {
+		if _, ok := img.frames[addr]; !ok {
+			missing = append(missing, addr)
+		}
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}
+
+// answer finds the frames of sorted addresses: from DWARF first, then the
+// outermost function from the symbol tables where DWARF has no linkage name.
+func (img *image) answer(addrs []uint64) {
+	for _, addr := range addrs {
+		img.frames[addr] = []Frame{{Function: placeholder(img.module, addr)}}
+	}
+	starts := img.unwindStarts(addrs)
+	symbols := img.symbols(addrs, starts)
+	stubs := img.stubs(addrs)
+	info := img.debugInfo()
+	for i, addr := range addrs {
+		var frames []Frame
+		if info != nil {
+			frames = convert(info.Frames(addr), symbols[i])
+		}
+		if len(frames) == 0 {
+			frames = []Frame{{}}
+		}
+		if last := &frames[len(frames)-1]; last.Function == "" {
+			switch {
+			case len(symbols[i].name) > 0:
+				last.Function = readable(symbols[i].text())
+			case stubs[addr] != "":
+				last.Function = readable(stubs[addr]) + "@plt"
+			case starts[i] != 0:
+				last.Function = placeholder(img.module, starts[i])
+			default:
+				last.Function = placeholder(img.module, addr)
+			}
+		}
+		img.frames[addr] = frames
+	}
+}
+
+// convert makes names readable. Of C++ and Rust code whose DWARF has only the
+// bare name, the symbol tells the scopes.
+func convert(found []debuginfo.Frame, s symbol) []Frame {
+	frames := make([]Frame, len(found))
+	for i, f := range found {
+		name := f.Function.Text
+		if f.Function.Linkage {
+			name = readable(name)
+		} else if !f.Inlined && bytes.HasPrefix(s.name, []byte("_")) && name != "" {
+			if full := readable(s.text()); strings.Contains(full, name) && full != s.text() {
+				name = full
+			}
+		}
+		frames[i] = Frame{Function: name, File: f.File, Line: f.Line, Inlined: f.Inlined}
+	}
+	return frames
+}
+
+func (img *image) unwindStarts(addrs []uint64) []uint64 {
+	starts := make([]uint64, len(addrs))
+	if img.file == nil {
+		return starts
+	}
+	if img.unwind == nil {
+		img.unwind = img.file.unwindIndex()
+	}
+	for i, addr := range addrs {
+		if r, ok := img.unwind.find(addr); ok {
+			starts[i] = r.start
+		}
+	}
+	return starts
+}
+
+// symbols looks into the full tables first; the exported names are a part of
+// them, so they matter only in stripped files.
+func (img *image) symbols(addrs, starts []uint64) []symbol {
+	l := newLookup(addrs, starts)
+	for _, o := range []*object{img.file, img.debug} {
+		if o != nil {
+			o.symbols(elf.SHT_SYMTAB, l)
+			o.symbols(elf.SHT_DYNSYM, l)
+		}
+	}
+	return l.found
+}
+
+// warnAbout says what the files of m lack.
+func (s *Symbolizer) warnAbout(m Module, img *image) {
+	if img.file == nil || img.hasLines() {
+		return
+	}
+	if link, _ := img.file.debugLink(); link != "" && img.debug == nil {
+		s.warn("%s: its debug file %s is not installed; shown by function, without lines", m.name(), fmt.Sprintf("%q", link))
+		return
+	}
+	s.warn("%s: built without -g; shown by function, without lines", m.name())
+}
