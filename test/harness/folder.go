@@ -1,23 +1,28 @@
 package harness
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-// TempDir is t.TempDir with a short path that every user may enter: tests that drop their user id record there.
+// TempDir is t.TempDir with a short path, always of the same length, that every user may enter: paths stand in
+// environments, whose size changes what some programs allocate, and some tests drop their user id.
 func TempDir(t testing.TB) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("/tmp", "m")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		folder := fmt.Sprintf("/tmp/m%08x", rand.Uint32())
+		err := os.Mkdir(folder, 0o755)
+		if err == nil {
+			t.Cleanup(func() { os.RemoveAll(folder) })
+			return folder
+		}
+		if !os.IsExist(err) {
+			t.Fatal(err)
+		}
 	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return folder
 }
 
 func recordingFolder(t testing.TB) string {

@@ -1,0 +1,54 @@
+package harness
+
+import (
+	"bytes"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Background is a program that runs while the test goes on.
+type Background struct {
+	Process *exec.Cmd
+	errors  bytes.Buffer
+	ended   chan struct{}
+}
+
+// Start starts the command in a process group of its own, which is killed when the test ends.
+func Start(t testing.TB, command Command) *Background {
+	t.Helper()
+	background := &Background{Process: exec.Command(command.Arguments[0], command.Arguments[1:]...), ended: make(chan struct{})}
+	process := background.Process
+	process.Env = append(Environment(), command.Settings...)
+	process.Dir = command.Directory
+	process.Stderr = &background.errors
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		process.Wait()
+		close(background.ended)
+	}()
+	t.Cleanup(func() {
+		syscall.Kill(-process.Process.Pid, syscall.SIGKILL)
+		<-background.ended
+	})
+	return background
+}
+
+// Stop sends the signal and waits until the program has ended; returns its exit status.
+func (b *Background) Stop(t testing.TB, signal syscall.Signal) int {
+	t.Helper()
+	b.Process.Process.Signal(signal)
+	select {
+	case <-b.ended:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%v does not end at signal %d", b.Process.Args, int(signal))
+	}
+	return b.Process.ProcessState.ExitCode()
+}
+
+// Errors returns what the program wrote to standard error; call it when the program has ended.
+func (b *Background) Errors() string { return b.errors.String() }
