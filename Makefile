@@ -21,7 +21,7 @@ put = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv -f $(2).new $(2); }
 all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
 	@mkdir -p $(EMBEDDED)
 	@$(call put,build/libmallow.so,$(EMBEDDED)/libmallow.so)
-	CGO_ENABLED=0 $(GOBUILD) -tags embed -ldflags '-X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
+	CGO_ENABLED=0 $(GOBUILD) -tags embed -ldflags '-E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
 
 library: build/release/CMakeCache.txt
 	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared mallow_static

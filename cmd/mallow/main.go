@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"mallow/internal/launch"
 )
 
 func main() {
+	launch.BecomeProgram()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

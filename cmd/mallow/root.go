@@ -12,7 +12,13 @@ import (
 // commands lists the constructors of the verbs that are built, in the order
 // in which help shows them.
 var commands = []func() *cobra.Command{
+	newRecordCommand,
+	newRunCommand,
 	newReportCommand,
+	newDoctorCommand,
+	newLibCommand,
+	newVersionCommand,
+	newCompletionCommand,
 }
 
 // verbs are reserved from the first version on, so that a program of such a

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"mallow/internal/doctor"
+	"mallow/internal/launch"
+)
+
+func newDoctorCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "doctor [--] PROG [ARGS]",
+		Short: "Say what mallow can and cannot see of a program, and why",
+		Long: `doctor looks at PROG without running it: how it gets its malloc, whether its
+stacks can be walked and whether lines can be named.
+
+Exit codes: 0 mallow can record it, 1 it cannot, or PROG is not a program.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			command, err := launch.Lookup(args[0], args[1:])
+			if err != nil {
+				return err
+			}
+			diagnosis, err := doctor.Diagnose(command.Path)
+			if err != nil {
+				return err
+			}
+			if err := diagnosis.Write(c.OutOrStdout()); err != nil {
+				return err
+			}
+			if diagnosis.Refusal != nil {
+				return exitError{code: 1}
+			}
+			return nil
+		},
+	}
+	c.Flags().SetInterspersed(false)
+	return c
+}

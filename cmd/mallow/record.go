@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mallow/internal/doctor"
+	"mallow/internal/launch"
+)
+
+func newRecordCommand() *cobra.Command {
+	var options launch.RecordOptions
+	c := &cobra.Command{
+		Use:   "record [-o NAME.mallow] [--no-args] [--] PROG ARGS",
+		Short: "Record every allocation of a program, and report",
+		Long: `record runs PROG with every allocation recorded, in all its processes, and
+then explains them on one screen.
+
+The program's input, output, signals and exit status are left alone; mallow's
+own words go to stderr. The recording is a folder: PROG.PID.mallow, or the one
+that -o names. It exists and can be reported from while the program runs.
+
+Exit codes: the program's own; killed by a signal, the same signal; 127 PROG
+not found, 126 not executable, 125 mallow failed or cannot record it (the
+program is then not started).`,
+		Example: `  mallow ./server --once request.json
+  mallow record -o before.mallow -- sort -n numbers.txt`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return record(args, options, c.ErrOrStderr())
+		},
+	}
+	c.Flags().SetInterspersed(false)
+	c.Flags().StringVarP(&options.Folder, "output", "o", "", "folder of the recording, made new (default PROG.PID.mallow)")
+	c.Flags().BoolVar(&options.NoArguments, "no-args", false, "keep the command line out of the recording")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitError{launch.StatusCannotRecord, err} })
+	return c
+}
+
+func record(args []string, options launch.RecordOptions, stderr io.Writer) error {
+	command, err := prepared(args, "record")
+	if err == nil {
+		options.Library, err = library()
+	}
+	var r launch.Recorded
+	if err == nil {
+		r, err = launch.Record(command, options)
+	}
+	if err != nil {
+		return notStarted(err)
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(stderr, "mallow: %s\n", warning)
+	}
+	if r.Folder != "" {
+		fmt.Fprintf(stderr, "wrote %s     next: mallow report %[1]s\n", launch.Quote(r.Folder))
+	}
+	return endLike(r.Result)
+}
+
+// prepared finds the program of args and makes sure that it can run on
+// libmallow.
+func prepared(args []string, verb string) (launch.Command, error) {
+	if len(args) == 0 {
+		return launch.Command{}, &launch.Error{
+			Code: launch.StatusCannotRecord,
+			Err:  fmt.Errorf("no program given: mallow %s PROG ARGS (mallow help %s tells more)", verb, verb),
+		}
+	}
+	command, err := launch.Lookup(args[0], args[1:])
+	if err != nil {
+		return command, err
+	}
+	if refusal := doctor.Refuses(command.Path); refusal != nil {
+		return command, &launch.Error{Code: launch.StatusCannotRecord, Err: refusal}
+	}
+	return command, nil
+}
+
+func library() (string, error) {
+	path, err := launch.Library()
+	if err != nil {
+		return "", &launch.Error{Code: launch.StatusCannotRecord, Err: err}
+	}
+	return path, nil
+}
+
+// notStarted gives err the exit code that it carries.
+func notStarted(err error) error {
+	var e *launch.Error
+	if errors.As(err, &e) {
+		return exitError{e.Code, e.Err}
+	}
+	return exitError{launch.StatusCannotRecord, err}
+}
+
+// endLike makes mallow end as its program did.
+func endLike(r launch.Result) error {
+	if r.Signal != 0 {
+		launch.DieBy(r.Signal)
+	}
+	if r.ExitStatus != 0 {
+		return exitError{code: r.ExitStatus}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package launch
+
+import "strings"
+
+const (
+	preloadName = "LD_PRELOAD"
+	optionsName = "MALLOW_OPTIONS"
+	recordName  = "record"
+)
+
+// replaced returns env with each of settings (NAME=VALUE) in the place of the
+// setting of that name, or at the end.
+func replaced(env, settings []string) []string {
+	env = append([]string(nil), env...)
+	for _, setting := range settings {
+		name, _, _ := strings.Cut(setting, "=")
+		i := indexOf(env, name)
+		if i < 0 {
+			env = append(env, setting)
+			continue
+		}
+		env[i] = setting
+	}
+	return env
+}
+
+func indexOf(env []string, name string) int {
+	for i, setting := range env {
+		if strings.HasPrefix(setting, name+"=") {
+			return i
+		}
+	}
+	return -1
+}
+
+func valueOf(env []string, name string) string {
+	if i := indexOf(env, name); i >= 0 {
+		return env[i][len(name)+1:]
+	}
+	return ""
+}
+
+// Preload returns the setting that loads library before everything else that
+// env already preloads.
+func Preload(env []string, library string) string {
+	libraries := []string{library}
+	// ld.so takes both as separators.
+	for _, other := range strings.FieldsFunc(valueOf(env, preloadName), func(r rune) bool { return r == ':' || r == ' ' }) {
+		if other != library {
+			libraries = append(libraries, other)
+		}
+	}
+	return preloadName + "=" + strings.Join(libraries, ":")
+}
+
+// RecordInto returns the setting that makes libmallow record into folder, an
+// absolute path. Other options in env stay.
+func RecordInto(env []string, folder string) string {
+	options := append(optionsExcept(env, recordName), recordName+"="+escape(folder))
+	return optionsName + "=" + strings.Join(options, ":")
+}
+
+func optionsExcept(env []string, name string) []string {
+	var kept []string
+	for _, option := range strings.Split(valueOf(env, optionsName), ":") {
+		if option != "" && !strings.HasPrefix(option, name+"=") {
+			kept = append(kept, option)
+		}
+	}
+	return kept
+}
+
+// escape writes value so that it can stand between colons.
+func escape(value string) string {
+	return strings.NewReplacer("%", "%25", ":", "%3A").Replace(value)
+}

@@ -1,0 +1,49 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const extension = ".mallow"
+
+// MakeFolder makes the folder of a new recording, for its owner alone. With
+// an empty name it is PROG.PID.mallow in the working directory. A folder that
+// is there already is never written to.
+func MakeFolder(name string, c Command, pid int) (string, error) {
+	if name != "" {
+		name = strings.TrimRight(name, "/")
+		return name, refusal(name, makeFolder(name))
+	}
+	base := fmt.Sprintf("%s.%d", filepath.Base(c.Name), pid)
+	name = base + extension
+	err := makeFolder(name)
+	// Process ids come again, and old recordings stay.
+	for n := 2; errors.Is(err, os.ErrExist) && n < 1000; n++ {
+		name = fmt.Sprintf("%s.%d%s", base, n, extension)
+		err = makeFolder(name)
+	}
+	return name, refusal(name, err)
+}
+
+func makeFolder(name string) error {
+	if err := os.Mkdir(name, 0o700); err != nil {
+		return err
+	}
+	return os.Chmod(name, 0o700)
+}
+
+func refusal(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrExist):
+		err = fmt.Errorf("%s is there already; remove it, or choose another name with -o", Quote(name))
+	default:
+		err = fmt.Errorf("cannot make the recording %s: %w; choose another place with -o", Quote(name), errors.Unwrap(err))
+	}
+	return &Error{StatusCannotRecord, err}
+}

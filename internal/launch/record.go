@@ -1,0 +1,139 @@
+package launch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"mallow/internal/recording"
+)
+
+// RecordOptions are the choices of `mallow record`.
+type RecordOptions struct {
+	Folder      string // "" for PROG.PID.mallow
+	NoArguments bool   // keep the command out of the recording
+	Library     string // absolute path of libmallow.so
+}
+
+// Recorded is what Record leaves behind.
+type Recorded struct {
+	Result
+	Folder string // "" when no process recorded anything
+	// Warnings say what the recording lacks.
+	Warnings []string
+}
+
+// Record runs c with libmallow recording into a new folder, and completes the
+// recording when the first process has ended. Children that still run go on
+// recording; their image files are left as they are.
+//
+// The error is an *Error when the program was not started; nothing is left
+// behind then.
+func Record(c Command, o RecordOptions) (Recorded, error) {
+	guard := NewGuard()
+	defer guard.Stop()
+	process, err := Prepare(c)
+	if err != nil {
+		return Recorded{}, err
+	}
+	folder, err := MakeFolder(o.Folder, c, process.Pid)
+	if err != nil {
+		process.Abandon()
+		return Recorded{}, err
+	}
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		process.Abandon()
+		os.Remove(folder)
+		return Recorded{}, &Error{StatusCannotRecord, err}
+	}
+	started := time.Now()
+	if err := process.Release(Preload(c.Env, o.Library), RecordInto(c.Env, absolute)); err != nil {
+		os.Remove(folder)
+		return Recorded{}, err
+	}
+	guard.Forward(process)
+	result, err := process.Wait()
+	if err != nil {
+		return Recorded{}, &Error{StatusCannotRecord, fmt.Errorf("waiting for %s: %w", Quote(c.Name), err)}
+	}
+	r := Recorded{Result: result, Folder: folder}
+	r.complete(c, o, started)
+	return r, nil
+}
+
+// complete packs what no process writes to any more and adds meta.json.
+func (r *Recorded) complete(c Command, o RecordOptions, started time.Time) {
+	images, err := filepath.Glob(escapeGlob(r.Folder) + "/image-*")
+	if err != nil || len(images) == 0 {
+		r.nothingRecorded(c)
+		return
+	}
+	running := 0
+	for _, image := range images {
+		if recording.InUse(image) {
+			running++
+		} else if err := recording.Pack(image); err != nil {
+			r.Warnings = append(r.Warnings, err.Error())
+		}
+	}
+	if running > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d processes still run and go on recording", running, len(images)))
+	}
+	if err := writeMeta(r.Folder, r.meta(c, o, started)); err != nil {
+		r.Warnings = append(r.Warnings, err.Error())
+	}
+}
+
+// nothingRecorded names the failure. An empty folder would look like a
+// recording of a program that allocates nothing, so it goes.
+func (r *Recorded) nothingRecorded(c Command) {
+	why := "libmallow could not write its first file: is the disk full, is a file size limit set, or did the program enter another root?"
+	if r.Signal == 0 && r.ExitStatus == StatusNotFound {
+		why = "the program ended before it started: its output above says why"
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("nothing of %s was recorded; %s (mallow doctor %s tells more)", Quote(c.Name), why, Quote(c.Name)))
+	if err := os.Remove(r.Folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s is no recording and was left: %v", Quote(r.Folder), errors.Unwrap(err)))
+	}
+	r.Folder = ""
+}
+
+func (r *Recorded) meta(c Command, o RecordOptions, started time.Time) recording.Meta {
+	m := recording.Meta{
+		Version: 1, Started: started, Ended: time.Now(),
+		ExitStatus: r.ExitStatus, Signal: int(r.Signal), Mallow: Version,
+		UserSeconds: r.User.Seconds(), SystemSeconds: r.System.Seconds(),
+	}
+	if !o.NoArguments {
+		m.Command = c.Argv
+	}
+	return m
+}
+
+func writeMeta(folder string, m recording.Meta) error {
+	content, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("meta.json: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(folder, "meta.json"), os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return fmt.Errorf("meta.json: %w", errors.Unwrap(err))
+	}
+	_, err = file.Write(append(content, '\n'))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("meta.json: %w", err)
+	}
+	return nil
+}
+
+// escapeGlob keeps the name of a folder from being a pattern.
+func escapeGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
