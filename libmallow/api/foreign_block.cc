@@ -1,0 +1,31 @@
+// Pointers that come to free and are not this heap's.
+#include <dlfcn.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "api/slow.h"
+#include "base/bits.h"
+#include "base/check.h"
+
+namespace mallow::api {
+namespace {
+
+// Before ld.so has relocated the program it allocates from the rest of its own last page. It does not free such
+// blocks while malloc is its own either, but it may hand them to ours later.
+bool IsBlockOfLoader(const void* p) {
+  void* loader = reinterpret_cast<void*>(getauxval(AT_BASE));
+  dl_find_object found;
+  if (loader == nullptr || _dl_find_object(loader, &found) != 0) return false;
+  const auto end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
+  const auto address = reinterpret_cast<uintptr_t>(p);
+  return address >= reinterpret_cast<uintptr_t>(found.dlfo_map_start) &&
+         address < RoundUp(end, static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+}
+
+}  // namespace
+
+void FreeForeign(void* p) {
+  if (!IsBlockOfLoader(p)) DieAt("free(): invalid pointer", p);
+}
+
+}  // namespace mallow::api

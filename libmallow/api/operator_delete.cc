@@ -1,0 +1,21 @@
+// The twelve forms of operator delete. All are free: neither the size nor the alignment is needed to find
+// the block.
+#include <new>
+
+#include "api/export.h"
+#include "api/hit.h"
+
+using namespace mallow::api;
+
+MALLOW_EXPORT void operator delete(void* p) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete[](void* p) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete(void* p, size_t) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete[](void* p, size_t) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete(void* p, const std::nothrow_t&) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete[](void* p, const std::nothrow_t&) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete(void* p, std::align_val_t) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete[](void* p, std::align_val_t) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete(void* p, size_t, std::align_val_t) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete[](void* p, size_t, std::align_val_t) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { FreeBlock(p); }

@@ -1,0 +1,44 @@
+// The eight forms of operator new.
+#include <new>
+
+#include "api/export.h"
+#include "api/hit.h"
+#include "api/slow.h"
+
+using namespace mallow::api;
+
+MALLOW_EXPORT void* operator new(size_t bytes) {
+  void* p = HitAllocate(bytes);
+  return MALLOW_LIKELY(p != nullptr) ? p : SlowNew<Function::kNew>(bytes);
+}
+
+MALLOW_EXPORT void* operator new[](size_t bytes) {
+  void* p = HitAllocate(bytes);
+  return MALLOW_LIKELY(p != nullptr) ? p : SlowNew<Function::kNewArray>(bytes);
+}
+
+MALLOW_EXPORT void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  void* p = HitAllocate(bytes);
+  return MALLOW_LIKELY(p != nullptr) ? p : SlowNew<Function::kNewNothrow>(bytes);
+}
+
+MALLOW_EXPORT void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
+  void* p = HitAllocate(bytes);
+  return MALLOW_LIKELY(p != nullptr) ? p : SlowNew<Function::kNewArrayNothrow>(bytes);
+}
+
+MALLOW_EXPORT void* operator new(size_t bytes, std::align_val_t alignment) {
+  return SlowNewAligned<Function::kNewAligned>(bytes, static_cast<size_t>(alignment));
+}
+
+MALLOW_EXPORT void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return SlowNewAligned<Function::kNewArrayAligned>(bytes, static_cast<size_t>(alignment));
+}
+
+MALLOW_EXPORT void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return SlowNewAligned<Function::kNewAlignedNothrow>(bytes, static_cast<size_t>(alignment));
+}
+
+MALLOW_EXPORT void* operator new[](size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return SlowNewAligned<Function::kNewArrayAlignedNothrow>(bytes, static_cast<size_t>(alignment));
+}

@@ -1,0 +1,78 @@
+#include "api/slow.h"
+
+#include <cstring>
+
+#include "api/startup.h"
+#include "base/check.h"
+#include "heap/heap.h"
+
+namespace mallow::api {
+namespace {
+
+void* Move(void* from, size_t bytes) {
+  void* to = heap::Allocate(bytes);
+  if (to == nullptr) return nullptr;
+  const size_t old_bytes = heap::UsableBytes(from);
+  memcpy(to, from, old_bytes < bytes ? old_bytes : bytes);
+  heap::Free(from);
+  return to;
+}
+
+}  // namespace
+
+void* SlowMalloc(size_t bytes) {
+  EnsureStarted();
+  if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
+  if (record::g_recording) return RecordedMalloc(bytes);
+  return OrNoMemory(heap::Allocate(bytes));
+}
+
+void* SlowCalloc(size_t count, size_t bytes) {
+  EnsureStarted();
+  size_t total;
+  if (__builtin_mul_overflow(count, bytes, &total) || total > kMaxBytes) {
+    return RecordedFailure<Function::kCalloc>();
+  }
+  if (record::g_recording) return RecordedCalloc(total);
+  return OrNoMemory(heap::AllocateZeroed(total));
+}
+
+void* SlowRealloc(void* p, size_t bytes) {
+  EnsureStarted();
+  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) DieAt("realloc(): invalid pointer", p);
+  if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kRealloc>();
+  if (record::g_recording) {
+    return p != nullptr && bytes == 0 ? RecordedReallocToNothing(p) : RecordedRealloc(p, bytes);
+  }
+  if (p == nullptr) return OrNoMemory(heap::Allocate(bytes));
+  if (bytes == 0) {
+    heap::Free(p);
+    return nullptr;
+  }
+  if (heap::ResizeInPlace(p, bytes)) return p;
+  return OrNoMemory(Move(p, bytes));
+}
+
+void SlowFree(void* p) {
+  EnsureStarted();
+  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) return FreeForeign(p);
+  if (record::g_recording) return RecordedFree(p);
+  heap::Free(p);
+}
+
+template <Function function>
+void* SlowAligned(size_t alignment, size_t bytes) {
+  EnsureStarted();
+  // The block and the way to its aligned start together must be an object's size.
+  if (bytes > kMaxBytes || alignment > kMaxBytes - bytes) return RecordedFailure<function>();
+  if (record::g_recording) return RecordedAligned<function>(alignment, bytes);
+  return OrNoMemory(heap::AllocateAligned(alignment, bytes));
+}
+
+template void* SlowAligned<Function::kMemalign>(size_t, size_t);
+template void* SlowAligned<Function::kAlignedAlloc>(size_t, size_t);
+template void* SlowAligned<Function::kPosixMemalign>(size_t, size_t);
+template void* SlowAligned<Function::kValloc>(size_t, size_t);
+template void* SlowAligned<Function::kPvalloc>(size_t, size_t);
+
+}  // namespace mallow::api

@@ -1,0 +1,57 @@
+// The slow functions: where a call of malloc or free goes when the thread cache cannot serve it.
+//
+//   malloc            hit: thread cache                                 (no call, no lock)
+//     jmp SlowMalloc  starts the library at the first call
+//       heap::Allocate              not recording
+//       jmp RecordedMalloc          recording: every call comes here, because the caches stay empty
+//         record::Allocate
+//
+// They are entered by a jump, so that the return address above their frame is that of malloc's caller.
+#pragma once
+
+#include <cstddef>
+
+#include "api/call.h"
+
+namespace mallow::api {
+
+void* SlowMalloc(size_t bytes);
+void* SlowCalloc(size_t count, size_t bytes);
+void* SlowRealloc(void* p, size_t bytes);
+void SlowFree(void* p);
+
+// An aligned block, any alignment that is a power of two. Sets errno to ENOMEM when it returns null.
+template <Function function>
+void* SlowAligned(size_t alignment, size_t bytes);
+
+// operator new: the new handler is asked until it gives up; then it throws or returns null.
+template <Function function>
+void* SlowNew(size_t bytes);
+template <Function function>
+void* SlowNewAligned(size_t bytes, size_t alignment);
+
+// The same while the process is recorded. Only the slow functions come here.
+void* RecordedMalloc(size_t bytes);
+void* RecordedCalloc(size_t bytes);
+void* RecordedRealloc(void* p, size_t bytes);
+void* RecordedReallocToNothing(void* p);
+void RecordedFree(void* p);
+template <Function function>
+void* RecordedAligned(size_t alignment, size_t bytes);
+template <Function function>
+void* RecordedNew(size_t bytes);
+template <Function function>
+void* RecordedNewAligned(size_t bytes, size_t alignment);
+// A call that failed before it came to the heap: sets errno to ENOMEM and returns null.
+template <Function function>
+void* RecordedFailure();
+
+// A pointer that is not the heap's: ignored when ld.so made the block before there was a malloc, else fatal.
+void FreeForeign(void* p);
+
+// operator new could not be served: asks the new handler and serves again, until it can be served or
+// there is no handler. The one throws std::bad_alloc then, the other returns null.
+void* RetryNew(Call& call);
+void* RetryNewNothrow(Call& call);
+
+}  // namespace mallow::api

@@ -1,0 +1,90 @@
+// operator new where the thread cache cannot serve it. In a file of its own, so that libmallow.a brings operator new,
+// and its need of a C++ runtime, into C++ programs only.
+#include "api/caller.h"
+#include "api/slow.h"
+#include "api/startup.h"
+#include "heap/heap.h"
+
+namespace mallow::api {
+namespace {
+
+template <Function function>
+MALLOW_COLD void* RetryUnrecorded(size_t bytes, size_t alignment) {
+  Call call{{}, function, alignment, bytes};
+  return IsNothrow(function) ? RetryNewNothrow(call) : RetryNew(call);
+}
+
+MALLOW_NOINLINE void* New(Function function, size_t bytes, size_t alignment, const record::Registers& caller) {
+  Call call{caller, function, alignment, bytes};
+  void* p = Serve(call);
+  if (MALLOW_LIKELY(p != nullptr)) return p;
+  return IsNothrow(function) ? RetryNewNothrow(call) : RetryNew(call);
+}
+
+}  // namespace
+
+template <Function function>
+void* SlowNew(size_t bytes) {
+  EnsureStarted();
+  if (record::g_recording) return RecordedNew<function>(bytes);
+  void* p = bytes <= kMaxBytes ? heap::Allocate(bytes) : nullptr;
+  return p != nullptr ? p : RetryUnrecorded<function>(bytes, 0);
+}
+
+template void* SlowNew<Function::kNew>(size_t);
+template void* SlowNew<Function::kNewArray>(size_t);
+template void* SlowNew<Function::kNewNothrow>(size_t);
+template void* SlowNew<Function::kNewArrayNothrow>(size_t);
+
+template <Function function>
+void* SlowNewAligned(size_t bytes, size_t alignment) {
+  EnsureStarted();
+  if (record::g_recording) return RecordedNewAligned<function>(bytes, alignment);
+  void* p = bytes <= kMaxBytes && alignment <= kMaxBytes - bytes ? heap::AllocateAligned(alignment, bytes)
+                                                                  : nullptr;
+  return p != nullptr ? p : RetryUnrecorded<function>(bytes, alignment);
+}
+
+template void* SlowNewAligned<Function::kNewAligned>(size_t, size_t);
+template void* SlowNewAligned<Function::kNewArrayAligned>(size_t, size_t);
+template void* SlowNewAligned<Function::kNewAlignedNothrow>(size_t, size_t);
+template void* SlowNewAligned<Function::kNewArrayAlignedNothrow>(size_t, size_t);
+
+void* Serve(const Call& call) {
+  if (call.bytes > kMaxBytes || call.alignment > kMaxBytes - call.bytes) {
+    if (record::g_recording) record::NoteFailed(call.function, call.caller);
+    return nullptr;
+  }
+  if (record::g_recording) {
+    return call.alignment == 0
+               ? record::Allocate(call.function, call.bytes, call.caller)
+               : record::AllocateAligned(call.function, call.alignment, call.bytes, call.caller);
+  }
+  return call.alignment == 0 ? heap::Allocate(call.bytes) : heap::AllocateAligned(call.alignment, call.bytes);
+}
+
+template <Function function>
+void* RecordedNew(size_t bytes) {
+  record::Registers caller;
+  MALLOW_CAPTURE_CALLER(caller);
+  return New(function, bytes, 0, caller);
+}
+
+template void* RecordedNew<Function::kNew>(size_t);
+template void* RecordedNew<Function::kNewArray>(size_t);
+template void* RecordedNew<Function::kNewNothrow>(size_t);
+template void* RecordedNew<Function::kNewArrayNothrow>(size_t);
+
+template <Function function>
+void* RecordedNewAligned(size_t bytes, size_t alignment) {
+  record::Registers caller;
+  MALLOW_CAPTURE_CALLER(caller);
+  return New(function, bytes, alignment, caller);
+}
+
+template void* RecordedNewAligned<Function::kNewAligned>(size_t, size_t);
+template void* RecordedNewAligned<Function::kNewArrayAligned>(size_t, size_t);
+template void* RecordedNewAligned<Function::kNewAlignedNothrow>(size_t, size_t);
+template void* RecordedNewAligned<Function::kNewArrayAlignedNothrow>(size_t, size_t);
+
+}  // namespace mallow::api

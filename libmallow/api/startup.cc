@@ -1,0 +1,55 @@
+#include "api/startup.h"
+
+#include <cerrno>
+#include <pthread.h>
+
+#include "api/options.h"
+#include "heap/heap.h"
+#include "os/thread.h"
+#include "record/recorder.h"
+
+namespace mallow::api {
+
+constinit std::atomic<bool> g_started{false};
+
+namespace {
+
+// The thread that starts the library, as ThreadIdentity names it; 0 before.
+constinit std::atomic<uintptr_t> g_starter{0};
+
+void StartRecorder(const char* folder) {
+  heap::Configure(record::kSideRecordBytes, true);
+  record::Start(folder);
+}
+
+void Start() {
+  Options options;
+  ReadOptions(&options);
+  if (options.record.set()) StartRecorder(options.record.text);
+  // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
+  // before a fork and the first after it, so that those of others find a heap that works.
+  pthread_atfork(heap::BeforeFork, heap::AfterForkInParent, heap::AfterForkInChild);
+}
+
+}  // namespace
+
+void StartLibrary() {
+  uintptr_t nobody = 0;
+  if (g_starter.compare_exchange_strong(nobody, ThreadIdentity(), std::memory_order_relaxed)) {
+    const int saved_errno = errno;
+    Start();
+    errno = saved_errno;
+    g_started.store(true, std::memory_order_release);
+    return;
+  }
+  if (nobody == ThreadIdentity()) return;
+  while (!g_started.load(std::memory_order_acquire)) os::Yield();
+}
+
+namespace {
+
+// A program that never allocates is started too, so that its recording has an image.
+[[gnu::constructor]] void StartAtLoad() { EnsureStarted(); }
+
+}  // namespace
+}  // namespace mallow::api
