@@ -60,6 +60,8 @@ class Spinlock {
   // For fork only: takes the lock regardless of rank. False, and nothing is done, when this thread is the
   // holder already: it forks from a signal handler that interrupted its critical section.
   bool ForkLock();
+  // For a fork child whose copy of the lock may be held by a thread that is not there.
+  void ResetInChild() { holder_.store(0, std::memory_order_relaxed); }
   // Ends ForkLock in the parent (`child` false) or in the child, where no sleepers survive.
   void ForkUnlock(bool child);
 

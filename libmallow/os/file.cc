@@ -40,6 +40,7 @@ int StatusAt(int folder, const char* path, int flags, FileStatus* status) {
   status->allocated_bytes = found.stx_blocks * kSectorBytes;
   status->mode = found.stx_mode;
   status->user_id = found.stx_uid;
+  status->modification_ns = static_cast<uint64_t>(found.stx_mtime.tv_sec) * 1'000'000'000 + found.stx_mtime.tv_nsec;
   return 0;
 }
 
@@ -102,10 +103,32 @@ long ReadLink(const char* path, char* target, size_t capacity) {
   return length;
 }
 
-void* MapShared(int descriptor, uint64_t offset, size_t bytes) {
-  const long p = SystemCall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_NORESERVE, descriptor, static_cast<long>(offset));
+namespace {
+
+void* MapFile(int descriptor, uint64_t offset, size_t bytes, int protection) {
+  const long p = SystemCall(SYS_mmap, 0, static_cast<long>(bytes), protection, MAP_SHARED | MAP_NORESERVE,
+                            descriptor, static_cast<long>(offset));
   return p < 0 && p > -4096 ? nullptr : reinterpret_cast<void*>(p);
+}
+
+uint64_t ResourceLimit(int resource) {
+  struct {
+    uint64_t current, maximum;
+  } limit = {};
+  if (SystemCall(SYS_prlimit64, 0, resource, 0, Word(&limit)) < 0) return UINT64_MAX;
+  return limit.current;
+}
+
+}  // namespace
+
+void* MapShared(int descriptor, uint64_t offset, size_t bytes) {
+  return MapFile(descriptor, offset, bytes, PROT_READ | PROT_WRITE);
+}
+
+void* ReserveShared(int descriptor, size_t bytes) { return MapFile(descriptor, 0, bytes, PROT_NONE); }
+
+bool AllowWriting(void* p, size_t bytes) {
+  return SystemCall(SYS_mprotect, Word(p), static_cast<long>(bytes), PROT_READ | PROT_WRITE) == 0;
 }
 
 bool UnmapShared(void* p, size_t bytes) {
@@ -120,12 +143,13 @@ int WipeOnFork(void* p, size_t bytes) {
   return static_cast<int>(SystemCall(SYS_madvise, Word(p), static_cast<long>(bytes), MADV_WIPEONFORK));
 }
 
-uint64_t FileSizeLimit() {
-  struct {
-    uint64_t current, maximum;
-  } limit = {};
-  if (SystemCall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, Word(&limit)) < 0) return UINT64_MAX;
-  return limit.current;
+uint64_t FileSizeLimit() { return ResourceLimit(RLIMIT_FSIZE); }
+uint64_t AddressSpaceLimit() { return ResourceLimit(RLIMIT_AS); }
+
+size_t CurrentDirectory(char* path, size_t capacity) {
+  // The kernel counts the terminating zero, and begins with "(" where the directory is out of reach.
+  const long length = SystemCall(SYS_getcwd, Word(path), static_cast<long>(capacity));
+  return length > 1 && path[0] == '/' ? static_cast<size_t>(length) - 1 : 0;
 }
 
 }  // namespace mallow::os

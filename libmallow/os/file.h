@@ -14,6 +14,7 @@ struct FileStatus {
   uint64_t allocated_bytes;
   uint32_t mode;
   uint32_t user_id;
+  uint64_t modification_ns;  // since 1970
 };
 
 // A new file, opened for reading and writing; -EEXIST when the name is taken (also by a link).
@@ -39,6 +40,10 @@ long ReadLink(const char* path, char* target, size_t capacity);
 
 // Maps a file shared, readable and writable; null on failure. The descriptor may be closed afterwards.
 void* MapShared(int descriptor, uint64_t offset, size_t bytes);
+// The same, but out of reach until AllowWriting: what lies behind the used part of a sparse file can then neither
+// be hit by a stray write nor be filled by mlockall.
+void* ReserveShared(int descriptor, size_t bytes);
+bool AllowWriting(void* p, size_t bytes);
 bool UnmapShared(void* p, size_t bytes);
 // Makes the pages of a shared mapping exist in the file, so that later writes cannot meet a full disk as a
 // signal. 0 or -errno (-ENOSPC, -EFAULT, -EDQUOT; -EINVAL before Linux 5.14). Both arguments page-aligned.
@@ -48,5 +53,10 @@ int WipeOnFork(void* p, size_t bytes);
 
 // The largest size a file of this process may have (RLIMIT_FSIZE), UINT64_MAX without limit.
 uint64_t FileSizeLimit();
+// The largest address space it may have (RLIMIT_AS), UINT64_MAX without limit.
+uint64_t AddressSpaceLimit();
+
+// Length of the present directory's path, zero-terminated in `path`; 0 when it does not fit or is gone.
+size_t CurrentDirectory(char* path, size_t capacity);
 
 }  // namespace mallow::os

@@ -10,6 +10,7 @@ namespace mallow::os {
 
 int ThreadId() { return static_cast<int>(SystemCall(SYS_gettid)); }
 int ProcessId() { return static_cast<int>(SystemCall(SYS_getpid)); }
+int ParentProcessId() { return static_cast<int>(SystemCall(SYS_getppid)); }
 void Yield() { SystemCall(SYS_sched_yield); }
 
 bool ThreadExitHook::Create(void (*at_exit)(void* value)) {

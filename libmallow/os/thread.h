@@ -8,6 +8,7 @@ namespace mallow::os {
 // Kernel ids of the calling thread and of its process (system calls, about 50 ns).
 int ThreadId();
 int ProcessId();
+int ParentProcessId();
 
 void Yield();
 

@@ -1,0 +1,168 @@
+// The image file as format/recording.md specifies it, version 1. Any change here is a change there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "record/unwind.h"
+
+namespace mallow::record {
+
+inline constexpr char kMagic[8] = {'M', 'A', 'L', 'L', 'O', 'W', 'R', 'C'};
+inline constexpr uint32_t kMajor = 1;
+inline constexpr uint32_t kMinor = 0;
+inline constexpr size_t kHeaderBytes = 4096;
+
+enum class Section : uint32_t {
+  kNodes = 1,
+  kStacks = 2,
+  kShards = 3,
+  kCounterPages = 4,
+  kPageDirectory = 5,
+  kModules = 6,
+  kStrings = 7,
+  kSymbolicFrames = 8,
+};
+inline constexpr size_t kSectionCount = 7;  // a program's own recording has no symbolic frames
+
+// What the file lacks; bits of Header::incomplete.
+enum Incomplete : uint32_t {
+  kFileFull = 1,
+  kNodesFull = 2,
+  kStacksFull = 4,
+  kShardsFull = 8,
+  kModulesFull = 16,
+};
+
+// The function that the program called; the innermost node of a stack.
+enum class Function : uint8_t {
+  kNone = 0,
+  kMalloc = 1,
+  kCalloc = 2,
+  kRealloc = 3,
+  kReallocarray = 4,
+  kStrdup = 5,
+  kStrndup = 6,
+  kWcsdup = 7,
+  kMemalign = 8,
+  kAlignedAlloc = 9,
+  kPosixMemalign = 10,
+  kValloc = 11,
+  kPvalloc = 12,
+  kNew = 13,
+  kNewArray = 14,
+  kNewNothrow = 15,
+  kNewArrayNothrow = 16,
+  kNewAligned = 17,
+  kNewArrayAligned = 18,
+  kNewAlignedNothrow = 19,
+  kNewArrayAlignedNothrow = 20,
+  kFreeNull = 21,
+};
+
+struct SectionEntry {
+  uint32_t kind;
+  uint32_t item_bytes;
+  uint64_t offset;
+  uint64_t reserved_bytes;
+  uint64_t used;
+  uint64_t unused[4];
+};
+static_assert(sizeof(SectionEntry) == 64);
+
+struct Header {
+  char magic[8];
+  uint32_t major, minor;
+  uint32_t header_bytes;
+  uint32_t flags;
+  uint32_t incomplete;
+  uint32_t section_count;
+  uint64_t pid, parent_pid;
+  uint64_t start_realtime, start_monotonic;
+  uint64_t page_size;
+  uint32_t parent_nodes, parent_stacks, parent_shards, parent_modules;
+  uint64_t lost_calls;
+  uint64_t unrecorded_children;
+  uint64_t peak_epoch;
+  uint64_t most_threads;
+  int64_t shared_live, shared_live_program;
+  uint64_t last_realtime;
+  uint64_t shared_peak, shared_peak_program;
+  uint64_t vfork_children;
+  char reserved0[88];
+  char parent_file[128];
+  char executable[512];
+  char reserved1[128];
+  SectionEntry sections[kSectionCount];
+};
+static_assert(offsetof(Header, page_size) == 64);
+static_assert(offsetof(Header, lost_calls) == 88);
+static_assert(offsetof(Header, shared_live) == 120);
+static_assert(offsetof(Header, vfork_children) == 160);
+static_assert(offsetof(Header, parent_file) == 256);
+static_assert(offsetof(Header, executable) == 384);
+static_assert(offsetof(Header, sections) == 1024);
+static_assert(sizeof(Header) <= kHeaderBytes);
+
+struct Node {
+  uint64_t frame;  // tag << 56 | value
+  uint32_t parent;
+  uint32_t extra;  // frames: module id + 1; functions: stack id
+};
+static_assert(sizeof(Node) == 16);
+
+struct Shard {
+  uint32_t state, tid;
+  uint64_t in_flight;
+  uint64_t threads;
+  uint64_t events;
+  int64_t live_bytes, live_blocks, live_bytes_program;
+  uint64_t peak_bytes, peak_bytes_program;
+  uint64_t frees, free_nulls, failed, frees_libc, inherited_frees;
+  uint64_t at_peak;
+  CaptureStatistics captures;
+  uint64_t lost_growth;
+  uint64_t unused[42];
+};
+static_assert(offsetof(Shard, peak_bytes) == 56);
+static_assert(offsetof(Shard, captures) == 120);
+static_assert(offsetof(Shard, at_peak) == 112);
+static_assert(offsetof(Shard, lost_growth) == 168);
+static_assert(sizeof(Shard) == 512);
+
+enum ShardState : uint32_t { kShardUnused = 0, kShardOwned = 1, kShardFree = 2 };
+
+struct PageDirectoryEntry {
+  uint32_t shard_and_kind;  // bits 0..23 shard, 24..31 kind
+  uint32_t first_stack_by_64;
+};
+static_assert(sizeof(PageDirectoryEntry) == 8);
+
+enum class CounterKind : uint32_t { kBirths = 1, kDeaths = 2 };
+inline constexpr size_t kCounterPageBytes = 4096;
+inline constexpr size_t kCountersPerPage = 64;
+
+struct Births {
+  uint64_t calls, bytes, usable_bytes, bytes_at_peak, peak_epoch, size_min, size_max, failed;
+};
+struct Deaths {
+  uint64_t releases, bytes, bytes_at_peak, peak_epoch, temporary, short_lived, by_realloc, foreign;
+};
+static_assert(sizeof(Births) * kCountersPerPage == kCounterPageBytes);
+static_assert(sizeof(Deaths) * kCountersPerPage == kCounterPageBytes);
+
+struct ModuleEntry {
+  uint64_t start, end, bias;
+  uint32_t path, path_bytes;
+  uint32_t build_id_bytes;
+  uint32_t kind;
+  uint8_t build_id[32];
+  uint64_t device, inode, size, modification_ns;
+  uint64_t unused[3];
+};
+static_assert(offsetof(ModuleEntry, device) == 72);
+static_assert(sizeof(ModuleEntry) == 128);
+
+enum class ModuleKind : uint32_t { kExecutable = 0, kLibrary = 1, kLibc = 2, kVdso = 3 };
+
+}  // namespace mallow::record

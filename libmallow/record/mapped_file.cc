@@ -1,0 +1,184 @@
+#include "record/mapped_file.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/text.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/memory.h"
+#include "os/thread.h"
+
+namespace mallow::record {
+namespace {
+
+struct SectionPlan {
+  Section kind;
+  uint32_t item_bytes;
+  uint64_t items;      // reserved at full width: address space and sparse file, not memory
+  uint64_t min_items;  // kept when a limit forces everything to shrink
+};
+
+constexpr SectionPlan kPlan[kSectionCount] = {
+    {Section::kNodes, sizeof(Node), 1u << 26, 1u << 14},
+    {Section::kStacks, sizeof(uint32_t), 1u << 24, 1u << 12},
+    {Section::kShards, sizeof(Shard), 1u << 15, 1u << 6},
+    {Section::kCounterPages, kCounterPageBytes, 1u << 20, 1u << 8},
+    {Section::kPageDirectory, sizeof(PageDirectoryEntry), 1u << 20, 1u << 8},
+    {Section::kModules, sizeof(ModuleEntry), 1u << 13, 1u << 8},
+    {Section::kStrings, 1, 1u << 24, 1u << 16},
+};
+constexpr int kNarrowest = 12;  // halvings after which every section is at its least
+
+// Pages are opened up in steps: few system calls for a long growth, little waste for a short one.
+constexpr uint64_t kFirstStep = 4 * 1024;
+constexpr uint64_t kLastStep = 1024 * 1024;
+
+uint64_t RoundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// Every section starts where the largest page size of any Linux would allow to protect it apart.
+constexpr uint64_t kSectionAlignment = 64 * 1024;
+
+uint64_t PlannedBytes(const SectionPlan& plan, int halvings) {
+  uint64_t items = plan.items >> halvings;
+  if (items < plan.min_items) items = plan.min_items;
+  return RoundUp(items * plan.item_bytes, kSectionAlignment);
+}
+
+uint64_t PlannedFile(int halvings) {
+  uint64_t bytes = kSectionAlignment;
+  for (const SectionPlan& plan : kPlan) bytes += PlannedBytes(plan, halvings);
+  return bytes;
+}
+
+// A program under `ulimit -v` keeps nearly all of its address space for itself.
+uint64_t AffordableBytes() {
+  const uint64_t file = os::FileSizeLimit();
+  const uint64_t memory = os::AddressSpaceLimit() / 8;
+  return file < memory ? file : memory;
+}
+
+}  // namespace
+
+bool MappedFile::Create(const char* folder) {
+  const uint64_t affordable = AffordableBytes();
+  int halvings = 0;
+  while (PlannedFile(halvings) > affordable) {
+    if (++halvings > kNarrowest) return false;
+  }
+
+  const uint64_t now = os::RealtimeNanoseconds();
+  const uint64_t pid = static_cast<uint64_t>(os::ProcessId());
+  int fd = -1;
+  char name[sizeof(name_)];
+  for (uint64_t sequence = 0; fd < 0; sequence++) {
+    TextWriter text(name, sizeof(name));
+    text.Append("image-").AppendDecimal(pid).Append("-").AppendDecimal(now).Append("-").AppendDecimal(sequence);
+    TextWriter full(path_, sizeof(path_));
+    full.Append(folder).Append("/").Append(name);
+    if (full.truncated()) return false;
+    fd = os::CreateExclusive(path_, 0600);
+    if (fd < 0 && fd != -EEXIST) return false;
+  }
+
+  void* memory = nullptr;
+  uint64_t bytes = 0;
+  for (; halvings <= kNarrowest; halvings++) {
+    bytes = PlannedFile(halvings);
+    if (os::Truncate(fd, bytes) != 0) continue;
+    memory = os::ReserveShared(fd, bytes);
+    if (memory != nullptr) break;
+  }
+  os::Close(fd);
+  if (memory == nullptr) {
+    os::Unlink(path_);
+    return false;
+  }
+  const uint64_t header_bytes = RoundUp(kHeaderBytes, os::PageSize());
+  if (!os::AllowWriting(memory, header_bytes) || os::Populate(memory, header_bytes) != 0) {
+    os::UnmapShared(memory, bytes);
+    os::Unlink(path_);
+    return false;
+  }
+
+  base_ = static_cast<char*>(memory);
+  bytes_ = bytes;
+  memcpy(name_, name, sizeof(name_));
+  memset(opened_, 0, sizeof(opened_));
+  Header& header = *this->header();
+  header.major = kMajor;
+  header.minor = kMinor;
+  header.header_bytes = kHeaderBytes;
+  header.section_count = kSectionCount;
+  header.pid = pid;
+  header.parent_pid = static_cast<uint64_t>(os::ParentProcessId());
+  header.start_realtime = now;
+  header.start_monotonic = os::MonotonicNanoseconds();
+  header.page_size = os::PageSize();
+  os::ReadLink("/proc/self/exe", header.executable, sizeof(header.executable));
+  uint64_t offset = kSectionAlignment;
+  for (size_t i = 0; i < kSectionCount; i++) {
+    const uint64_t reserved = PlannedBytes(kPlan[i], halvings);
+    header.sections[i] = {static_cast<uint32_t>(kPlan[i].kind), kPlan[i].item_bytes, offset, reserved, 0, {}};
+    offset += reserved;
+  }
+  // Last: a file with the magic is a whole one.
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  memcpy(header.magic, kMagic, sizeof(kMagic));
+  return true;
+}
+
+void MappedFile::Unmap(const Mapping& mapping) { os::UnmapShared(mapping.base, mapping.bytes); }
+
+bool MappedFile::Grow(Section section, uint64_t count, Incomplete full_bit) {
+  const SectionEntry& entry = Entry(section);
+  uint64_t& opened = opened_[static_cast<uint32_t>(section) - 1];
+  const uint64_t needed = count * entry.item_bytes;
+  if (MALLOW_LIKELY(needed <= __atomic_load_n(&opened, __ATOMIC_ACQUIRE))) return true;
+  SpinlockHolder holder(grow_lock_);
+  if (needed <= opened) return true;
+  if (needed > entry.reserved_bytes) {
+    header()->incomplete |= full_bit;
+    return false;
+  }
+  const uint64_t page = os::PageSize();
+  uint64_t step = opened / 2;
+  step = step < kFirstStep ? kFirstStep : step > kLastStep ? kLastStep : step;
+  uint64_t target = RoundUp(needed > opened + step ? needed : opened + step, page);
+  if (target > entry.reserved_bytes) target = entry.reserved_bytes;
+  if (!Open(entry.offset + opened, entry.offset + target)) {
+    // Perhaps just this much still fits.
+    target = RoundUp(needed, page);
+    if (!Open(entry.offset + opened, entry.offset + target)) {
+      header()->incomplete |= kFileFull;
+      return false;
+    }
+  }
+  header()->last_realtime = os::RealtimeNanoseconds();
+  __atomic_store_n(&opened, target, __ATOMIC_RELEASE);
+  return true;
+}
+
+// Population needs write permission, so that comes first; until the caller advances `opened`, nothing is written.
+bool MappedFile::Open(uint64_t begin, uint64_t end) {
+  return os::AllowWriting(base_ + begin, end - begin) && os::Populate(base_ + begin, end - begin) == 0;
+}
+
+uint64_t MappedFile::Used(Section section) const {
+  return __atomic_load_n(&Entry(section).used, __ATOMIC_ACQUIRE);
+}
+
+void MappedFile::SetUsed(Section section, uint64_t used) {
+  __atomic_store_n(&Entry(section).used, used, __ATOMIC_RELEASE);
+}
+
+uint64_t MappedFile::AppendString(const char* text, size_t bytes) {
+  const uint64_t at = Used(Section::kStrings);
+  if (!Grow(Section::kStrings, at + bytes, kModulesFull)) return ~uint64_t{0};
+  memcpy(Items<char>(Section::kStrings) + at, text, bytes);
+  SetUsed(Section::kStrings, at + bytes);
+  return at;
+}
+
+}  // namespace mallow::record

@@ -1,0 +1,74 @@
+// The image file of this process: a sparse file, mapped once, written in place.
+//
+//   create O_EXCL -> ftruncate (sparse) -> mmap PROT_NONE -> close the descriptor -> open up pages as sections grow
+//
+// Invariants
+//  M1  No descriptor stays open: the program never sees one of ours.
+//  M2  Memory is touched only after Grow() populated it, so a full disk is a false return and never
+//      a SIGBUS. What lies behind is PROT_NONE: mlockall cannot fill it and a stray write cannot hit it.
+//  M3  Items never move.
+//
+// Thread safety: Grow takes a lock; everything else is set before the first reader.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/spinlock.h"
+#include "record/image_format.h"
+
+namespace mallow::record {
+
+class MappedFile {
+ public:
+  // Makes a new image file in `folder` and opens up its header. On failure nothing stays behind and the
+  // object is as before. `executable` and ids are filled in; the parent's fields are the caller's.
+  bool Create(const char* folder);
+
+  Header* header() const { return reinterpret_cast<Header*>(base_); }
+  // Name of the file within the folder.
+  const char* name() const { return name_; }
+
+  // First item of a section.
+  template <typename T>
+  T* Items(Section section) const {
+    return reinterpret_cast<T*>(base_ + Entry(section).offset);
+  }
+  // Items [0, count) of the section can be written after this returned true. False: no room in the
+  // section, or the disk is full; the header's `incomplete` says which (`full_bit` for the former).
+  bool Grow(Section section, uint64_t count, Incomplete full_bit);
+
+  uint64_t Used(Section section) const;
+  // Publishes items: everything below `used` is complete.
+  void SetUsed(Section section, uint64_t used);
+
+  // Appends to the strings; returns the offset, or ~0 when there is no room. The caller holds a lock of its own
+  // (only the module table writes strings).
+  uint64_t AppendString(const char* text, size_t bytes);
+
+  // For a fork child: Create gives it a file of its own, then the parent's mapping goes.
+  struct Mapping {
+    void* base;
+    uint64_t bytes;
+  };
+  Mapping mapping() const { return {base_, bytes_}; }
+  static void Unmap(const Mapping& mapping);
+
+  // After a fork the child's copy of the lock may be held by a thread that is not there.
+  void ResetLock() { grow_lock_.ResetInChild(); }
+
+ private:
+  SectionEntry& Entry(Section section) const {
+    return reinterpret_cast<Header*>(base_)->sections[static_cast<uint32_t>(section) - 1];
+  }
+  bool Open(uint64_t begin, uint64_t end);
+
+  char* base_ = nullptr;
+  uint64_t bytes_ = 0;
+  uint64_t opened_[kSectionCount] = {};  // bytes of each section that may be written
+  Spinlock grow_lock_{LockRank::kMappedFile};
+  char name_[128] = {};
+  char path_[4096 + 128] = {};  // scratch of Create; not on the stack, which may be small
+};
+
+}  // namespace mallow::record

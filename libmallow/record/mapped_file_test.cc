@@ -1,0 +1,148 @@
+#include "record/mapped_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "record/test_folder.h"
+
+namespace mallow::record {
+namespace {
+
+int OpenDescriptors() {
+  int count = 0;
+  DIR* folder = opendir("/proc/self/fd");
+  while (readdir(folder) != nullptr) count++;
+  closedir(folder);
+  return count;
+}
+
+// Runs `body` in a child, so that limits stay there; its result is the child's exit status 0.
+template <typename Body>
+bool InChild(Body body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body() ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(MappedFile, WritesTheHeaderAsSpecified) {
+  TestFolder folder;
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  const Header& header = *file.header();
+  EXPECT_EQ(0, memcmp(header.magic, "MALLOWRC", 8));
+  EXPECT_EQ(1u, header.major);
+  EXPECT_EQ(4096u, header.header_bytes);
+  EXPECT_EQ(static_cast<uint64_t>(getpid()), header.pid);
+  EXPECT_EQ(static_cast<uint64_t>(getppid()), header.parent_pid);
+  uint64_t end = kHeaderBytes;
+  for (const SectionEntry& entry : header.sections) {
+    EXPECT_GE(entry.offset, end);
+    EXPECT_EQ(0u, entry.offset % 4096);
+    EXPECT_EQ(0u, entry.used);
+    end = entry.offset + entry.reserved_bytes;
+  }
+  ASSERT_EQ(1u, folder.Names().size());
+  EXPECT_EQ(folder.Names()[0], file.name());
+  struct stat status;
+  ASSERT_EQ(0, stat((std::string(folder.path()) + "/" + file.name()).c_str(), &status));
+  EXPECT_EQ(0600u, status.st_mode & 0777);
+  EXPECT_LE(status.st_blocks * 512, 64 * 1024);
+}
+
+TEST(MappedFile, LeavesNoDescriptorOpen) {
+  TestFolder folder;
+  const int before = OpenDescriptors();
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  EXPECT_EQ(before, OpenDescriptors());
+}
+
+TEST(MappedFile, GrowsInPlaceAndReadsBackFromTheFile) {
+  TestFolder folder;
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  constexpr uint64_t kCount = 100'000;
+  uint32_t* items = file.Items<uint32_t>(Section::kStacks);
+  for (uint32_t i = 0; i < kCount; i++) {
+    ASSERT_TRUE(file.Grow(Section::kStacks, i + 1, kStacksFull));
+    items[i] = i * 3;
+    file.SetUsed(Section::kStacks, i + 1);
+  }
+  EXPECT_EQ(kCount, file.Used(Section::kStacks));
+  const int fd = open((std::string(folder.path()) + "/" + file.name()).c_str(), O_RDONLY);
+  uint32_t value = 0;
+  const uint64_t offset = file.header()->sections[1].offset + (kCount - 1) * sizeof(value);
+  ASSERT_EQ(static_cast<ssize_t>(sizeof(value)), pread(fd, &value, sizeof(value), offset));
+  EXPECT_EQ((kCount - 1) * 3, value);
+  close(fd);
+}
+
+TEST(MappedFile, SaysWhenASectionIsFull) {
+  TestFolder folder;
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  const SectionEntry& modules = file.header()->sections[static_cast<int>(Section::kModules) - 1];
+  EXPECT_FALSE(file.Grow(Section::kModules, modules.reserved_bytes / modules.item_bytes + 1, kModulesFull));
+  EXPECT_EQ(static_cast<uint32_t>(kModulesFull), file.header()->incomplete);
+}
+
+TEST(MappedFile, TwoInTheSameFolderGetTwoNames) {
+  TestFolder folder;
+  MappedFile one, two;
+  ASSERT_TRUE(one.Create(folder.path()));
+  ASSERT_TRUE(two.Create(folder.path()));
+  EXPECT_STRNE(one.name(), two.name());
+  EXPECT_EQ(2u, folder.Names().size());
+}
+
+TEST(MappedFile, MissingFolderIsAFailureThatLeavesNothing) {
+  TestFolder folder;
+  MappedFile file;
+  EXPECT_FALSE(file.Create((std::string(folder.path()) + "/none").c_str()));
+  EXPECT_TRUE(folder.Names().empty());
+}
+
+TEST(MappedFile, FitsUnderALimitOfFileSize) {
+  TestFolder folder;
+  EXPECT_TRUE(InChild([&] {
+    const rlimit limit = {8 << 20, 8 << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    MappedFile file;
+    return file.Create(folder.path()) && file.Grow(Section::kNodes, 1000, kNodesFull);
+  }));
+  EXPECT_TRUE(InChild([&] {
+    const rlimit limit = {4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    MappedFile file;
+    return !file.Create(folder.path());  // and no SIGXFSZ
+  }));
+}
+
+TEST(MappedFile, AFullDiskIsAFailedGrowth) {
+  TestFolder folder;
+  if (mount("tmpfs", folder.path(), "tmpfs", 0, "size=256k") != 0) {
+    GTEST_SKIP() << "needs the right to mount a small file system";
+  }
+  MappedFile file;
+  bool full = false;
+  ASSERT_TRUE(file.Create(folder.path()));
+  for (uint64_t i = 1; i < 100 && !full; i++) {
+    full = !file.Grow(Section::kCounterPages, i, kStacksFull);
+    if (!full) memset(file.Items<char>(Section::kCounterPages), 1, i * kCounterPageBytes);
+  }
+  EXPECT_TRUE(full);
+  EXPECT_EQ(static_cast<uint32_t>(kFileFull), file.header()->incomplete);
+  umount2(folder.path(), MNT_DETACH);
+}
+
+}  // namespace
+}  // namespace mallow::record

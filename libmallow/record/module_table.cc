@@ -1,0 +1,164 @@
+#include "record/module_table.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "os/file.h"
+#include "os/memory.h"
+#include "record/mapped_file.h"
+#include "record/stack_table.h"
+
+namespace mallow::record {
+namespace {
+
+struct Notes {
+  const uint8_t* build_id = nullptr;
+  size_t build_id_bytes = 0;
+};
+
+// The build id out of the loaded notes. Only what the program headers declare as loaded is read.
+Notes FindBuildId(uintptr_t start, uintptr_t end, uintptr_t bias) {
+  Notes result;
+  const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(start);
+  if (end - start < sizeof(*elf) || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) return result;
+  if (elf->e_phoff + elf->e_phnum * sizeof(ElfW(Phdr)) > 4096) return result;
+  const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(start + elf->e_phoff);
+  for (int i = 0; i < elf->e_phnum; i++) {
+    if (headers[i].p_type != PT_NOTE) continue;
+    uintptr_t at = bias + headers[i].p_vaddr;
+    const uintptr_t limit = at + headers[i].p_memsz;
+    if (at < start || limit > end || limit < at) continue;
+    const uintptr_t align = headers[i].p_align == 8 ? 8 : 4;
+    while (at + sizeof(ElfW(Nhdr)) <= limit) {
+      const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+      const uintptr_t name = at + sizeof(*note);
+      const uintptr_t data = name + ((note->n_namesz + align - 1) & ~(align - 1));
+      if (data < name || data + note->n_descsz > limit || data + note->n_descsz < data) break;
+      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+          memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0) {
+        result.build_id = reinterpret_cast<const uint8_t*>(data);
+        result.build_id_bytes = note->n_descsz < 32 ? note->n_descsz : 32;
+        return result;
+      }
+      at = data + ((note->n_descsz + align - 1) & ~(align - 1));
+    }
+  }
+  return result;
+}
+
+bool StartsWith(const char* text, const char* prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+ModuleKind KindOf(const char* path, bool is_executable) {
+  if (is_executable) return ModuleKind::kExecutable;
+  const char* slash = strrchr(path, '/');
+  const char* name = slash != nullptr ? slash + 1 : path;
+  if (StartsWith(name, "linux-vdso.") || StartsWith(name, "linux-gate.")) return ModuleKind::kVdso;
+  static constexpr const char* kLibcParts[] = {"libc.so.",     "libc-2.",      "ld-linux",   "ld-2.",
+                                               "libm.so.",     "libpthread.so.", "libdl.so.", "librt.so.",
+                                               "libresolv.so.", "libnss_",     "libanl.so.", "libutil.so."};
+  for (const char* part : kLibcParts) {
+    if (StartsWith(name, part)) return ModuleKind::kLibc;
+  }
+  return ModuleKind::kLibrary;
+}
+
+uint64_t Mix(uint64_t hash, const uint8_t* bytes, size_t count) {
+  for (size_t i = 0; i < count; i++) hash = (hash ^ bytes[i]) * 0x100'0000'01b3;
+  return hash;
+}
+
+}  // namespace
+
+void ModuleTable::Init(MappedFile* file) {
+  file_ = file;
+  if (os::ReadLink("/proc/self/exe", executable_, sizeof(executable_)) < 0) executable_[0] = 0;
+  known_ = static_cast<Known*>(os::Map(nullptr, kMaxModules * sizeof(Known)));
+}
+
+void ModuleTable::ContinueIn(MappedFile* file) {
+  lock_.ResetInChild();
+  file_ = file;
+  first_ = count_;
+}
+
+uint32_t ModuleTable::IdOf(const dl_find_object& found) {
+  const auto start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
+  const auto end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
+  const link_map* map = found.dlfo_link_map;
+  if (known_ == nullptr || map == nullptr) return 0;
+  // The executable is the one object without a name; ld.so and the vdso have theirs.
+  const bool is_executable = map->l_name == nullptr || map->l_name[0] == 0;
+  const char* path = is_executable ? executable_ : map->l_name;
+  const Notes notes = FindBuildId(start, end, map->l_addr);
+
+  Known known{start, end, 0, KindOf(path, is_executable)};
+  known.identity = Mix(0xcbf2'9ce4'8422'2325, reinterpret_cast<const uint8_t*>(path), strlen(path));
+  known.identity = Mix(known.identity, notes.build_id, notes.build_id_bytes);
+
+  SpinlockHolder holder(lock_);
+  for (uint32_t i = count_; i-- > 0;) {
+    if (known_[i].start == start && known_[i].end == end && known_[i].identity == known.identity) return i + 1;
+  }
+  if (!Add(known, found, path, notes.build_id, notes.build_id_bytes)) return 0;
+  return count_;
+}
+
+bool ModuleTable::Add(const Known& known, const dl_find_object& found, const char* path, const uint8_t* build_id,
+                      size_t build_id_bytes) {
+  if (count_ == kMaxModules) {
+    file_->header()->incomplete |= kModulesFull;
+    return false;
+  }
+  const uint32_t item = count_ - first_;
+  if (!file_->Grow(Section::kModules, item + 1, kModulesFull)) return false;
+
+  // A path relative to a directory that the program may leave is made absolute now.
+  char* absolute = path_;
+  size_t length = 0;
+  if (path[0] != '/' && known.kind != ModuleKind::kVdso) {
+    length = os::CurrentDirectory(absolute, 4096);
+    if (length > 0) absolute[length++] = '/';
+  }
+  const size_t path_length = strnlen(path, 4095);
+  memcpy(absolute + length, path, path_length);
+  length += path_length;
+  absolute[length] = 0;
+
+  ModuleEntry entry = {};
+  entry.start = known.start;
+  entry.end = known.end;
+  entry.bias = found.dlfo_link_map->l_addr;
+  entry.kind = static_cast<uint32_t>(known.kind);
+  entry.build_id_bytes = static_cast<uint32_t>(build_id_bytes);
+  if (build_id_bytes > 0) memcpy(entry.build_id, build_id, build_id_bytes);
+  const uint64_t text = file_->AppendString(absolute, length);
+  if (text != ~uint64_t{0}) {
+    entry.path = static_cast<uint32_t>(text);
+    entry.path_bytes = static_cast<uint32_t>(length);
+  }
+  os::FileStatus status;
+  if (known.kind != ModuleKind::kVdso && os::StatusOf(absolute, &status) == 0) {
+    entry.device = status.device;
+    entry.inode = status.inode;
+    entry.size = status.size_bytes;
+    entry.modification_ns = status.modification_ns;
+  }
+  file_->Items<ModuleEntry>(Section::kModules)[item] = entry;
+  file_->SetUsed(Section::kModules, item + 1);
+  known_[count_++] = known;
+  return true;
+}
+
+uint32_t ModuleTable::IdAt(uintptr_t address) {
+  dl_find_object found;
+  return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? IdOf(found) : 0;
+}
+
+bool ModuleTable::IsLibc(uintptr_t address) {
+  const uint32_t id = IdAt(address);
+  return id != 0 && known_[id - 1].kind == ModuleKind::kLibc;
+}
+
+}  // namespace mallow::record

@@ -1,0 +1,43 @@
+// The recorder: what api/ calls instead of heap:: while the process is recorded.
+//
+// Every call is counted under its whole stack, in the shard of the calling thread, before it returns
+// (exact at a kill: see format/recording.md, "Shards"). Callable from any thread at any time, also before
+// constructors, in signal handlers that did not interrupt the allocator, and in fork children, which
+// open an image file of their own before their first record. A handler that did interrupt the
+// recorder is served and counted as a lost call.
+//
+// Cost per malloc/free pair: one capture (see stack_cache.h) and two counter records.
+#pragma once
+
+#include <cstddef>
+
+#include "record/image_format.h"
+#include "record/unwind.h"
+
+namespace mallow::record {
+
+// Set once by Start, before the first allocation is served.
+extern bool g_recording;
+
+// Opens the recording in `folder` (absolute or relative to the present directory), which must exist. False: it
+// cannot be recorded, and the program goes on unrecorded. heap::Configure(kSideRecordBytes, true) comes first.
+bool Start(const char* folder);
+inline constexpr size_t kSideRecordBytes = 16;
+
+// Each returns a block or null (no memory; errno is the caller's business).
+void* Allocate(Function function, size_t bytes, const Registers& caller);
+void* AllocateZeroed(Function function, size_t bytes, const Registers& caller);
+void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller);
+// p may be null. With bytes == 0 and a block it releases the block and returns null.
+void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller);
+// p may be null. A second release of the same block ends the process with one sentence.
+void Release(void* p, const Registers& caller);
+// A call that failed before it came to the heap (overflow, bad size).
+void NoteFailed(Function function, const Registers& caller);
+
+// Until EndWrapped, allocations of this thread count as `function`, called by `caller`: for strdup
+// and the like, which call the public malloc.
+void BeginWrapped(Function function, const Registers& caller);
+void EndWrapped();
+
+}  // namespace mallow::record

@@ -1,0 +1,111 @@
+// All stacks of the process as paths in one tree, shared by all threads.
+//
+// The tree itself lies in the recording (section nodes). Here is the index that finds a child: an
+// open-addressing hash from (parent, frame, module) to the child.
+//
+// Invariants
+//  S1  A slot is filled once, under the lock, and its `child` is stored last (release): a reader that sees
+//      a child (acquire) sees the whole slot. Nothing is ever removed.
+//  S2  A node is complete in the recording before its id is published.
+//  S3  When the index grows, a new array replaces the old one, which stays mapped: readers may still be in it.
+//      What they miss there they look up again under the lock.
+//
+// Thread safety: Child and Leaf are lock-free on a hit. A miss takes the lock; it never allocates from the heap.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/spinlock.h"
+#include "record/image_format.h"
+#include "record/unwind.h"
+
+namespace mallow::record {
+
+class MappedFile;
+
+// A dense stack id; the top bit tells that libc itself made the call (its blocks are kept apart).
+using StackId = uint32_t;
+inline constexpr StackId kLibcStack = 1u << 31;
+inline constexpr StackId kNoStack = 0;
+constexpr uint32_t StackIndex(StackId stack) { return stack & ~kLibcStack; }
+constexpr bool IsLibcStack(StackId stack) { return (stack & kLibcStack) != 0; }
+
+class StackTable {
+ public:
+  // For the first process: makes the root and stack 0. False: no memory.
+  bool Init(MappedFile* file);
+  // For a fork child: ids go on; new nodes go to `file`, which has been given parent_nodes and parent_stacks.
+  void ContinueIn(MappedFile* file);
+
+  // Node of `frame` (tag << 56 | value) with module id + 1 (0 none) below `parent`; kRoot when there is no room.
+  NodeId Child(NodeId parent, uint64_t frame, uint32_t module) {
+    if (NodeId found = Find(parent, Key(frame, module))) return found;
+    return Insert(parent, frame, module);
+  }
+  // The stack whose innermost frame is `caller` and that calls `function`; kNoStack if it is new.
+  StackId FindStack(NodeId caller, Function function) const { return Find(caller, Key(FunctionFrame(function), 0)); }
+  // The same, made if it is new; kNoStack when there is no room. `from_libc`: the call is libc's own.
+  StackId AddStack(NodeId caller, Function function, bool from_libc);
+
+  uint32_t node_count() const { return node_count_; }
+  uint32_t stack_count() const { return stack_count_; }
+
+ private:
+  struct Slot {
+    uint64_t key;
+    uint32_t parent;
+    std::atomic<uint32_t> child;  // node id, or for functions the stack id with its origin bit; 0 empty
+  };
+  static_assert(sizeof(Slot) == 16);
+  struct Index {
+    uint64_t mask;
+    Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
+    uint64_t padding;
+  };
+  static_assert(sizeof(Index) == 16);
+
+  // 48 bits of value, 13 of module, 3 of tag: why there are at most kMaxModules modules.
+  static uint64_t Key(uint64_t frame, uint32_t module) {
+    return (frame & 0xffff'ffff'ffff) | static_cast<uint64_t>(module) << 48 | frame >> 56 << 61;
+  }
+  static uint64_t Hash(uint32_t parent, uint64_t key) {
+    uint64_t x = (key ^ (static_cast<uint64_t>(parent) << 32 | parent)) * 0x9e37'79b9'7f4a'7c15;
+    return x ^ x >> 29;
+  }
+  uint32_t Find(uint32_t parent, uint64_t key) const {
+    Index* index = index_.load(std::memory_order_acquire);
+    for (uint64_t i = Hash(parent, key);; i++) {
+      const Slot& slot = index->slots()[i & index->mask];
+      const uint32_t child = slot.child.load(std::memory_order_acquire);
+      if (child == 0) return 0;
+      if (slot.key == key && slot.parent == parent) return child;
+    }
+  }
+
+  static uint64_t FunctionFrame(Function function) {
+    return kTagFunction << 56 | static_cast<uint64_t>(function);
+  }
+  NodeId Insert(NodeId parent, uint64_t frame, uint32_t module);
+  // The next three: with the lock held.
+  NodeId NewNode(NodeId parent, uint64_t frame, uint32_t extra);
+  bool MakeRoom();
+  void Put(Index* index, uint32_t parent, uint64_t key, uint32_t child);
+
+  static Index* NewIndex(uint64_t slots);
+  void NoteVforkChild();
+
+  std::atomic<Index*> index_{nullptr};
+  uint64_t filled_ = 0;
+  uint32_t node_count_ = 0;   // next id; ids below first_node_ lie in an ancestor's file
+  uint32_t first_node_ = 0;
+  uint32_t stack_count_ = 0;
+  uint32_t first_stack_ = 0;
+  MappedFile* file_ = nullptr;
+  uint64_t last_vfork_child_ = 0;
+  Spinlock lock_{LockRank::kStackTable};
+};
+
+inline constexpr uint32_t kMaxModules = 8190;
+
+}  // namespace mallow::record

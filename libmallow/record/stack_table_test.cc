@@ -1,0 +1,106 @@
+#include "record/stack_table.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "record/mapped_file.h"
+#include "record/test_folder.h"
+
+namespace mallow::record {
+namespace {
+
+constexpr uint64_t Frame(uint64_t address) { return kTagReturnAddress << 56 | address; }
+
+class StackTableTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(file_.Create(folder_.path()));
+    ASSERT_TRUE(table_.Init(&file_));
+  }
+  const Node& NodeAt(NodeId id) { return file_.Items<Node>(Section::kNodes)[id]; }
+
+  TestFolder folder_;
+  MappedFile file_;
+  StackTable table_;
+};
+
+TEST_F(StackTableTest, AgreesWithAMap) {
+  std::mt19937_64 random(7);
+  std::map<std::tuple<NodeId, uint64_t, uint32_t>, NodeId> model;
+  std::vector<NodeId> nodes = {kRoot};
+  for (int i = 0; i < 200'000; i++) {
+    const NodeId parent = nodes[random() % nodes.size()];
+    const uint64_t frame = Frame(0x400000 + random() % 8) | (random() % 16 == 0 ? kTagSignalFrame << 56 : 0);
+    const auto module = static_cast<uint32_t>(random() % 3);
+    const NodeId child = table_.Child(parent, frame, module);
+    ASSERT_NE(kRoot, child);
+    const auto [found, added] = model.try_emplace({parent, frame, module}, child);
+    ASSERT_EQ(found->second, child);
+    if (!added) continue;
+    nodes.push_back(child);
+    ASSERT_EQ(frame, NodeAt(child).frame);
+    ASSERT_EQ(parent, NodeAt(child).parent);
+    ASSERT_EQ(module, NodeAt(child).extra);
+    ASSERT_LT(parent, child);
+  }
+  EXPECT_EQ(model.size() + 1, file_.Used(Section::kNodes));
+}
+
+TEST_F(StackTableTest, StacksAreDenseAndBearTheirOrigin) {
+  const NodeId caller = table_.Child(kRoot, Frame(0x400100), 1);
+  EXPECT_EQ(kNoStack, table_.FindStack(caller, Function::kMalloc));
+  const StackId one = table_.AddStack(caller, Function::kMalloc, false);
+  const StackId two = table_.AddStack(caller, Function::kCalloc, true);
+  EXPECT_EQ(1u, StackIndex(one));
+  EXPECT_EQ(2u, StackIndex(two));
+  EXPECT_FALSE(IsLibcStack(one));
+  EXPECT_TRUE(IsLibcStack(two));
+  EXPECT_EQ(one, table_.FindStack(caller, Function::kMalloc));
+  EXPECT_EQ(two, table_.AddStack(caller, Function::kCalloc, true));
+  const uint32_t* stacks = file_.Items<uint32_t>(Section::kStacks);
+  EXPECT_EQ(kTagFunction << 56 | 2, NodeAt(stacks[2]).frame);
+  EXPECT_EQ(2u, NodeAt(stacks[2]).extra);
+  EXPECT_EQ(caller, NodeAt(stacks[2]).parent);
+}
+
+TEST_F(StackTableTest, ThreadsAgreeOnIds) {
+  constexpr int kThreads = 4, kSteps = 30'000;
+  std::vector<std::vector<NodeId>> seen(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; t++) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(11);  // the same in all
+      for (int i = 0; i < kSteps; i++) {
+        NodeId node = kRoot;
+        for (int depth = 0; depth < 4; depth++) node = table_.Child(node, Frame(0x1000 + random() % 12), 1);
+        seen[t].push_back(node);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int t = 1; t < kThreads; t++) EXPECT_EQ(seen[0], seen[t]);
+}
+
+TEST_F(StackTableTest, AForkChildGoesOnInItsOwnFile) {
+  const NodeId before = table_.Child(kRoot, Frame(0x400100), 1);
+  const StackId stack = table_.AddStack(before, Function::kMalloc, false);
+  TestFolder folder;
+  MappedFile own;
+  ASSERT_TRUE(own.Create(folder.path()));
+  table_.ContinueIn(&own);
+  EXPECT_EQ(before, table_.Child(kRoot, Frame(0x400100), 1));
+  EXPECT_EQ(stack, table_.FindStack(before, Function::kMalloc));
+  const uint32_t nodes = table_.node_count();
+  const NodeId after = table_.Child(before, Frame(0x400200), 1);
+  EXPECT_EQ(nodes, after);
+  EXPECT_EQ(1u, own.Used(Section::kNodes));
+  EXPECT_EQ(before, own.Items<Node>(Section::kNodes)[0].parent);
+}
+
+}  // namespace
+}  // namespace mallow::record

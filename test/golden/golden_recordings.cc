@@ -1,0 +1,302 @@
+// Writes five recordings whose every byte is known, with the parts that the recorder is made of: MappedFile,
+// StackTable, and the counter records. Stacks and addresses are given, not captured.
+//
+//   golden_recordings FOLDER      makes FOLDER/{one_thread,two_threads,fork_child,incomplete,functions}.mallow
+//
+// What depends on the run (process id, clock, executable) is overwritten with constants, file names too.
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <initializer_list>
+
+#include "record/mapped_file.h"
+#include "record/stack_table.h"
+
+namespace {
+
+using namespace mallow::record;
+
+constexpr uint64_t kProgram = 0x400000, kLibc = 0x7f0000000000;
+
+[[noreturn]] void Fail(const char* what) {
+  perror(what);
+  _exit(1);
+}
+
+// One recording under construction: a process with its stacks and shards.
+class Image {
+ public:
+  Image(const char* folder, const char* name, uint32_t first_pid) : folder_(folder), name_(name), pid_(first_pid) {
+    Create();
+    if (!stacks_.Init(&file_)) Fail("stack table");
+    AddModule(kProgram, 0x10000, "/opt/golden/program", ModuleKind::kExecutable, 0x11);
+    AddModule(kLibc, 0x200000, "/opt/golden/lib/libc.so.6", ModuleKind::kLibc, 0x22);
+  }
+
+  ~Image() { Finish(); }
+
+  Header& header() { return *file_.header(); }
+  StackTable& stacks() { return stacks_; }
+
+  // Return addresses outermost first; `module` counts from 1.
+  StackId Stack(std::initializer_list<uint64_t> addresses, Function function, bool from_libc = false) {
+    NodeId node = kRoot;
+    for (uint64_t address : addresses) node = Frame(node, kTagReturnAddress, address);
+    return stacks_.AddStack(node, function, from_libc);
+  }
+  NodeId Frame(NodeId parent, uint64_t tag, uint64_t value) {
+    const uint32_t module = tag == kTagTruncated ? 0 : value >= kLibc ? 2 : 1;
+    return stacks_.Child(parent, tag << 56 | value, module);
+  }
+
+  Shard& AddShard() {
+    const uint64_t item = file_.Used(Section::kShards);
+    if (!file_.Grow(Section::kShards, item + 1, kShardsFull)) Fail("shards");
+    file_.SetUsed(Section::kShards, item + 1);
+    Shard& shard = file_.Items<Shard>(Section::kShards)[item];
+    shard.state = kShardOwned;
+    shard.tid = pid_ + static_cast<uint32_t>(item);
+    shard.threads = 1;
+    return shard;
+  }
+
+  template <typename Record>
+  Record& Of(uint32_t shard, CounterKind kind, StackId stack) {
+    const uint32_t index = StackIndex(stack);
+    const uint64_t pages = file_.Used(Section::kCounterPages);
+    auto* directory = file_.Items<PageDirectoryEntry>(Section::kPageDirectory);
+    const PageDirectoryEntry wanted = {shard | static_cast<uint32_t>(kind) << 24,
+                                       static_cast<uint32_t>(index / kCountersPerPage)};
+    uint64_t page = 0;
+    while (page < pages && memcmp(&directory[page], &wanted, sizeof(wanted)) != 0) page++;
+    if (page == pages) {
+      if (!file_.Grow(Section::kPageDirectory, page + 1, kStacksFull) ||
+          !file_.Grow(Section::kCounterPages, page + 1, kStacksFull)) {
+        Fail("counter pages");
+      }
+      directory[page] = wanted;
+      file_.SetUsed(Section::kPageDirectory, page + 1);
+      file_.SetUsed(Section::kCounterPages, page + 1);
+    }
+    char* records = file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
+    return reinterpret_cast<Record*>(records)[index % kCountersPerPage];
+  }
+  Births& BirthsOf(uint32_t shard, StackId stack) { return Of<Births>(shard, CounterKind::kBirths, stack); }
+  Deaths& DeathsOf(uint32_t shard, StackId stack) { return Of<Deaths>(shard, CounterKind::kDeaths, stack); }
+
+  // Goes on as a fork child of the process so far.
+  void Fork(uint32_t shards) {
+    const uint32_t nodes = stacks_.node_count(), stack_count = stacks_.stack_count();
+    const uint64_t modules = file_.Used(Section::kModules);
+    char parent[sizeof(Header::parent_file)] = {};
+    snprintf(parent, sizeof(parent), "image-%u-1000000000-0", pid_);
+    Finish();
+    pid_++;
+    Create();
+    stacks_.ContinueIn(&file_);
+    header().parent_pid = pid_ - 1;
+    header().parent_nodes = nodes;
+    header().parent_stacks = stack_count;
+    header().parent_shards = shards;
+    header().parent_modules = static_cast<uint32_t>(modules);
+    memcpy(header().parent_file, parent, sizeof(parent));
+  }
+
+ private:
+  void Create() {
+    snprintf(path_, sizeof(path_), "%s/%s.mallow", folder_, name_);
+    mkdir(path_, 0700);
+    if (!file_.Create(path_)) Fail(path_);
+    Header& header = *file_.header();
+    header.pid = getpid();  // so that StackTable sees no vfork child
+    header.parent_pid = 1;
+    header.start_realtime = 1000000000;
+    header.start_monotonic = 1000;
+    memset(header.executable, 0, sizeof(header.executable));
+    strcpy(header.executable, "/opt/golden/program");
+    header.most_threads = 1;
+  }
+
+  void Finish() {
+    header().pid = pid_;
+    header().last_realtime = 0;
+    char from[1024], to[1024];
+    snprintf(from, sizeof(from), "%s/%s", path_, file_.name());
+    snprintf(to, sizeof(to), "%s/image-%u-1000000000-0", path_, pid_);
+    if (rename(from, to) != 0) Fail(to);
+  }
+
+  void AddModule(uint64_t start, uint64_t bytes, const char* path, ModuleKind kind, uint8_t build_id) {
+    const uint64_t item = file_.Used(Section::kModules);
+    if (!file_.Grow(Section::kModules, item + 1, kModulesFull)) Fail("modules");
+    ModuleEntry& entry = file_.Items<ModuleEntry>(Section::kModules)[item];
+    entry.start = start;
+    entry.end = start + bytes;
+    entry.bias = start;
+    entry.path = static_cast<uint32_t>(file_.AppendString(path, strlen(path)));
+    entry.path_bytes = static_cast<uint32_t>(strlen(path));
+    entry.build_id_bytes = 20;
+    memset(entry.build_id, build_id, 20);
+    entry.kind = static_cast<uint32_t>(kind);
+    entry.device = 1;
+    entry.inode = build_id;
+    entry.size = bytes;
+    entry.modification_ns = 5;
+    file_.SetUsed(Section::kModules, item + 1);
+  }
+
+  const char* folder_;
+  const char* name_;
+  uint32_t pid_;
+  char path_[512];
+  MappedFile file_;
+  StackTable stacks_;
+};
+
+constexpr uint64_t kMain = kProgram + 0x1100, kParse = kProgram + 0x1205, kGrow = kProgram + 0x1310;
+constexpr uint64_t kStart = kLibc + 0x27000, kFopen = kLibc + 0x80123;
+
+// Ten blocks of 16 bytes from one line, all freed at once; one realloc that grows 100 to 300 bytes and stays.
+void OneThread(const char* folder) {
+  Image image(folder, "one_thread", 100);
+  Shard& shard = image.AddShard();
+  const StackId small = image.Stack({kStart, kMain, kParse}, Function::kMalloc);
+  const StackId first = image.Stack({kStart, kMain}, Function::kMalloc);
+  const StackId grown = image.Stack({kStart, kMain, kGrow}, Function::kRealloc);
+  image.BirthsOf(0, small) = {10, 160, 160, 160, 1, 16, 16, 0};
+  image.DeathsOf(0, small) = {10, 160, 160, 1, 10, 10, 0, 0};
+  image.BirthsOf(0, first) = {1, 100, 112, 0, 0, 100, 100, 0};
+  image.DeathsOf(0, first) = {1, 100, 0, 1, 0, 1, 1, 0};
+  image.BirthsOf(0, grown) = {1, 300, 320, 0, 1, 300, 300, 0};
+  shard.events = 23;
+  shard.live_bytes = shard.live_bytes_program = 300;
+  shard.live_blocks = 1;
+  shard.peak_bytes = shard.peak_bytes_program = 300;
+  shard.at_peak = 1;
+  shard.frees = 10;
+  shard.captures.captures = 12;
+  shard.captures.frames_walked = 30;
+  image.header().peak_epoch = 1;
+}
+
+// Thread 1 allocates four blocks of 1000 bytes, thread 2 frees three of them and allocates one of its own.
+void TwoThreads(const char* folder) {
+  Image image(folder, "two_threads", 200);
+  Shard& one = image.AddShard();
+  Shard& two = image.AddShard();
+  const StackId made = image.Stack({kStart, kMain, kParse}, Function::kNew);
+  const StackId other = image.Stack({kStart, kGrow}, Function::kCalloc);
+  image.BirthsOf(0, made) = {4, 4000, 4096, 0, 0, 1000, 1000, 0};
+  image.DeathsOf(1, made) = {3, 3000, 0, 0, 0, 0, 0, 3};
+  image.BirthsOf(1, other) = {1, 64, 64, 0, 0, 64, 64, 0};
+  one.events = 4;
+  one.live_blocks = 4;
+  one.live_bytes = one.live_bytes_program = 4000;
+  one.peak_bytes = one.peak_bytes_program = 4000;
+  one.at_peak = 1;
+  two.events = 4;
+  two.live_blocks = -2;
+  two.live_bytes = two.live_bytes_program = -2936;
+  two.frees = 3;
+  image.header().most_threads = 2;
+}
+
+// The child frees a block that it inherited, allocates under a stack of its parent and under one of its own.
+void ForkChild(const char* folder) {
+  Image image(folder, "fork_child", 300);
+  Shard& parent = image.AddShard();
+  const StackId shared = image.Stack({kStart, kMain, kParse}, Function::kMalloc);
+  image.BirthsOf(0, shared) = {2, 64, 64, 0, 0, 32, 32, 0};
+  parent.events = 2;
+  parent.live_blocks = 2;
+  parent.live_bytes = parent.live_bytes_program = 64;
+  parent.peak_bytes = parent.peak_bytes_program = 64;
+  parent.at_peak = 1;
+  image.Fork(1);
+  Shard& child = image.AddShard();
+  const StackId own = image.Stack({kStart, kMain, kGrow}, Function::kStrdup);
+  image.BirthsOf(0, shared) = {1, 32, 32, 0, 0, 32, 32, 0};
+  image.BirthsOf(0, own) = {5, 60, 80, 0, 0, 12, 12, 0};
+  image.DeathsOf(0, own) = {1, 12, 0, 0, 1, 1, 0, 0};
+  child.events = 8;
+  child.live_blocks = 5;
+  child.live_bytes = child.live_bytes_program = 80;
+  child.peak_bytes = child.peak_bytes_program = 92;
+  child.frees = 2;
+  child.inherited_frees = 1;
+}
+
+// The disk was full: calls under stack 0, lost calls, children that could not record; two truncated stacks; one call
+// in flight.
+void LosesCalls(const char* folder) {
+  Image image(folder, "incomplete", 400);
+  Shard& shard = image.AddShard();
+  const NodeId jit = image.Frame(kRoot, kTagTruncated, static_cast<uint64_t>(Truncation::kNoUnwindInfo));
+  const NodeId damaged = image.Frame(kRoot, kTagTruncated, static_cast<uint64_t>(Truncation::kDamagedStack));
+  const StackId under_jit =
+      image.stacks().AddStack(image.Frame(jit, kTagReturnAddress, kParse), Function::kMalloc, false);
+  const StackId broken =
+      image.stacks().AddStack(image.Frame(damaged, kTagReturnAddress, kGrow), Function::kMalloc, false);
+  image.BirthsOf(0, kNoStack) = {7, 700, 784, 0, 0, 100, 100, 1};
+  image.BirthsOf(0, under_jit) = {2, 20, 32, 0, 0, 10, 10, 0};
+  image.BirthsOf(0, broken) = {1, 5, 16, 0, 0, 5, 5, 0};
+  shard.events = 10;
+  shard.in_flight = StackIndex(broken) + 1;
+  shard.live_blocks = 10;
+  shard.live_bytes = shard.live_bytes_program = 725;
+  shard.peak_bytes = shard.peak_bytes_program = 725;
+  shard.at_peak = 1;
+  shard.failed = 1;
+  shard.captures.captures = 10;
+  shard.captures.truncated = 3;
+  shard.lost_growth = 7;
+  image.header().incomplete = kFileFull;
+  image.header().lost_calls = 4;
+  image.header().unrecorded_children = 2;
+  image.header().vfork_children = 1;
+}
+
+// Every function number once, called from the program and from libc; a signal frame; free(NULL).
+void Functions(const char* folder) {
+  Image image(folder, "functions", 500);
+  Shard& shard = image.AddShard();
+  const NodeId handler = image.Frame(image.Frame(image.Frame(kRoot, kTagReturnAddress, kStart), kTagSignalFrame, kMain),
+                                     kTagReturnAddress, kParse);
+  uint64_t calls = 0, bytes = 0;
+  for (uint32_t number = 1; number <= 20; number++) {
+    const StackId stack = image.stacks().AddStack(handler, static_cast<Function>(number), false);
+    image.BirthsOf(0, stack) = {number, number * 8, number * 16, 0, 0, 8, 8, 0};
+    calls += number;
+    bytes += number * 8;
+  }
+  const StackId libc = image.Stack({kStart, kMain, kFopen}, Function::kMalloc, true);
+  image.BirthsOf(0, libc) = {3, 1416, 1440, 0, 0, 472, 472, 0};
+  const StackId null = image.stacks().AddStack(image.Frame(kRoot, kTagReturnAddress, kGrow), Function::kFreeNull, false);
+  image.BirthsOf(0, null).calls = 9;
+  shard.events = calls + 3;
+  shard.live_blocks = static_cast<int64_t>(calls + 3);
+  shard.live_bytes_program = static_cast<int64_t>(bytes);
+  shard.live_bytes = static_cast<int64_t>(bytes + 1416);
+  shard.peak_bytes = bytes + 1416;
+  shard.peak_bytes_program = bytes;
+  shard.at_peak = 1;
+  shard.free_nulls = 9;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    fprintf(stderr, "usage: golden_recordings FOLDER\n");
+    return 1;
+  }
+  const char* folder = arguments[1];
+  OneThread(folder);
+  TwoThreads(folder);
+  ForkChild(folder);
+  LosesCalls(folder);
+  Functions(folder);
+}
