@@ -1,9 +1,14 @@
-// A whole exact stack, cheaply: the rule cache and the incremental stack cache.
+// A whole exact stack: the words that the unwinder and its callers share.
 //
-// One StackCache per thread. Capture() walks from the frame of malloc's caller outwards by the unwind
-// tables (.eh_frame, through _dl_find_object), and reuses what the last capture of this thread found as far
-// as every word that the last walk read is unchanged ("verified read set"). No depth limit, no allocation,
-// no lock on the common path, never dl_iterate_phdr or dlsym.
+// The walk goes from the frame of malloc's caller outwards by the unwind tables (.eh_frame, found through
+// _dl_find_object). No depth limit, no allocation from the heap, no lock, never dl_iterate_phdr or dlsym.
+//
+//   stack_cache      one per thread: the last stack, what of it still holds, and the walk of the rest
+//     rule_cache     pc -> what to do at that pc, in 16 bytes
+//       rule         made from a row of the tables
+//         eh_frame   the tables: entry of a pc, its program, the row at the pc
+//     dwarf_expression   rows that no rule can express, interpreted each time
+//     stack_memory   reads words of a stack that may be damaged
 #pragma once
 
 #include <cstddef>
@@ -15,9 +20,9 @@ namespace mallow::record {
 // The other callee-saved registers are those at the time of the capture's entry; they matter
 // only to rare rules (CFA from another register, DWARF expressions).
 struct Registers {
-  uintptr_t pc;   // return address
-  uintptr_t sp;   // caller's stack pointer after the return
-  uintptr_t bp;   // rbp
+  uintptr_t pc;  // return address
+  uintptr_t sp;  // caller's stack pointer after the return
+  uintptr_t bp;  // rbp
   uintptr_t bx, r12, r13, r14, r15;
 };
 
@@ -34,8 +39,30 @@ struct NodeTable {
   void* self;
   // Node of (parent, frame); frame = tag << 56 | value, module = module id + 1 or 0. Thread-safe. kRoot when full.
   NodeId (*child)(void* self, NodeId parent, uint64_t frame, uint32_t module);
-  // Id + 1 of the module that `link_map_start..end` describes (see modules.h); called when a rule is made.
+  // Id + 1, below 65536, of the module that a `struct dl_find_object` describes; called when a rule is made. 0: none.
   uint32_t (*module)(void* self, const void* dl_find_object_result);
 };
+
+// What captures cost and how they ended; sums since the start.
+struct CaptureStatistics {
+  uint64_t captures;
+  uint64_t reused;              // captures that walked no frame: all was found unchanged
+  uint64_t frames_walked;       // by rule
+  uint64_t frames_verified;     // found unchanged by comparing words
+  uint64_t frames_interpreted;  // by the full interpreter
+  uint64_t truncated;           // captures that do not reach the outermost frame
+};
+
+// Frames whose pc lies in [start, end) are left out at the inner end of every path. Before the first capture.
+void SetOwnText(uintptr_t start, uintptr_t end);
+
+// Objects may have been unloaded: every thread forgets its rules and its last stack at its next capture.
+// Any thread, any time; one atomic addition.
+void InvalidateModules();
+
+// The dynamic linker has freed `block`: does what InvalidateModules does if the block is the link map of an object
+// that some rule was made from, which is how dlclose shows. Call it for each free whose caller is ld.so, before the block
+// is free; cheap, so that the loader's many other frees do not throw the rules away.
+void LoaderFreed(const void* block);
 
 }  // namespace mallow::record

@@ -1,0 +1,24 @@
+// Deliberate faults, for proving that the tests notice them (test/unwind builds each one; nothing else sets
+// MALLOW_MUTANT).
+#pragma once
+
+namespace mallow::record {
+
+enum class Mutant {
+  kNone = 0,
+  kOuterWordsNotVerified = 1,  // a match of pc and sp is believed
+  kSavedBpNotVerified = 2,     // words that hold a saved rbp are not compared
+  kJoinBpNotCompared = 3,      // rbp is not compared at the frame that joins
+  kJoinOnSpAlone = 4,          // pc is not compared at the frame that joins
+  kGenerationIgnored = 5,      // unloaded objects keep their rules and stacks
+  kSignalPcDecremented = 6,    // an interrupted pc is taken for a return address
+  kLeafWithBpFrames = 7,       // leaf entries hold frames whose CFA comes from rbp
+  kLeafJoinBpIgnored = 8,      // leaf entries join at frames where rbp is live
+};
+
+#ifndef MALLOW_MUTANT
+#define MALLOW_MUTANT 0
+#endif
+inline constexpr Mutant kMutant{MALLOW_MUTANT};
+
+}  // namespace mallow::record

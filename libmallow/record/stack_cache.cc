@@ -1,0 +1,494 @@
+#include "record/stack_cache.h"
+
+#include "record/module_generation.h"
+#include "record/mutant.h"
+
+namespace mallow::record {
+
+namespace {
+
+uintptr_t g_own_text_start, g_own_text_bytes;
+
+bool InOwnText(FrameKey key) { return key - g_own_text_start < g_own_text_bytes; }
+
+// No code lies in the first page; 0 itself ends a stack.
+constexpr uintptr_t kLowestPc = 4096;
+
+bool CanBePc(uintptr_t pc) { return pc - kLowestPc < kPcLimit - kLowestPc; }
+
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uintptr_t Load(uintptr_t address) {
+  return *reinterpret_cast<const uintptr_t*>(address);
+}
+
+bool UsesBp(RuleKind kind) {
+  return kind == RuleKind::kFromBp || kind == RuleKind::kRealigned || kind == RuleKind::kInterpreted;
+}
+
+constexpr uint32_t kAllRegisters = 1u << kRbx | 1u << kRbp | 1u << kRsp | 1u << kR12 | 1u << kR13 |
+                                   1u << kR14 | 1u << kR15 | 1u << kReturnAddress;
+// What a walk by rules follows.
+constexpr uint32_t kFollowedRegisters = 1u << kRbp | 1u << kRsp | 1u << kReturnAddress;
+
+}  // namespace
+
+void SetOwnText(uintptr_t start, uintptr_t end) {
+  g_own_text_start = start;
+  g_own_text_bytes = end - start;
+}
+
+// --- One capture ------------------------------------------------------------------------------
+
+NodeId CaptureContext::Capture(const Registers& registers, const NodeTable& table,
+                               CaptureStatistics* statistics) {
+  const uint64_t generation = ModuleGeneration();
+  if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
+  if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
+  memory_.Begin(registers.sp);
+  walked_.Truncate(0);
+  interpreted_words_.Truncate(0);
+  candidates_ = frames_.size();
+  switches_ = 0;
+  outside_objects_ = false;
+
+  ++statistics->captures;
+  const End end = Walk({registers.pc, registers.sp, registers.bp}, table);
+  if (MALLOW_UNLIKELY(end == End::kUnknownRegister)) return CaptureInterpreted(registers, table, statistics);
+  statistics->frames_walked += walked_.size();
+  if (end == End::kJoined) {
+    statistics->frames_verified += joined_ + 1;
+    if (walked_.size() == 0) ++statistics->reused;
+  }
+  const NodeId node = Remember(end, table);
+  if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
+  return node;
+}
+
+void CaptureContext::Flush(uint64_t generation) {
+  rules_.Clear();
+  children_.Clear();
+  ForgetLastStack();
+  generation_ = generation;
+}
+
+void CaptureContext::ForgetLastStack() {
+  frames_.Truncate(0);
+  words_.Truncate(0);
+  base_outside_objects_ = false;
+}
+
+// --- Rules ------------------------------------------------------------------------------------
+
+MALLOW_ALWAYS_INLINE const RuleEntry& CaptureContext::FindRule(FrameKey key, const NodeTable& table) {
+  const RuleEntry* entry = rules_.Find(key);
+  return MALLOW_LIKELY(entry != nullptr) ? *entry : NewRule(key, table);
+}
+
+MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const NodeTable& table) {
+  RuleSource source;
+  MakeRule(PcOf(key), key & kInterrupted, &scratch_, &memory_, &source);
+  const uint64_t module = source.in_object ? table.module(table.self, &source.found) : 0;
+  uncached_rule_ = {key | module << kFrameKeyBits, source.rule};
+  if (source.in_object) {
+    rules_.Add(uncached_rule_);
+  } else {
+    outside_objects_ = true;
+  }
+  return uncached_rule_;
+}
+
+// --- The walk ---------------------------------------------------------------------------------
+
+CaptureContext::End CaptureContext::Walk(Cursor cursor, const NodeTable& table) {
+  while (MALLOW_UNLIKELY(InOwnText(cursor.key))) {
+    const WalkedFrame own{0, FindRule(cursor.key, table).rule, cursor.sp, cursor.bp};
+    if (Step(own, &cursor) == Advance::kEnd) return end_;
+    interpreted_words_.Truncate(0);
+  }
+  for (;;) {
+    if (TryJoin(cursor)) return End::kJoined;
+    const RuleEntry& entry = FindRule(cursor.key, table);
+    if (MALLOW_UNLIKELY(!walked_.Reserve(1))) {
+      EndTruncated(Truncation::kNoRoom);
+      return end_;
+    }
+    WalkedFrame* frame = walked_.Append();
+    *frame = {entry.key_and_module, entry.rule, cursor.sp, cursor.bp};
+    if (Step(*frame, &cursor) == Advance::kEnd) return end_;
+  }
+}
+
+// True if the last stack goes on from `cursor` as it did (I3).
+MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
+  while (candidates_ != 0 && frames_[candidates_ - 1].sp < cursor.sp) --candidates_;
+  if (candidates_ == 0) return false;
+  const Frame& frame = frames_[candidates_ - 1];
+  if (frame.sp != cursor.sp) return false;
+  if (frame.key != cursor.key && kMutant != Mutant::kJoinOnSpAlone) return false;
+  if (frame.need_bp() && frame.bp != cursor.bp && kMutant != Mutant::kJoinBpNotCompared) return false;
+  joined_ = candidates_ - 1;
+  const uint32_t changed = kMutant == Mutant::kOuterWordsNotVerified ? 0 : FindChanged(frame.words());
+  if (MALLOW_LIKELY(changed == 0)) return true;
+  // No frame whose unwind reads the changed word can join.
+  while (candidates_ != 0 && frames_[candidates_ - 1].words() >= changed) --candidates_;
+  return false;
+}
+
+// Compares words_[0, words) from the inside outwards: 1 + index of the first that changed, 0 if none did.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t CaptureContext::FindChanged(uint32_t words) {
+  const StackWord* all = words_.data();
+  if (MALLOW_LIKELY(plain_home_ == memory_.home())) {
+    for (; words != 0; --words) {
+      if (Load(all[words - 1].address) != all[words - 1].value) return words;
+    }
+    return 0;
+  }
+  for (; words != 0; --words) {
+    uintptr_t value;
+    if (!memory_.Read(all[words - 1].address, &value) || value != all[words - 1].value) return words;
+  }
+  return 0;
+}
+
+// From a frame to its caller, for the rules and places that are common.
+MALLOW_ALWAYS_INLINE CaptureContext::Advance CaptureContext::Step(const WalkedFrame& frame, Cursor* cursor) {
+  const Rule rule = frame.rule;
+  const uintptr_t base = rule.kind == RuleKind::kFromSp ? frame.sp : frame.bp;
+  const uintptr_t cfa = base + static_cast<uintptr_t>(intptr_t{rule.cfa});
+  const uintptr_t bp_slot = cfa + static_cast<uintptr_t>(intptr_t{rule.bp});
+  const bool common = rule.kind <= RuleKind::kFromBp && cfa > frame.sp && cfa % sizeof(uintptr_t) == 0 &&
+                      memory_.InOwnRange(cfa - sizeof(uintptr_t)) &&
+                      (!rule.saves_bp() || memory_.InOwnRange(bp_slot));
+  if (MALLOW_UNLIKELY(!common)) return StepRare(frame, cursor);
+  const uintptr_t pc = Load(cfa - sizeof(uintptr_t));
+  if (MALLOW_UNLIKELY(!CanBePc(pc))) return StepRare(frame, cursor);
+  *cursor = {pc, cfa, rule.saves_bp() ? Load(bp_slot) : frame.bp};
+  return Advance::kDone;
+}
+
+// Any rule, any place. `frame` is a copy: the arrays may move.
+MALLOW_NOINLINE CaptureContext::Advance CaptureContext::StepRare(WalkedFrame frame, Cursor* cursor) {
+  const Rule rule = frame.rule;
+  uintptr_t cfa = 0, bp_slot = 0, pc = 0, bp = frame.bp;
+  switch (rule.kind) {
+    case RuleKind::kOutermost:
+      return EndWith(End::kOutermost);
+    case RuleKind::kNoUnwindInfo:
+      return EndTruncated(Truncation::kNoUnwindInfo);
+    case RuleKind::kInterpreted:
+      return StepInterpreted(frame, cursor);
+    case RuleKind::kSignal: {
+      uintptr_t sp;
+      if (!memory_.Read(frame.sp + kSignalPc, &pc) || !memory_.Read(frame.sp + kSignalSp, &sp) ||
+          !memory_.Read(frame.sp + kSignalBp, &bp)) {
+        return EndTruncated(Truncation::kDamagedStack);
+      }
+      return Arrive(frame, pc, sp, bp, cursor);
+    }
+    case RuleKind::kFromSp:
+    case RuleKind::kFromBp:
+      cfa = rule.kind == RuleKind::kFromSp ? frame.sp : frame.bp;
+      cfa += static_cast<uintptr_t>(intptr_t{rule.cfa});
+      bp_slot = cfa;
+      break;
+    case RuleKind::kRealigned:
+      if (!memory_.Read(frame.bp + static_cast<uintptr_t>(intptr_t{rule.cfa}), &cfa)) {
+        return EndTruncated(Truncation::kDamagedStack);
+      }
+      bp_slot = frame.bp;
+      break;
+  }
+  bp_slot += static_cast<uintptr_t>(intptr_t{rule.bp});
+  if (!memory_.Read(cfa - sizeof(uintptr_t), &pc) || (rule.saves_bp() && !memory_.Read(bp_slot, &bp))) {
+    return EndTruncated(Truncation::kDamagedStack);
+  }
+  return Arrive(frame, pc, cfa, bp, cursor);
+}
+
+CaptureContext::Advance CaptureContext::StepInterpreted(const WalkedFrame& frame, Cursor* cursor) {
+  RegisterFile registers{}, caller;
+  registers.Set(kRsp, frame.sp);
+  registers.Set(kRbp, frame.bp);
+  const FrameKey key = frame.key_and_module & kFrameKeyMask;
+  registers.Set(kReturnAddress, PcOf(key));
+  bool signal_frame, in_object;
+  dl_find_object found;
+  if (!FindRow(key & kInterrupted ? PcOf(key) : PcOf(key) - 1, &scratch_, &signal_frame, &in_object,
+               &found)) {
+    return EndTruncated(Truncation::kNoUnwindInfo);
+  }
+  log_.count = 0;
+  log_.overflow = false;
+  switch (RecoverCaller(scratch_.row, registers, kFollowedRegisters, &memory_, &log_, &caller)) {
+    case Interpretation::kDone:
+      break;
+    case Interpretation::kOutermost:
+      return EndWith(End::kOutermost);
+    case Interpretation::kUnknownRegister:
+      return EndWith(End::kUnknownRegister);
+    case Interpretation::kUnreadable:
+      return EndTruncated(Truncation::kDamagedStack);
+    case Interpretation::kMalformed:
+      return EndTruncated(Truncation::kNoUnwindInfo);
+  }
+  // A frame whose words do not fit the log, or are not remembered for lack of room, goes the long way as well.
+  if (!caller.Knows(kRbp) || log_.overflow || !interpreted_words_.Reserve(log_.count)) {
+    return EndWith(End::kUnknownRegister);
+  }
+  if (walked_.size() != 0) {
+    Rule& rule = walked_[walked_.size() - 1].rule;
+    rule.cfa = static_cast<int32_t>(interpreted_words_.size());
+    rule.bp = static_cast<int16_t>(log_.count);
+  }
+  for (unsigned i = 0; i < log_.count; ++i) *interpreted_words_.Append() = log_.words[i];
+  return Arrive(frame, caller.value[kReturnAddress], caller.value[kRsp], caller.value[kRbp], cursor);
+}
+
+// The caller's state is known; says whether it makes sense.
+CaptureContext::Advance CaptureContext::Arrive(const WalkedFrame& from, uintptr_t pc, uintptr_t sp,
+                                               uintptr_t bp, Cursor* cursor) {
+  const bool interrupted = from.rule.signal_frame() && kMutant != Mutant::kSignalPcDecremented;
+  const Cursor caller{pc | (interrupted ? kInterrupted : 0), sp, bp};
+  if (pc == 0 && !from.rule.signal_frame()) {
+    outermost_caller_ = caller;
+    return EndWith(End::kZeroReturn);
+  }
+  if (!CanBePc(pc) || !Progresses(from.sp, caller, from.rule.signal_frame())) {
+    return EndTruncated(Truncation::kDamagedStack);
+  }
+  *cursor = caller;
+  return Advance::kDone;
+}
+
+// Within one stack callers lie above. A step to another stack may go anywhere, but a chain of such steps that comes
+// back to where it was would never end; each state is compared with the latest one whose number is a power of two.
+bool CaptureContext::Progresses(uintptr_t from_sp, const Cursor& to, bool signal_frame) {
+  if (to.sp > from_sp) return true;
+  if (!signal_frame && memory_.InOwnRange(from_sp) && memory_.InOwnRange(to.sp - sizeof(uintptr_t)))
+    return false;
+  ++switches_;
+  if (switches_ != 1 && to.key == milestone_.key && to.sp == milestone_.sp && to.bp == milestone_.bp)
+    return false;
+  if ((switches_ & (switches_ - 1)) == 0) milestone_ = to;
+  return true;
+}
+
+// --- What becomes of it -----------------------------------------------------------------------
+
+NodeId CaptureContext::TruncatedPath(Truncation why, const NodeTable& table) {
+  return table.child(table.self, kRoot, kTagTruncated << 56 | static_cast<uint64_t>(why), 0);
+}
+
+// Nodes of the walked frames below `base`, without remembering the stack.
+NodeId CaptureContext::NodesOfWalk(NodeId base, const NodeTable& table) {
+  NodeId node = base;
+  for (size_t i = walked_.size(); i-- != 0;) {
+    node = children_.Child(node, walked_[i].key_and_module, table);
+    if (node == kRoot) return TruncatedPath(Truncation::kNoRoom, table);
+  }
+  return node;
+}
+
+// Makes the walked frames, on top of what joined, the last stack (I1, I2). The path's node.
+NodeId CaptureContext::Remember(End end, const NodeTable& table) {
+  NodeId node = kRoot;
+  bool need_bp = false;
+  Cursor caller = outermost_caller_;
+  bool has_caller = end == End::kZeroReturn;
+  if (end == End::kJoined) {
+    const Frame& joined = frames_[joined_];
+    if (walked_.size() == 0) return joined.node;
+    node = joined.node;
+    need_bp = joined.need_bp();
+    caller = {joined.key, joined.sp, joined.bp};
+    has_caller = true;
+    frames_.Truncate(joined_ + 1);
+    words_.Truncate(joined.words());
+  } else {
+    ForgetLastStack();
+    base_truncated_ = end == End::kTruncated;
+    if (base_truncated_) {
+      node = TruncatedPath(truncation_, table);
+      // Whether memory can be read is no word that could be compared.
+      if (truncation_ != Truncation::kNoUnwindInfo) return NodesOfWalk(node, table);
+      base_outside_objects_ = outside_objects_;
+    }
+    plain_home_ = memory_.home();
+  }
+  constexpr size_t kMostWordsOfRule = 3;
+  if (MALLOW_UNLIKELY(!frames_.Reserve(walked_.size()) ||
+                      !words_.Reserve(walked_.size() * kMostWordsOfRule + interpreted_words_.size()))) {
+    ForgetLastStack();
+    return NodesOfWalk(node, table);
+  }
+  for (size_t i = walked_.size(); i-- != 0;) {
+    const WalkedFrame& frame = walked_[i];
+    if (MALLOW_LIKELY(has_caller)) {
+      RememberWords(frame, caller, need_bp);
+      need_bp = UsesBp(frame.rule.kind) || (!frame.rule.saves_bp() && need_bp);
+    }
+    node = children_.Child(node, frame.key_and_module, table);
+    if (MALLOW_UNLIKELY(node == kRoot)) {
+      ForgetLastStack();
+      return TruncatedPath(Truncation::kNoRoom, table);
+    }
+    caller = {frame.key_and_module & kFrameKeyMask, frame.sp, frame.bp};
+    has_caller = true;
+    *frames_.Append() = {caller.key, caller.sp, caller.bp, node,
+                         static_cast<uint32_t>(words_.size()) << 1 | uint32_t{need_bp}};
+  }
+  return node;
+}
+
+// The words that lead from `frame` to `caller`, in the reverse of the order in which an unwind reads them.
+MALLOW_ALWAYS_INLINE void CaptureContext::RememberWords(const WalkedFrame& frame, const Cursor& caller,
+                                                        bool need_bp) {
+  const auto add = [this](uintptr_t address, uintptr_t value) {
+    *words_.Append() = {address, value};
+    if (MALLOW_UNLIKELY(!memory_.InOwnRange(address))) plain_home_ = 0;
+  };
+  const Rule rule = frame.rule;
+  const uintptr_t bp_offset = static_cast<uintptr_t>(intptr_t{rule.bp});
+  const bool add_bp = rule.saves_bp() && need_bp && kMutant != Mutant::kSavedBpNotVerified;
+  if (MALLOW_LIKELY(rule.kind <= RuleKind::kFromBp)) {
+    if (add_bp) add(caller.sp + bp_offset, caller.bp);
+    add(caller.sp - sizeof(uintptr_t), PcOf(caller.key));
+  } else if (rule.kind == RuleKind::kRealigned) {
+    if (add_bp) add(frame.bp + bp_offset, caller.bp);
+    add(caller.sp - sizeof(uintptr_t), PcOf(caller.key));
+    add(frame.bp + static_cast<uintptr_t>(intptr_t{rule.cfa}), caller.sp);
+  } else if (rule.kind == RuleKind::kSignal) {
+    if (add_bp) add(frame.sp + kSignalBp, caller.bp);
+    add(frame.sp + kSignalSp, caller.sp);
+    add(frame.sp + kSignalPc, PcOf(caller.key));
+  } else {
+    for (int i = rule.bp; i-- != 0;) {
+      const StackWord& word = interpreted_words_[static_cast<size_t>(rule.cfa + i)];
+      add(word.address, word.value);
+    }
+  }
+}
+
+// --- With all registers -----------------------------------------------------------------------
+
+// For stacks with a frame whose row needs more than pc, sp and rbp: every frame is interpreted with all callee-saved
+// registers, and nothing is remembered, since the read set does not name those registers.
+MALLOW_COLD NodeId CaptureContext::CaptureInterpreted(const Registers& registers, const NodeTable& table,
+                                                      CaptureStatistics* statistics) {
+  ForgetLastStack();
+  walked_.Truncate(0);
+  switches_ = 0;
+  const End end = WalkInterpreted(registers, table);
+  statistics->frames_interpreted += walked_.size();
+  base_truncated_ = end == End::kTruncated;
+  if (!base_truncated_) return NodesOfWalk(kRoot, table);
+  ++statistics->truncated;
+  return NodesOfWalk(TruncatedPath(truncation_, table), table);
+}
+
+CaptureContext::End CaptureContext::WalkInterpreted(const Registers& registers, const NodeTable& table) {
+  RegisterFile frame{}, caller;
+  frame.Set(kReturnAddress, registers.pc);
+  frame.Set(kRsp, registers.sp);
+  frame.Set(kRbp, registers.bp);
+  frame.Set(kRbx, registers.bx);
+  frame.Set(kR12, registers.r12);
+  frame.Set(kR13, registers.r13);
+  frame.Set(kR14, registers.r14);
+  frame.Set(kR15, registers.r15);
+  Cursor cursor{registers.pc, registers.sp, registers.bp};
+  const auto truncated = [this](Truncation why) {
+    EndTruncated(why);
+    return end_;
+  };
+  for (;;) {
+    const RuleEntry entry = FindRule(cursor.key, table);
+    const WalkedFrame walked{entry.key_and_module, entry.rule, cursor.sp, cursor.bp};
+    if (walked_.size() != 0 || !InOwnText(cursor.key)) {
+      if (!walked_.Reserve(1)) return truncated(Truncation::kNoRoom);
+      *walked_.Append() = walked;
+    }
+    Interpretation status;
+    log_.count = 0;
+    if (entry.rule.kind == RuleKind::kNoUnwindInfo) return truncated(Truncation::kNoUnwindInfo);
+    if (entry.rule.kind == RuleKind::kSignal) {
+      status = RecoverFromSignal(frame, &caller);
+    } else {
+      bool signal_frame, in_object;
+      dl_find_object found;
+      const uintptr_t pc = PcOf(cursor.key);
+      if (!FindRow(cursor.key & kInterrupted ? pc : pc - 1, &scratch_, &signal_frame, &in_object, &found)) {
+        return truncated(Truncation::kNoUnwindInfo);
+      }
+      status = RecoverCaller(scratch_.row, frame, kAllRegisters, &memory_, &log_, &caller);
+    }
+    if (status == Interpretation::kOutermost) return End::kOutermost;
+    if (status == Interpretation::kUnreadable) return truncated(Truncation::kDamagedStack);
+    if (status != Interpretation::kDone) return truncated(Truncation::kNoUnwindInfo);
+    if (Arrive(walked, caller.value[kReturnAddress], caller.value[kRsp], caller.value[kRbp], &cursor) ==
+        Advance::kEnd) {
+      return end_;
+    }
+    frame = caller;
+  }
+}
+
+Interpretation CaptureContext::RecoverFromSignal(const RegisterFile& registers, RegisterFile* caller) {
+  // Offset of each register in the ucontext, from sp.
+  constexpr struct {
+    DwarfRegister number;
+    int offset;
+  } kSaved[] = {{kR12, 72},  {kR13, 80},        {kR14, 88},        {kR15, 96},
+                {kRbx, 128}, {kRbp, kSignalBp}, {kRsp, kSignalSp}, {kReturnAddress, kSignalPc}};
+  caller->known = 0;
+  for (const auto& saved : kSaved) {
+    uintptr_t value;
+    if (!memory_.Read(registers.value[kRsp] + static_cast<uintptr_t>(saved.offset), &value)) {
+      return Interpretation::kUnreadable;
+    }
+    caller->Set(saved.number, value);
+  }
+  return Interpretation::kDone;
+}
+
+// --- Owners -----------------------------------------------------------------------------------
+
+void CaptureContext::Forget() {
+  ForgetLastStack();
+  memory_.Forget();
+}
+
+void CaptureContext::Unmap() {
+  Flush(0);
+  memory_.Forget();
+  frames_.Unmap();
+  words_.Unmap();
+  walked_.Unmap();
+  interpreted_words_.Unmap();
+}
+
+NodeId StackCache::Capture(const Registers& registers, const NodeTable& table,
+                           CaptureStatistics* statistics) {
+  const int level = depth_;
+  if (MALLOW_UNLIKELY(level == kContexts)) {
+    ++statistics->captures;
+    ++statistics->truncated;
+    return table.child(table.self, kRoot, kTagTruncated << 56 | static_cast<uint64_t>(Truncation::kBusy), 0);
+  }
+  depth_ = level + 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const NodeId node = contexts_[level].Capture(registers, table, statistics);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  depth_ = level;
+  return node;
+}
+
+void StackCache::Forget() {
+  for (CaptureContext& context : contexts_) context.Forget();
+  depth_ = 0;
+}
+
+void StackCache::Unmap() {
+  for (CaptureContext& context : contexts_) context.Unmap();
+}
+
+}  // namespace mallow::record

@@ -1,0 +1,164 @@
+// The last stack of a thread, and what of it still holds.
+//
+// Why the result is exact. An unwinder is a function of pc, sp and rbp where it starts, of the unwind tables, and of the
+// words of memory that it reads. So when pc and sp (and rbp, where it matters) at some frame are what they were
+// in an earlier capture, and every word that was read from there outwards still holds the same value, then
+// the rest of the stack is the same. Nothing else is assumed: not that it is the same activation, nor that
+// frames are static. alloca, longjmp, exceptions, coroutines and signal stacks need no case of their own: each changes
+// a word, or misses the key, or leaves the answer as it was.
+//
+// rbp at a frame matters ("is live") if the frame's CFA comes from it, or if the frame does not save it and it is live at
+// the caller. Where it is dead it is neither compared nor are the words that restore it.
+//
+// Invariants
+//  I1  frames_[i].node is the path of frames_[0..i] (outermost first) below the base.
+//  I2  words_[0, frames_[i].words) are all words that an unwind from frame i outwards reads, but for those that
+//      restore a dead rbp; the later in the array, the earlier the unwind reads them.
+//  I3  Nothing of the last stack is used before its words were compared in this capture, from the inside outwards and
+//      only as far as they are equal: so each comparison reads a word that an unwind would read as well.
+//  I4  A leaf entry holds only frames whose rules use sp, and joins at a frame where rbp is dead.
+//  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
+//  I6  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
+//      in the second context; one that interrupts that one gets a path that is marked as truncated (kBusy).
+//
+// What cannot be unwound is marked truncated and never guessed: the path starts with a frame of tag kTagTruncated, then
+// come the frames that are known.
+#pragma once
+
+#include "base/config.h"
+#include "record/child_cache.h"
+#include "record/dwarf_expression.h"
+#include "record/mapped_array.h"
+#include "record/rule_cache.h"
+#include "record/stack_memory.h"
+#include "record/unwind.h"
+
+namespace mallow::record {
+
+// One walk at a time. All zero is the empty state.
+class CaptureContext {
+ public:
+  NodeId Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
+
+  // The next capture starts on another thread's stack.
+  void Forget();
+  // Gives all memory back.
+  void Unmap();
+
+ private:
+  // A frame as the walk reaches it.
+  struct Cursor {
+    FrameKey key;
+    uintptr_t sp, bp;
+  };
+  // A frame that this capture walked, innermost first. For an interpreted frame rule.cfa is the index of its
+  // first word in interpreted_words_, rule.bp their number.
+  struct WalkedFrame {
+    uint64_t key_and_module;
+    Rule rule;
+    uintptr_t sp, bp;
+  };
+  // A frame of the last stack, outermost first.
+  struct Frame {
+    FrameKey key;
+    uintptr_t sp, bp;
+    NodeId node;
+    uint32_t words_and_need;  // I2; lowest bit: rbp is live
+
+    uint32_t words() const { return words_and_need >> 1; }
+    bool need_bp() const { return words_and_need & 1; }
+  };
+  // How a walk ended.
+  enum class End : uint8_t {
+    kJoined,           // at frames_[joined_]
+    kOutermost,        // the tables say that there is no caller
+    kZeroReturn,       // a return address of 0: the stack was made to end there
+    kTruncated,        // why is in truncation_
+    kUnknownRegister,  // a rule needs a register that a walk by rules does not follow
+  };
+  enum class Advance : uint8_t { kDone, kEnd };
+
+  void Flush(uint64_t generation);
+  void ForgetLastStack();
+  const RuleEntry& FindRule(FrameKey key, const NodeTable& table);
+  const RuleEntry& NewRule(FrameKey key, const NodeTable& table);
+
+  End Walk(Cursor cursor, const NodeTable& table);
+  bool TryJoin(const Cursor& cursor);
+  uint32_t FindChanged(uint32_t words);
+  Advance Step(const WalkedFrame& frame, Cursor* cursor);
+  Advance StepRare(WalkedFrame frame, Cursor* cursor);
+  Advance StepInterpreted(const WalkedFrame& frame, Cursor* cursor);
+  Advance EndWith(End end) {
+    end_ = end;
+    return Advance::kEnd;
+  }
+  Advance EndTruncated(Truncation why) {
+    truncation_ = why;
+    return EndWith(End::kTruncated);
+  }
+  Advance Arrive(const WalkedFrame& from, uintptr_t pc, uintptr_t sp, uintptr_t bp, Cursor* cursor);
+  bool Progresses(uintptr_t from_sp, const Cursor& to, bool signal_frame);
+
+  NodeId Remember(End end, const NodeTable& table);
+  void RememberWords(const WalkedFrame& frame, const Cursor& caller, bool need_bp);
+  static NodeId TruncatedPath(Truncation why, const NodeTable& table);
+  NodeId NodesOfWalk(NodeId base, const NodeTable& table);
+
+  NodeId CaptureInterpreted(const Registers& registers, const NodeTable& table,
+                            CaptureStatistics* statistics);
+  End WalkInterpreted(const Registers& registers, const NodeTable& table);
+  Interpretation RecoverFromSignal(const RegisterFile& registers, RegisterFile* caller);
+
+  uint64_t generation_ = 0;
+  RuleCache rules_;
+  ChildCache children_;
+  StackMemory memory_;
+
+  // The last stack.
+  MappedArray<Frame> frames_;
+  MappedArray<StackWord> words_;
+  NodeId base_ = kRoot;  // parent of the outermost frame
+  bool base_truncated_ = false;
+  bool base_outside_objects_ = false;  // truncated at a pc that no object had then
+  uint32_t plain_home_ = 0;            // home() of memory_ if all words lie in that own range; 0 never
+
+  // This capture.
+  MappedArray<WalkedFrame> walked_;
+  MappedArray<StackWord> interpreted_words_;
+  bool outside_objects_ = false;  // met a pc that no object has
+  size_t candidates_ = 0;         // frames_[0, candidates_) may still join
+  size_t joined_ = 0;
+  Cursor outermost_caller_{};  // what the outermost walked frame leads to, for kZeroReturn
+  End end_ = End::kOutermost;
+  Truncation truncation_ = Truncation::kNoUnwindInfo;
+  uint64_t switches_ = 0;  // steps to another stack, to find a chain that runs in a circle
+  Cursor milestone_{};
+
+  RuleEntry uncached_rule_{};
+  WordLog log_{};
+  UnwindScratch scratch_{};
+};
+
+// One per thread, in zeroed memory; no other initialisation. Used by its owner alone, also from its signal
+// handlers.
+class StackCache {
+ public:
+  // The node of the whole stack of the frame `registers`, innermost frame last. kRoot only if `table` has no
+  // room for anything. Costs a few instructions per frame that is unchanged since the last capture.
+  NodeId Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
+
+  // Between two owners: the next one has another stack. Rules are kept.
+  void Forget();
+  // Gives all memory back; the cache is empty afterwards and may be used again.
+  void Unmap();
+
+ private:
+  static constexpr int kContexts = 2;
+  // Captures of this thread under way. A handler that leaves a capture by longjmp leaves the allocator broken, as
+  // with any malloc; here it only costs that context for good.
+  int depth_ = 0;
+  CaptureContext contexts_[kContexts];
+};
+
+}  // namespace mallow::record
