@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// The labels of test/CMakeLists.txt: tests without one of these run in every
+// `make test`.
+const (
+	unitLabel  = "unit"
+	longLabels = "oracle|glibc"
+)
+
+func buildRelease(r *runner) error {
+	if err := r.do("cmake", "--preset", "release", "-DMALLOW_TESTS=ON"); err != nil {
+		return err
+	}
+	return r.do("cmake", "--build", "build/release", r.jobsFlag())
+}
+
+// crossProcess runs the suites below test/ on what users get.
+func crossProcess(r *runner) (counts, error) {
+	if err := buildRelease(r); err != nil {
+		return counts{}, err
+	}
+	return ctest(r, "release", "-LE", "^("+unitLabel+"|"+longLabels+")$")
+}
+
+// labelled runs the long tests of one label.
+func labelled(label string) func(*runner) (counts, error) {
+	return func(r *runner) (counts, error) {
+		if err := buildRelease(r); err != nil {
+			return counts{}, err
+		}
+		return ctest(r, "release", "-L", "^"+label+"$", "--timeout", "7200")
+	}
+}
+
+// unitTests builds and runs the unit tests of libmallow in one preset.
+func unitTests(preset string) func(*runner) (counts, error) {
+	return func(r *runner) (counts, error) {
+		if err := r.do("cmake", "--preset", preset); err != nil {
+			return counts{}, err
+		}
+		if err := r.do("cmake", "--build", "build/"+preset, r.jobsFlag(), "--target", "unit_tests"); err != nil {
+			return counts{}, err
+		}
+		return ctest(r, preset, "-L", "^"+unitLabel+"$")
+	}
+}
+
+// junit is what ctest writes about its tests.
+type junit struct {
+	Cases []struct {
+		Name   string `xml:"name,attr"`
+		Status string `xml:"status,attr"`
+		Output string `xml:"system-out"`
+	} `xml:"testcase"`
+}
+
+func ctest(r *runner, preset string, selection ...string) (counts, error) {
+	file := filepath.Join(r.root, "build", "log", preset+".xml")
+	os.Remove(file)
+	args := append([]string{"--preset", preset, r.jobsFlag(), "--output-junit", file}, selection...)
+	_, failed := r.output("ctest", args...)
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return counts{}, fmt.Errorf("ctest left no results: %w", failed)
+	}
+	var results junit
+	if err := xml.Unmarshal(content, &results); err != nil {
+		return counts{}, err
+	}
+	var c counts
+	for _, test := range results.Cases {
+		switch test.Status {
+		case "run":
+			c.passed++
+		case "disabled":
+			c.skipped++
+			c.skips = append(c.skips, test.Name)
+		default:
+			c.fail(test.Name, test.Output)
+		}
+	}
+	if failed != nil && c.failed == 0 {
+		return c, fmt.Errorf("ctest: %w", failed)
+	}
+	return c, nil
+}

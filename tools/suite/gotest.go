@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+)
+
+func tidy(r *runner) (counts, error) {
+	var c counts
+	output, err := r.output("go", "run", "-buildvcs=false", "./tools/tidy")
+	if err != nil {
+		c.fail("make tidy", output)
+	} else {
+		c.passed++
+	}
+	return c, nil
+}
+
+// goTests runs the Go tests, those of test/ among them, which need the test
+// programs that CMake builds.
+func goTests(r *runner) (counts, error) {
+	if err := buildRelease(r); err != nil {
+		return counts{}, err
+	}
+	c := exec.Command("go", "test", "-buildvcs=false", "-json", "-timeout=15m", "./...")
+	c.Dir, c.Env = r.root, environment()
+	c.Stderr = r.log
+	pipe, err := c.StdoutPipe()
+	if err != nil {
+		return counts{}, err
+	}
+	if err := c.Start(); err != nil {
+		return counts{}, err
+	}
+	tests, err := readEvents(io.TeeReader(pipe, r.log))
+	if err != nil {
+		return counts{}, err
+	}
+	if err := c.Wait(); err != nil && tests.failed == 0 {
+		return tests, fmt.Errorf("go test: %w", err)
+	}
+	return tests, nil
+}
+
+// event is one line of `go test -json`.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string
+	Test       string
+	Output     string
+}
+
+// readEvents counts the tests that have no subtests, and packages that failed
+// outside of any test.
+func readEvents(stream io.Reader) (counts, error) {
+	var c counts
+	outputs := make(map[string]*strings.Builder)
+	parents := make(map[string]bool)
+	failedIn := make(map[string]bool)
+	decoder := json.NewDecoder(stream)
+	for {
+		var e event
+		if err := decoder.Decode(&e); err == io.EOF {
+			return c, nil
+		} else if err != nil {
+			return c, err
+		}
+		name := strings.TrimSuffix(e.Package+e.ImportPath+" "+e.Test, " ")
+		if parent, _, ok := cutLast(name, "/"); ok && strings.Contains(e.Test, "/") {
+			parents[parent] = true
+		}
+		switch e.Action {
+		case "output", "build-output":
+			if outputs[name] == nil {
+				outputs[name] = new(strings.Builder)
+			}
+			outputs[name].WriteString(e.Output)
+		case "pass":
+			if e.Test != "" && !parents[name] {
+				c.passed++
+			}
+			delete(outputs, name)
+		case "skip":
+			if e.Test != "" {
+				c.skipped++
+				c.skips = append(c.skips, name+": "+reason(outputs[name]))
+			}
+		case "fail":
+			// A parent, or a package, fails with the test in it that failed.
+			if e.Test == "" && failedIn[e.Package] || parents[name] && failedIn[name] {
+				continue
+			}
+			c.fail(name, text(outputs[name]))
+			failedIn[e.Package] = true
+			for parent, _, ok := cutLast(name, "/"); ok; parent, _, ok = cutLast(parent, "/") {
+				failedIn[parent] = true
+			}
+		}
+	}
+}
+
+func text(b *strings.Builder) string {
+	if b == nil {
+		return ""
+	}
+	return b.String()
+}
+
+// reason is the line in which a skipped test says why.
+func reason(b *strings.Builder) string {
+	for line := range strings.Lines(text(b)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "===") && !strings.HasPrefix(line, "---") {
+			return line
+		}
+	}
+	return "no reason given"
+}
+
+func cutLast(s, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, separator); i >= 0 {
+		return s[:i], s[i+len(separator):], true
+	}
+	return s, "", false
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cxxLayers are the folders of libmallow, lowest first. A file includes only
+// its own layer and lower ones.
+var cxxLayers = []string{"base", "os", "heap", "record", "api"}
+
+// cxxReasons say why nothing above may be reached from a layer.
+var cxxReasons = map[string]string{
+	"base":   "base is what every layer stands on and knows none of them",
+	"os":     "os makes system calls for others and must not care for whom",
+	"heap":   "the heap does not know that anyone records: its client gives it an opaque side record per object",
+	"record": "the recorder is called by the malloc surface and must not call it, or it would record itself",
+}
+
+var includeLine = regexp.MustCompile(`^\s*#\s*include\s+"([a-z_]+)/`)
+
+func checkCxxLayers(t *tree) []complaint {
+	var wrong []complaint
+	for _, f := range t.with(".cc", ".h") {
+		inside, ok := strings.CutPrefix(f.path, "libmallow/")
+		if !ok {
+			continue
+		}
+		layer, _, _ := strings.Cut(inside, "/")
+		own := slices.Index(cxxLayers, layer)
+		if own < 0 {
+			wrong = append(wrong, complaint{f.path, 0, "in no layer: tools/tidy/layers.go lists them (" + strings.Join(cxxLayers, ", ") + ")"})
+			continue
+		}
+		f.lines(func(number int, text string) {
+			m := includeLine.FindStringSubmatch(text)
+			if m != nil && slices.Index(cxxLayers, m[1]) > own {
+				wrong = append(wrong, complaint{f.path, number, fmt.Sprintf("%s includes %s, which is above it: %s", layer, m[1], cxxReasons[layer])})
+			}
+		})
+	}
+	return wrong
+}
+
+var conditional = regexp.MustCompile(`^\s*#\s*(if|ifdef|ifndef|elif)\b`)
+
+// checkConditionals keeps the choice of platform in one file, so that every
+// other one reads the same everywhere. Guards against double inclusion stay.
+func checkConditionals(t *tree) []complaint {
+	var wrong []complaint
+	for _, f := range t.with(".cc", ".h") {
+		if !strings.HasPrefix(f.path, "libmallow/") || f.path == "libmallow/base/config.h" {
+			continue
+		}
+		guard := "#ifndef " + guardOf(f.path)
+		f.lines(func(number int, text string) {
+			if conditional.MatchString(text) && strings.TrimSpace(text) != guard {
+				wrong = append(wrong, complaint{f.path, number,
+					"conditional compilation outside base/config.h: name the fact there and use `if constexpr`, or choose the file in CMake"})
+			}
+		})
+	}
+	return wrong
+}
+
+func guardOf(path string) string {
+	name := strings.ToUpper(strings.TrimPrefix(path, "libmallow/"))
+	return "MALLOW_" + strings.NewReplacer("/", "_", ".", "_").Replace(name) + "_"
+}
+
+// goPackage is a package below internal/ with what it may import from there.
+type goPackage struct {
+	knows  []string
+	reason string
+}
+
+var flow = []string{"recording", "symbolize", "profile", "analyze", "advise"}
+
+// goLayers follow the flow recording -> symbolize -> profile -> analyze ->
+// advise -> report: a package knows only those on its left.
+var goLayers = map[string]goPackage{
+	"recording": {nil, "the reader of the format knows nothing of what is made of it"},
+	"symbolize": {flow[:1], "naming an address must not depend on how calls are counted"},
+	"profile":   {flow[:2], "a profile is counts by site; what is wrong with them is found later"},
+	"analyze":   {flow[:3], "findings are facts; advice and layout are made from them, not the other way round"},
+	"advise":    {flow[:4], "advice must read the same in every form of report"},
+	"term":      {nil, "what a terminal can do concerns no recording"},
+	"report":    {append(slices.Clone(flow), "term"), "a report writes what the others found and starts nothing"},
+	"launch":    {flow[:1], "starting programs needs only to complete the recording that they leave"},
+	"doctor":    {[]string{"launch"}, "the doctor looks at programs, not at recordings"},
+}
+
+func checkGoLayers(t *tree) []complaint {
+	var wrong []complaint
+	for _, f := range t.with(".go") {
+		inside, ok := strings.CutPrefix(f.path, "internal/")
+		if !ok || f.isData() {
+			continue
+		}
+		own, _, _ := strings.Cut(inside, "/")
+		layer, known := goLayers[own]
+		if !known {
+			wrong = append(wrong, complaint{f.path, 0, "internal/" + own + " is in no layer: tools/tidy/layers.go lists them"})
+			continue
+		}
+		for _, imported := range importsOf(f) {
+			target, ok := strings.CutPrefix(imported.path, "mallow/internal/")
+			if !ok {
+				continue
+			}
+			target, _, _ = strings.Cut(target, "/")
+			if target != own && !slices.Contains(layer.knows, target) {
+				wrong = append(wrong, complaint{f.path, imported.line, fmt.Sprintf("%s imports %s, which is not below it: %s", own, target, layer.reason)})
+			}
+		}
+	}
+	return wrong
+}
+
+type goImport struct {
+	path string
+	line int
+}
+
+func importsOf(f file) []goImport {
+	positions := token.NewFileSet()
+	parsed, err := parser.ParseFile(positions, f.path, f.content, parser.ImportsOnly)
+	if err != nil {
+		return nil // checkGoFormat complains
+	}
+	var imports []goImport
+	for _, spec := range parsed.Imports {
+		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
+			imports = append(imports, goImport{path, positions.Position(spec.Pos()).Line})
+		}
+	}
+	return imports
+}
