@@ -23,13 +23,13 @@ all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
 	@$(call put,build/libmallow.so,$(EMBEDDED)/libmallow.so)
 	CGO_ENABLED=0 $(GOBUILD) -tags embed -ldflags '-E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
 
-library: build/release/CMakeCache.txt
+library: build/release/Makefile
 	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared mallow_static
 	@$(call put,build/release/libmallow/libmallow.so,build/libmallow.so)
 	@$(call put,build/release/libmallow/libmallow.a,build/libmallow.a)
 
 # Without the tests, which need more packages; `make test` adds them to the same folder.
-build/release/CMakeCache.txt:
+build/release/Makefile:
 	@tools/setup.sh build
 	cmake --preset release -DMALLOW_TESTS=OFF
 
