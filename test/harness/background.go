@@ -42,13 +42,19 @@ func Start(t testing.TB, command Command) *Background {
 func (b *Background) Stop(t testing.TB, signal syscall.Signal) int {
 	t.Helper()
 	b.Process.Process.Signal(signal)
-	select {
-	case <-b.ended:
-	case <-time.After(20 * time.Second):
-		t.Fatalf("%v does not end at signal %d", b.Process.Args, int(signal))
-	}
+	b.Wait(t)
 	return b.Process.ProcessState.ExitCode()
 }
 
 // Errors returns what the program wrote to standard error; call it when the program has ended.
 func (b *Background) Errors() string { return b.errors.String() }
+
+// Wait waits until the program has ended.
+func (b *Background) Wait(t testing.TB) {
+	t.Helper()
+	select {
+	case <-b.ended:
+	case <-time.After(time.Minute):
+		t.Fatalf("%v does not end", b.Process.Args)
+	}
+}

@@ -1,0 +1,304 @@
+// Package hostile records programs in surroundings that leave the recorder no room: same output and exit status as
+// without recording, and the recording, or where there is none mallow on standard error, says what is missing.
+package hostile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+// What test/programs/guest.c allocates itself, and its fork child.
+const (
+	guestCalls = 5000
+	childCalls = 100
+)
+
+func needsRoot(t *testing.T, why string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skipf("only root may %s", why)
+	}
+}
+
+func sameEnding(t *testing.T, alone, recorded harness.Result) {
+	t.Helper()
+	if recorded.Output != alone.Output || recorded.Ending() != alone.Ending() {
+		t.Errorf("recorded: %s, %q\nalone:    %s, %q\n%s", recorded.Ending(), recorded.Output, alone.Ending(), alone.Output, recorded.Errors)
+	}
+}
+
+// admits checks that somebody says that something is missing: the recording, or mallow if there is none.
+func admits(t *testing.T, recorded harness.Result, recording string) {
+	t.Helper()
+	if !hasImage(recording) {
+		if !strings.Contains(recorded.Errors, "mallow:") {
+			t.Errorf("no recording, and mallow says nothing of it: %q", recorded.Errors)
+		}
+		return
+	}
+	report := harness.ReadReport(t, recording)
+	if !report.Quality.Incomplete && len(report.Quality.Warnings) == 0 && !strings.Contains(recorded.Errors, "mallow:") {
+		t.Errorf("%d allocations recorded and no word of what is missing", report.Totals.Allocations)
+	}
+}
+
+func hasImage(recording string) bool {
+	images, _ := filepath.Glob(filepath.Join(recording, "image-*"))
+	return len(images) > 0
+}
+
+func guest(t *testing.T, change, folder string) harness.Command {
+	command := harness.Command{Arguments: []string{harness.Program(t, "programs/guest"), change}}
+	if folder != "" {
+		command.Arguments = append(command.Arguments, folder)
+	}
+	return command
+}
+
+// What a program does to its own surroundings while it is recorded.
+func TestProgramsThatChangeTheirSurroundings(t *testing.T) {
+	for _, test := range []struct {
+		change string
+		folder bool // takes a folder
+		root   bool
+		whole  bool // the child can be recorded too
+	}{
+		{change: "nothing", whole: true},
+		{change: "descriptors", whole: true},
+		{change: "chdir", folder: true, whole: true},
+		{change: "mask", whole: true},
+		{change: "chroot", folder: true, root: true},
+		{change: "nobody", root: true},
+		{change: "files"},
+		{change: "file_size"},
+		{change: "memory"},
+	} {
+		t.Run(test.change, func(t *testing.T) {
+			if test.root {
+				needsRoot(t, "change root or user")
+			}
+			folder := ""
+			if test.folder {
+				folder = harness.TempDir(t)
+			}
+			alone := harness.Run(t, guest(t, test.change, folder))
+			recorded, recording := harness.Record(t, guest(t, test.change, folder))
+			if alone.Status != 5 {
+				t.Fatalf("alone: %s, %q", alone.Ending(), alone.Output)
+			}
+			sameEnding(t, alone, recorded)
+			program := harness.ReadReport(t, recording).Origins.Program.Allocations
+			switch {
+			case program == guestCalls+childCalls:
+			case test.whole:
+				t.Errorf("%d allocations recorded, want %d", program, guestCalls+childCalls)
+			case program != guestCalls:
+				t.Errorf("%d allocations recorded, want %d and perhaps the child's %d", program, guestCalls, childCalls)
+			default:
+				admits(t, recorded, recording)
+			}
+		})
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	needsRoot(t, "mount")
+	alone := harness.Run(t, guest(t, "nothing", ""))
+	for _, size := range []string{"4k", "16k", "64k", "256k", "1m"} {
+		t.Run(size, func(t *testing.T) {
+			disk := mount(t, "size="+size)
+			recording := filepath.Join(disk, "run.mallow")
+			command := guest(t, "nothing", "")
+			command.Arguments = append([]string{harness.CLI(t), "record", "-o", recording, "--"}, command.Arguments...)
+			recorded := harness.Run(t, command)
+			if recorded.Status == 125 && recorded.Output == "" && strings.Contains(recorded.Errors, "mallow:") {
+				return // not even a folder could be made, and the program was not started
+			}
+			sameEnding(t, alone, recorded)
+			if hasImage(recording) {
+				program := harness.ReadReport(t, recording).Origins.Program.Allocations
+				if program == guestCalls+childCalls {
+					return
+				}
+			}
+			admits(t, recorded, recording)
+		})
+	}
+}
+
+func TestReadOnlyDisk(t *testing.T) {
+	needsRoot(t, "mount")
+	refused(t, filepath.Join(mount(t, "ro,size=64k"), "run.mallow"))
+}
+
+func TestUnwritableFolder(t *testing.T) {
+	refused(t, "/dev/null/run.mallow")
+}
+
+// refused checks that mallow names the reason in one line and does not start the program.
+func refused(t *testing.T, recording string) {
+	t.Helper()
+	command := guest(t, "nothing", "")
+	command.Arguments = append([]string{harness.CLI(t), "record", "-o", recording, "--"}, command.Arguments...)
+	result := harness.Run(t, command)
+	if result.Status != 125 || result.Output != "" || !strings.Contains(result.Errors, "mallow:") || strings.Count(result.Errors, "\n") != 1 {
+		t.Errorf("%s, stdout %q, stderr %q: want status 125 and one sentence", result.Ending(), result.Output, result.Errors)
+	}
+}
+
+// mount mounts a small file system for the test.
+func mount(t *testing.T, options string) string {
+	t.Helper()
+	folder := harness.TempDir(t)
+	flags := uintptr(0)
+	if rest, found := strings.CutPrefix(options, "ro,"); found {
+		flags, options = syscall.MS_RDONLY, rest
+	}
+	if err := syscall.Mount("mallow-test", folder, "tmpfs", flags, options+",mode=755"); err != nil {
+		t.Skipf("cannot mount a tmpfs here: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(folder, syscall.MNT_DETACH) })
+	return folder
+}
+
+// Without the CLI: a folder that is not there, cannot be written to, or is no folder leaves the program alone.
+func TestPreloadWithoutAFolder(t *testing.T) {
+	file := filepath.Join(harness.TempDir(t), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"/nonexistent/folder", file, "/proc", "", "%zz", strings.Repeat("/long", 2000)} {
+		command := guest(t, "nothing", "")
+		alone := harness.Run(t, command)
+		command.Settings = []string{"LD_PRELOAD=" + harness.Library(t), "MALLOW_OPTIONS=record=" + folder}
+		recorded := harness.Run(t, command)
+		sameEnding(t, alone, recorded)
+	}
+}
+
+// Limits that a shell sets before the program starts: of the file size, of the address space, of open files.
+func TestLimitsBeforeTheStart(t *testing.T) {
+	for _, limit := range []string{"ulimit -f 0", "ulimit -f 8", "ulimit -f 1000", "ulimit -v 400000", "ulimit -v 60000", "ulimit -n 5"} {
+		t.Run(limit, func(t *testing.T) {
+			program := harness.Program(t, "programs/guest")
+			shell := harness.Command{Arguments: []string{"/bin/sh", "-c", limit + `; exec "$0" nothing`, program}}
+			alone := harness.Run(t, shell)
+			if alone.Status != 5 {
+				t.Fatalf("alone: %s, %q %q", alone.Ending(), alone.Output, alone.Errors)
+			}
+			recorded, recording := harness.Record(t, shell)
+			sameEnding(t, alone, recorded)
+			sum := harness.ReadReport(t, recording).SiteIn("allocate").Allocations
+			if sum != guestCalls+childCalls {
+				admits(t, recorded, recording)
+			}
+		})
+	}
+}
+
+// mallow itself under a file size limit: neither it nor the program dies of SIGXFSZ.
+func TestFileSizeLimitOfMallow(t *testing.T) {
+	alone := harness.Run(t, guest(t, "nothing", ""))
+	for _, limit := range []string{"ulimit -f 0", "ulimit -f 16"} {
+		t.Run(limit, func(t *testing.T) {
+			recording := filepath.Join(harness.TempDir(t), "run.mallow")
+			recorded := harness.Run(t, harness.Command{Arguments: []string{
+				"/bin/sh", "-c", limit + `; exec "$@"`, "sh", harness.CLI(t), "record", "-o", recording, "--", harness.Program(t, "programs/guest"), "nothing",
+			}})
+			sameEnding(t, alone, recorded)
+			if !strings.Contains(recorded.Errors, "mallow:") {
+				admits(t, recorded, recording)
+			}
+		})
+	}
+}
+
+// The recording is taken away while the program runs.
+func TestFolderRemovedInTheMiddle(t *testing.T) {
+	recording := filepath.Join(harness.TempDir(t), "run.mallow")
+	alone := harness.Run(t, guest(t, "remove", recording))
+	command := guest(t, "remove", recording)
+	command.Arguments = append([]string{harness.CLI(t), "record", "-o", recording, "--"}, command.Arguments...)
+	recorded := harness.Run(t, command)
+	sameEnding(t, alone, recorded)
+	if hasImage(recording) {
+		t.Errorf("a recording after it was removed: what does it hold?")
+	}
+	if !strings.Contains(recorded.Errors, "mallow:") {
+		t.Errorf("mallow says nothing of the missing recording: %q", recorded.Errors)
+	}
+}
+
+// Descriptors, errno, signals, limits, threads, umask: what a program sees of itself.
+func TestNothingIsSeen(t *testing.T) {
+	program := harness.Program(t, "programs/observer")
+	for name, script := range map[string]string{
+		"plain":                 `exec "$0" a`,
+		"no standard input":     `exec "$0" a <&-`,
+		"no standard error":     `exec "$0" a 2>&-`,
+		"only standard output":  `exec "$0" a <&- 2>&-`,
+		"descriptors 3 and 7":   `exec "$0" a 3</dev/null 7</dev/null`,
+		"umask":                 `umask 077; exec "$0" a`,
+		"ignored signals":       `trap '' HUP PIPE; exec "$0" a`,
+		"an argument of mallow": `exec "$0" --json`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			command := harness.Command{Arguments: []string{"/bin/sh", "-c", script, program}, Directory: "/usr/share"}
+			alone := harness.Run(t, command)
+			if alone.Status != 11 {
+				t.Fatalf("alone: %s, %q", alone.Ending(), alone.Errors)
+			}
+			recorded, recording := harness.Record(t, command)
+			if recorded.Output != alone.Output || recorded.Ending() != alone.Ending() {
+				t.Errorf("recorded: %s\n%s\nalone: %s\n%s", recorded.Ending(), recorded.Output, alone.Ending(), alone.Output)
+			}
+			if got := harness.ReadReport(t, recording).Origins.Program.Allocations; got < 300 {
+				t.Errorf("%d allocations of the program, it makes 300", got)
+			}
+			preloaded, _ := harness.Preload(t, command)
+			if preloaded.Output != alone.Output || preloaded.Ending() != alone.Ending() {
+				t.Errorf("preloaded: %s\n%s\nalone: %s\n%s", preloaded.Ending(), preloaded.Output, alone.Ending(), alone.Output)
+			}
+		})
+	}
+}
+
+// A user without rights records in a folder of its own.
+func TestAnotherUser(t *testing.T) {
+	needsRoot(t, "become another user")
+	folder := harness.TempDir(t)
+	if err := os.Chown(folder, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	recording := filepath.Join(folder, "run.mallow")
+	recorded := harness.Run(t, harness.Command{Arguments: []string{
+		"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", harness.CLI(t), "record", "-o", recording, "--",
+		harness.Program(t, "programs/guest"), "nothing",
+	}})
+	if recorded.Status != 5 {
+		t.Fatalf("%s\n%s", recorded.Ending(), recorded.Errors)
+	}
+	if got := harness.ReadReport(t, recording).Origins.Program.Allocations; got != guestCalls+childCalls {
+		t.Errorf("%d allocations, want %d", got, guestCalls+childCalls)
+	}
+	for _, path := range []string{recording, filepath.Join(recording, "image-*"), filepath.Join(recording, "meta.json")} {
+		matches, _ := filepath.Glob(path)
+		for _, match := range matches {
+			info, err := os.Stat(match)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s: %v, others must not read it", match, info.Mode())
+			}
+		}
+		if len(matches) == 0 {
+			t.Errorf("no %s", path)
+		}
+	}
+}

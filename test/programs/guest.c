@@ -1,0 +1,121 @@
+// Allocates on 1,000 stacks, changes its own surroundings, allocates on 4,000 new stacks, and lets a fork child make 100
+// allocations. Prints what came of it and ends with status 5.
+//
+//   guest CHANGE [FOLDER]
+//
+// CHANGE: nothing, descriptors (close all), chroot and chdir (into FOLDER), nobody (drop the user id), mask (umask 0777),
+// files, file_size, memory (resource limits), remove (FOLDER and what is in it).
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int problems;
+static int made;
+
+static void expect(int condition) { problems += !condition; }
+
+__attribute__((noinline)) static void allocate(void) {
+  errno = EXDEV;
+  char *block = malloc(40);
+  expect(block != NULL && errno == EXDEV);
+  if (!block) return;
+  memset(block, 1, 40);
+  made++;
+  free(block);
+  expect(errno == EXDEV);
+}
+
+static void left(unsigned path, int depth);
+static void right(unsigned path, int depth);
+
+static void descend(unsigned path, int depth) {
+  if (depth == 0)
+    allocate();
+  else if (path & 1)
+    right(path >> 1, depth - 1);
+  else
+    left(path >> 1, depth - 1);
+}
+
+__attribute__((noinline)) static void left(unsigned path, int depth) {
+  descend(path, depth);
+  __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void right(unsigned path, int depth) {
+  descend(path, depth);
+  __asm__ volatile("" ::: "memory");
+}
+
+static void limit(__rlimit_resource_t resource, rlim_t most) {
+  struct rlimit limits;
+  expect(getrlimit(resource, &limits) == 0);
+  limits.rlim_cur = most;
+  expect(setrlimit(resource, &limits) == 0);
+}
+
+static rlim_t address_space(void) {
+  unsigned long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  expect(file && fscanf(file, "%lu", &pages) == 1);
+  if (file) fclose(file);
+  return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static void remove_folder(const char *folder) {
+  DIR *listing = opendir(folder);
+  for (struct dirent *entry; listing && (entry = readdir(listing));)
+    if (entry->d_name[0] != '.') expect(unlinkat(dirfd(listing), entry->d_name, 0) == 0);
+  if (listing) closedir(listing);
+  rmdir(folder);
+}
+
+static void change(const char *what, const char *folder) {
+  if (!strcmp(what, "descriptors")) {
+    for (int descriptor = 3; descriptor < 4096; descriptor++) close(descriptor);
+  } else if (!strcmp(what, "chroot")) {
+    expect(chroot(folder) == 0 && chdir("/") == 0);
+  } else if (!strcmp(what, "chdir")) {
+    expect(chdir(folder) == 0);
+  } else if (!strcmp(what, "nobody")) {
+    expect(setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0);
+  } else if (!strcmp(what, "mask")) {
+    umask(0777);
+  } else if (!strcmp(what, "files")) {
+    limit(RLIMIT_NOFILE, 3);
+  } else if (!strcmp(what, "file_size")) {
+    limit(RLIMIT_FSIZE, 4096);
+  } else if (!strcmp(what, "memory")) {
+    limit(RLIMIT_AS, address_space() + (16 << 20));
+  } else if (!strcmp(what, "remove")) {
+    remove_folder(folder);
+  } else {
+    expect(!strcmp(what, "nothing"));
+  }
+}
+
+int main(int count, char **arguments) {
+  if (count < 2) return 2;
+  for (unsigned path = 0; path < 1000; path++) descend(path, 10);
+  change(arguments[1], count > 2 ? arguments[2] : "");
+  for (unsigned path = 0; path < 4000; path++) descend(path, 12);
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    for (unsigned path = 0; path < 100; path++) descend(path, 14);
+    _exit(problems ? 9 : 7);
+  }
+  int status = 0;
+  expect(child > 0 && waitpid(child, &status, 0) == child);
+  printf("%s: %d allocations, %d problems, child ended with %d\n", arguments[1], made, problems,
+         WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+  return 5;
+}
