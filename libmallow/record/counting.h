@@ -1,0 +1,178 @@
+// How one birth or death of a block is counted, and how the peak is kept.
+//
+// Order matters: `in_flight` first and last, so that a reader of a recording whose process was killed knows which
+// stack's counters may be half written; a record's bytes are saved for the peak before they change. On x86-64
+// stores become visible in program order; the signal fences hold the compiler to it.
+//
+// Thread safety: a thread counts in its own shard only. The sum of live bytes of several threads is exact for the
+// first thread and flushed by the others after kFlushBytes of change.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/config.h"
+#include "record/process.h"
+#include "record/thread_recorder.h"
+
+namespace mallow::record {
+
+inline constexpr int64_t kFlushBytes = 64 * 1024;
+// A block that its own thread releases within so many of its next events is short-lived.
+inline constexpr uint32_t kShortLifeEvents = 32;
+
+// The side record of a block: what its release needs to know of its birth.
+struct Tag {
+  StackId stack;
+  uint32_t clock;  // of the allocating thread, at birth
+  uint64_t size : 44;
+  uint64_t shard : 20;
+};
+static_assert(sizeof(Tag) == 16);
+inline constexpr StackId kReleased = ~StackId{0};    // no block in use has it
+inline constexpr uint32_t kNoShard = (1u << 20) - 1;  // born while its thread could not record
+
+class Counting {
+ public:
+  Counting(Process& process, ThreadRecorder& thread) : process_(process), thread_(thread), shard_(*thread.shard) {}
+
+  void Birth(StackId stack, size_t bytes, size_t usable_bytes);
+  // A realloc that fails, a malloc without memory.
+  void Failure(StackId stack);
+  enum class Release { kFree, kRealloc };
+  // `block` only for comparison.
+  void Death(const Tag& tag, const void* block, Release how);
+
+ private:
+  uint64_t Epoch() const { return __atomic_load_n(&process_.header().peak_epoch, __ATOMIC_RELAXED); }
+  bool IsFirst() const { return &shard_ == &process_.first(); }
+  void LeavePeak();
+  void Flush();
+  // Own figures that other threads look at: one plain store.
+  static void Add(int64_t& figure, int64_t change) { __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED); }
+  static void Raise(uint64_t* peak, int64_t sum) {
+    uint64_t seen = __atomic_load_n(peak, __ATOMIC_RELAXED);
+    while (sum > static_cast<int64_t>(seen) &&
+           !__atomic_compare_exchange_n(peak, &seen, static_cast<uint64_t>(sum), true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+    }
+  }
+
+  Process& process_;
+  ThreadRecorder& thread_;
+  Shard& shard_;
+};
+
+// Marks the calls that a kill may leave half counted.
+class InFlight {
+ public:
+  InFlight(Shard& shard, StackId stack) : shard_(shard) {
+    shard_.in_flight = uint64_t{StackIndex(stack)} + 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~InFlight() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    shard_.in_flight = 0;
+  }
+
+ private:
+  Shard& shard_;
+};
+
+inline void Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
+  Births& births = thread_.BirthsOf(stack);
+  const uint64_t epoch = Epoch();
+  if (births.peak_epoch != epoch) {
+    births.bytes_at_peak = births.bytes;
+    births.peak_epoch = epoch;
+  }
+  births.calls++;
+  births.bytes += bytes;
+  births.usable_bytes += usable_bytes;
+  if (births.calls == 1 || bytes < births.size_min) births.size_min = bytes;
+  if (bytes > births.size_max) births.size_max = bytes;
+
+  shard_.events++;
+  shard_.live_blocks++;
+  Add(shard_.live_bytes, static_cast<int64_t>(bytes));
+  if (!IsLibcStack(stack)) Add(shard_.live_bytes_program, static_cast<int64_t>(bytes));
+  if (MALLOW_LIKELY(IsFirst())) {
+    const Header& header = process_.header();
+    const int64_t sum = shard_.live_bytes + __atomic_load_n(&header.shared_live, __ATOMIC_RELAXED);
+    if (sum > static_cast<int64_t>(shard_.peak_bytes)) {
+      __atomic_store_n(&shard_.peak_bytes, static_cast<uint64_t>(sum), __ATOMIC_RELAXED);
+      __atomic_store_n(&shard_.at_peak, 1, __ATOMIC_RELAXED);
+    }
+    const int64_t sum_program =
+        shard_.live_bytes_program + __atomic_load_n(&header.shared_live_program, __ATOMIC_RELAXED);
+    if (sum_program > static_cast<int64_t>(shard_.peak_bytes_program)) {
+      shard_.peak_bytes_program = static_cast<uint64_t>(sum_program);
+    }
+  } else if (shard_.live_bytes - thread_.flushed_live >= kFlushBytes) {
+    Flush();
+  }
+}
+
+inline void Counting::Death(const Tag& tag, const void* block, Release how) {
+  if (MALLOW_LIKELY(IsFirst())) LeavePeak();
+  Deaths& deaths = thread_.DeathsOf(tag.stack);
+  const uint64_t epoch = Epoch();
+  if (deaths.peak_epoch != epoch) {
+    deaths.bytes_at_peak = deaths.bytes;
+    deaths.peak_epoch = epoch;
+  }
+  const uint64_t bytes = tag.size;
+  deaths.releases++;
+  deaths.bytes += bytes;
+  if (how == Release::kRealloc) deaths.by_realloc++;
+  if (MALLOW_LIKELY(tag.shard == thread_.number)) {
+    if (block == thread_.newest_block) deaths.temporary++;
+    if (static_cast<uint32_t>(shard_.events) - tag.clock <= kShortLifeEvents) deaths.short_lived++;
+  } else {
+    deaths.foreign++;
+  }
+  shard_.events++;
+  shard_.live_blocks--;
+  Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
+  if (!IsLibcStack(tag.stack)) Add(shard_.live_bytes_program, -static_cast<int64_t>(bytes));
+  if (MALLOW_UNLIKELY(!IsFirst() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes)) Flush();
+}
+
+inline void Counting::Failure(StackId stack) {
+  thread_.BirthsOf(stack).failed++;
+  shard_.failed++;
+}
+
+// The sum is about to leave its greatest value so far: from here on it is the past, and every record keeps
+// what it had before its next change.
+inline void Counting::LeavePeak() {
+  Shard& first = process_.first();
+  if (__atomic_load_n(&first.at_peak, __ATOMIC_RELAXED) == 0) return;
+  __atomic_store_n(&first.at_peak, 0, __ATOMIC_RELAXED);
+  uint64_t& epoch = process_.header().peak_epoch;
+  __atomic_store_n(&epoch, __atomic_load_n(&epoch, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+}
+
+// A thread but the first adds what changed since its last flush to the shared sums.
+inline void Counting::Flush() {
+  Header& header = process_.header();
+  const int64_t change = shard_.live_bytes - thread_.flushed_live;
+  const int64_t change_program = shard_.live_bytes_program - thread_.flushed_live_program;
+  thread_.flushed_live = shard_.live_bytes;
+  thread_.flushed_live_program = shard_.live_bytes_program;
+  if (change < 0) LeavePeak();
+  const int64_t sum = __atomic_add_fetch(&header.shared_live, change, __ATOMIC_RELAXED) +
+                      __atomic_load_n(&process_.first().live_bytes, __ATOMIC_RELAXED);
+  const int64_t sum_program = __atomic_add_fetch(&header.shared_live_program, change_program, __ATOMIC_RELAXED) +
+                              __atomic_load_n(&process_.first().live_bytes_program, __ATOMIC_RELAXED);
+  const uint64_t before = __atomic_load_n(&process_.first().peak_bytes, __ATOMIC_RELAXED);
+  if (sum > static_cast<int64_t>(before) &&
+      sum > static_cast<int64_t>(__atomic_load_n(&header.shared_peak, __ATOMIC_RELAXED))) {
+    __atomic_store_n(&process_.first().at_peak, 1, __ATOMIC_RELAXED);
+  }
+  Raise(&header.shared_peak, sum);
+  Raise(&header.shared_peak_program, sum_program);
+}
+
+}  // namespace mallow::record

@@ -1,0 +1,241 @@
+#include "record/process.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "os/file.h"
+#include "os/memory.h"
+#include "os/thread.h"
+#include "record/recorder.h"
+
+namespace mallow::record {
+
+constinit Process g_process;
+constinit bool g_recording = false;
+
+namespace {
+
+thread_local ThreadRecorder* t_recorder;
+// A thread for which there is no shard: it does not ask again at every call.
+ThreadRecorder* const kUnrecordable = reinterpret_cast<ThreadRecorder*>(1);
+
+uint32_t ModuleOfRule(void*, const void* found) {
+  return g_process.modules().IdOf(*static_cast<const dl_find_object*>(found));
+}
+
+NodeId ChildOf(void*, NodeId parent, uint64_t frame, uint32_t module) {
+  return g_process.stacks().Child(parent, frame, module);
+}
+
+bool RangeOf(const void* address, uintptr_t* start, uintptr_t* bytes) {
+  dl_find_object found;
+  if (_dl_find_object(const_cast<void*>(address), &found) != 0) return false;
+  *start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
+  *bytes = reinterpret_cast<uintptr_t>(found.dlfo_map_end) - *start;
+  return true;
+}
+
+// Of one array of counter pages: room for as many stacks as an image file can hold. Address space, not memory.
+size_t PagesArrayBytes(const Header& header) {
+  const SectionEntry& stacks = header.sections[static_cast<uint32_t>(Section::kStacks) - 1];
+  const size_t bytes = stacks.reserved_bytes / stacks.item_bytes / kCountersPerPage * sizeof(char*);
+  return (bytes + os::PageSize()) / os::PageSize() * os::PageSize();
+}
+
+}  // namespace
+
+bool Process::Start(const char* folder) {
+  HideOwnFrames();
+  size_t length = 0;
+  if (folder[0] != '/') {
+    length = os::CurrentDirectory(folder_, sizeof(folder_));
+    if (length == 0 || length + 1 >= sizeof(folder_)) return false;
+    folder_[length++] = '/';
+  }
+  if (length + strlen(folder) >= sizeof(folder_)) return false;
+  strcpy(folder_ + length, folder);
+
+  alive_ = static_cast<uint64_t*>(os::Map(nullptr, os::PageSize()));
+  if (alive_ == nullptr || os::WipeOnFork(alive_, os::PageSize()) != 0) return false;
+  *alive_ = 1;
+  if (!file_.Create(folder_)) return false;
+  modules_.Init(&file_);
+  node_table_ = {this, &ChildOf, &ModuleOfRule};
+  RememberLibc();
+  return stacks_.Init(&file_) && Current() != nullptr;
+}
+
+// Linked into the executable, our text cannot be told from the program's; then our frames stay in the stacks.
+void Process::HideOwnFrames() {
+  dl_find_object own;
+  if (_dl_find_object(reinterpret_cast<void*>(&RangeOf), &own) != 0) return;
+  if (own.dlfo_link_map == nullptr || own.dlfo_link_map->l_name[0] == 0) return;
+  SetOwnText(reinterpret_cast<uintptr_t>(own.dlfo_map_start), reinterpret_cast<uintptr_t>(own.dlfo_map_end));
+}
+
+void Process::RememberLibc() {
+  RangeOf(reinterpret_cast<const void*>(&_dl_find_object), &ldso_start_, &ldso_bytes_);
+  RangeOf(reinterpret_cast<const void*>(&gnu_get_libc_version), &libc_start_, &libc_bytes_);
+}
+
+ThreadRecorder* Process::Current() {
+  if (MALLOW_UNLIKELY(__atomic_load_n(alive_, __ATOMIC_RELAXED) == 0)) {
+    // The fork was made by a signal handler within a record: that one has to end in the parent's file first.
+    if (reinterpret_cast<uintptr_t>(t_recorder) > 1 && t_recorder->busy) return nullptr;
+    ContinueInChild();
+    if (!g_recording) return nullptr;
+  }
+  ThreadRecorder* recorder = t_recorder;
+  if (MALLOW_LIKELY(reinterpret_cast<uintptr_t>(recorder) > 1)) return recorder;
+  // Held by this thread: a signal handler allocates within Adopt.
+  if (recorder == kUnrecordable || threads_lock_.HeldByThisThread()) return nullptr;
+  return Adopt(nullptr);
+}
+
+ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
+  ThreadRecorder* recorder;
+  {
+    SpinlockHolder holder(threads_lock_);
+    recorder = free_threads_;
+    if (own != nullptr) {
+      recorder = Renew(own) ? own : nullptr;
+    } else if (recorder != nullptr) {
+      free_threads_ = recorder->next_free;
+    } else {
+      recorder = NewThreadRecorder();
+    }
+    if (recorder != nullptr) {
+      live_threads_++;
+      if (live_threads_ > header().most_threads) header().most_threads = live_threads_;
+      if (live_threads_ > 1) threaded_.store(true, std::memory_order_relaxed);
+    }
+  }
+  if (recorder == nullptr) {
+    t_recorder = kUnrecordable;
+    return nullptr;
+  }
+  recorder->shard->state = kShardOwned;
+  recorder->shard->tid = os::ThreadId();
+  recorder->shard->threads++;
+  recorder->newest_block = nullptr;
+  recorder->stack_cache.Forget();
+  t_recorder = recorder;
+  // May allocate, and is recorded then: the thread has its recorder by now.
+  if (exit_hook_.Create(&OnThreadExit)) exit_hook_.Arm(recorder);
+  return recorder;
+}
+
+ThreadRecorder* Process::NewThreadRecorder() {
+  const size_t array_bytes = PagesArrayBytes(header());
+  const size_t own_bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
+  char* memory = static_cast<char*>(os::Map(nullptr, own_bytes + 2 * array_bytes));
+  if (memory == nullptr) return nullptr;
+  auto* recorder = reinterpret_cast<ThreadRecorder*>(memory);
+  recorder->birth_pages = reinterpret_cast<char**>(memory + own_bytes);
+  recorder->death_pages = reinterpret_cast<char**>(memory + own_bytes + array_bytes);
+  recorder->pages_bytes = 2 * array_bytes;
+  if (GiveShard(recorder)) return recorder;
+  os::Unmap(memory, own_bytes + 2 * array_bytes);
+  return nullptr;
+}
+
+// For a fork child: the counters start from nothing, in the child's file.
+bool Process::Renew(ThreadRecorder* recorder) {
+  if (!os::Release(recorder->birth_pages, recorder->pages_bytes)) {
+    memset(recorder->birth_pages, 0, recorder->pages_bytes);
+  }
+  recorder->flushed_live = recorder->flushed_live_program = 0;
+  return GiveShard(recorder);
+}
+
+// A shard comes with the pages of stack 0, so that from then on every call of the thread can be counted.
+bool Process::GiveShard(ThreadRecorder* recorder) {
+  if (!file_.Grow(Section::kShards, shard_count_ + 1, kShardsFull)) return false;
+  const uint32_t number = first_shard_ + shard_count_;
+  char* births = NewCounterPage(shard_count_, CounterKind::kBirths, 0);
+  char* deaths = NewCounterPage(shard_count_, CounterKind::kDeaths, 0);
+  if (births == nullptr || deaths == nullptr) {
+    header().incomplete |= kShardsFull;
+    return false;
+  }
+  recorder->birth_pages[0] = births;
+  recorder->death_pages[0] = deaths;
+  recorder->number = number;
+  recorder->shard = file_.Items<Shard>(Section::kShards) + shard_count_;
+  file_.SetUsed(Section::kShards, ++shard_count_);
+  return true;
+}
+
+char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index) {
+  SpinlockHolder holder(pages_lock_);
+  const uint64_t page = file_.Used(Section::kCounterPages);
+  if (!file_.Grow(Section::kPageDirectory, page + 1, kStacksFull)) return nullptr;
+  if (!file_.Grow(Section::kCounterPages, page + 1, kStacksFull)) return nullptr;
+  file_.Items<PageDirectoryEntry>(Section::kPageDirectory)[page] = {
+      shard | static_cast<uint32_t>(kind) << 24, stack_index / static_cast<uint32_t>(kCountersPerPage)};
+  file_.SetUsed(Section::kPageDirectory, page + 1);
+  file_.SetUsed(Section::kCounterPages, page + 1);
+  return file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
+}
+
+char* ThreadRecorder::NewPage(char** pages, CounterKind kind, uint32_t index) {
+  char* page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
+  if (page == nullptr) {
+    shard->lost_growth++;
+  } else {
+    pages[index / kCountersPerPage] = page;
+  }
+  return page;
+}
+
+void Process::OnThreadExit(void* argument) {
+  auto* recorder = static_cast<ThreadRecorder*>(argument);
+  // After a fork the child's first thread may end with a recorder that it was not given here.
+  if (t_recorder != recorder) return;
+  t_recorder = nullptr;
+  recorder->shard->state = kShardFree;
+  SpinlockHolder holder(g_process.threads_lock_);
+  recorder->next_free = g_process.free_threads_;
+  g_process.free_threads_ = recorder;
+  g_process.live_threads_--;
+}
+
+// The child has one thread, the one that forked, and its recorder: what that has learned of stacks still holds.
+// The recorders of the others are left where they are: their memory is the child's copy, their threads are not here.
+void Process::ContinueInChild() {
+  *alive_ = 1;
+  threads_lock_.ResetInChild();
+  pages_lock_.ResetInChild();
+  file_.ResetLock();
+  const MappedFile::Mapping parent = file_.mapping();
+  char parent_name[sizeof(Header::parent_file)];
+  strcpy(parent_name, file_.name());
+  if (!file_.Create(folder_)) {
+    __atomic_fetch_add(&header().unrecorded_children, 1, __ATOMIC_RELAXED);
+    g_recording = false;
+    return;
+  }
+  Header& child = header();
+  strcpy(child.parent_file, parent_name);
+  first_shard_ += shard_count_;
+  shard_count_ = 0;
+  child.parent_shards = first_shard_;
+  child.parent_nodes = stacks_.node_count();
+  child.parent_stacks = stacks_.stack_count();
+  child.parent_modules = modules_.count();
+  stacks_.ContinueIn(&file_);
+  modules_.ContinueIn(&file_);
+  free_threads_ = nullptr;
+  live_threads_ = 0;
+  threaded_.store(false, std::memory_order_relaxed);
+
+  ThreadRecorder* own = t_recorder;
+  t_recorder = nullptr;
+  if (reinterpret_cast<uintptr_t>(own) > 1) Adopt(own);
+  MappedFile::Unmap(parent);
+}
+
+}  // namespace mallow::record

@@ -1,0 +1,78 @@
+// The recorded process: its image file, its stacks and modules, its thread recorders, and what a fork does to them.
+//
+// A forked child notices at its next record: a page that the kernel wipes at fork (MADV_WIPEONFORK) reads 0. It
+// then opens an image file of its own, whose ids go on from the parent's, before it records anything. vfork and
+// CLONE_VM children share our memory, so their page is not wiped: they count in the parent.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/spinlock.h"
+#include "os/thread.h"
+#include "record/mapped_file.h"
+#include "record/module_table.h"
+#include "record/stack_table.h"
+#include "record/thread_recorder.h"
+
+namespace mallow::record {
+
+class Process {
+ public:
+  bool Start(const char* folder);
+
+  // The calling thread's recorder, or null when it cannot have one (counted as lost by the caller).
+  ThreadRecorder* Current();
+
+  MappedFile& file() { return file_; }
+  StackTable& stacks() { return stacks_; }
+  ModuleTable& modules() { return modules_; }
+  Header& header() { return *file_.header(); }
+  const NodeTable& node_table() const { return node_table_; }
+
+  // Blocks of a shard with a lower number were there before the last fork.
+  uint32_t first_shard() const { return first_shard_; }
+  // True from the second recorded thread on.
+  bool threaded() const { return threaded_.load(std::memory_order_relaxed); }
+  // Of shard 0 of this file: the first thread's live bytes are always exact.
+  Shard& first() { return *file_.Items<Shard>(Section::kShards); }
+
+  bool IsLdSo(uintptr_t pc) const { return pc - ldso_start_ < ldso_bytes_; }
+  bool IsLibc(uintptr_t pc) const { return pc - libc_start_ < libc_bytes_ || IsLdSo(pc); }
+
+  // A page of counters for `shard`, or null when there is no room.
+  char* NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index);
+
+ private:
+  // Gives the calling thread a recorder: `own` if not null, else one that a finished thread left, else a new one.
+  ThreadRecorder* Adopt(ThreadRecorder* own);
+  ThreadRecorder* NewThreadRecorder();
+  bool Renew(ThreadRecorder* recorder);
+  bool GiveShard(ThreadRecorder* recorder);
+  void ContinueInChild();
+  void HideOwnFrames();
+  void RememberLibc();
+  static void OnThreadExit(void* recorder);
+
+  uint64_t* alive_ = nullptr;  // in the page that a fork wipes
+  MappedFile file_;
+  StackTable stacks_;
+  ModuleTable modules_;
+  NodeTable node_table_ = {};
+  uint32_t first_shard_ = 0;
+  uint32_t shard_count_ = 0;  // in this file
+  uint32_t live_threads_ = 0;
+  std::atomic<bool> threaded_{false};
+  ThreadRecorder* free_threads_ = nullptr;
+  os::ThreadExitHook exit_hook_;
+  Spinlock threads_lock_{LockRank::kRecorder};
+  Spinlock pages_lock_{LockRank::kStackTable};
+  uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
+  uintptr_t libc_start_ = 0, libc_bytes_ = 0;
+  char folder_[4096] = {};
+};
+
+extern Process g_process;
+
+}  // namespace mallow::record

@@ -1,0 +1,209 @@
+#include "record/recorder.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "heap/heap.h"
+#include "record/counting.h"
+#include "record/process.h"
+
+namespace mallow::record {
+
+namespace {
+
+// The calling thread within the recorder. Not valid when it has no recorder, or is in here already (a signal handler
+// interrupted it): then the call is served, and counted as lost.
+class Entry {
+ public:
+  Entry() : thread_(g_process.Current()) {
+    if (MALLOW_LIKELY(thread_ != nullptr && !thread_->busy)) {
+      thread_->busy = true;
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      return;
+    }
+    thread_ = nullptr;
+    __atomic_fetch_add(&g_process.header().lost_calls, 1, __ATOMIC_RELAXED);
+  }
+  ~Entry() {
+    if (thread_ == nullptr) return;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread_->busy = false;
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+  explicit operator bool() const { return thread_ != nullptr; }
+  ThreadRecorder& thread() const { return *thread_; }
+
+ private:
+  ThreadRecorder* thread_;
+};
+
+Tag* TagOf(void* p) { return static_cast<Tag*>(heap::SideRecord(p)); }
+
+// The stack of a call of `function`, made if it is new.
+StackId StackOf(ThreadRecorder& thread, Function function, const Registers& registers) {
+  const Registers* caller = &registers;
+  if (MALLOW_UNLIKELY(thread.wrapped != Function::kNone)) {
+    function = thread.wrapped;
+    caller = &thread.wrapped_caller;
+  }
+  const NodeId node = thread.stack_cache.Capture(*caller, g_process.node_table(), &thread.shard->captures);
+  if (MALLOW_UNLIKELY(node == kRoot)) return kNoStack;
+  ThreadRecorder::StackSlot& slot =
+      thread.stack_slots[(node ^ static_cast<uint32_t>(function) << 4) % ThreadRecorder::kStackSlots];
+  if (MALLOW_LIKELY(slot.caller == node && slot.function == function)) return slot.stack;
+  StackId stack = g_process.stacks().FindStack(node, function);
+  if (stack == kNoStack) {
+    stack = g_process.stacks().AddStack(node, function, g_process.modules().IsLibc(caller->pc - 1));
+  }
+  if (stack != kNoStack) slot = {node, function, stack};
+  return stack;
+}
+
+// A block came into being: counts it and writes its side record.
+void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
+  Entry entry;
+  if (!entry) {
+    if (p != nullptr) *TagOf(p) = Tag{kNoStack, 0, bytes, kNoShard};
+    return p;
+  }
+  ThreadRecorder& thread = entry.thread();
+  const StackId stack = StackOf(thread, function, caller);
+  if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
+  InFlight in_flight(*thread.shard, stack);
+  Counting counting(g_process, thread);
+  if (MALLOW_UNLIKELY(p == nullptr)) {
+    counting.Failure(stack);
+    return nullptr;
+  }
+  counting.Birth(stack, bytes, heap::UsableBytes(p));
+  *TagOf(p) = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
+  thread.newest_block = p;
+  return p;
+}
+
+// Whether the block's birth was counted in this process, so that its death has to be.
+bool IsOurs(const Tag& tag) { return tag.shard >= g_process.first_shard() && tag.shard != kNoShard; }
+
+void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p, Counting::Release how) {
+  if (MALLOW_LIKELY(IsOurs(tag))) {
+    Counting(g_process, thread).Death(tag, p, how);
+  } else {
+    thread.shard->inherited_frees++;
+    thread.shard->events++;
+  }
+}
+
+void ReleaseNull(const Registers& caller) {
+  Entry entry;
+  if (!entry) return;
+  ThreadRecorder& thread = entry.thread();
+  ThreadRecorder::NullSlot& slot = thread.null_slots[(caller.pc >> 2) % ThreadRecorder::kNullSlots];
+  if (slot.pc != caller.pc) {
+    const uint32_t module = g_process.modules().IdAt(caller.pc - 1);
+    const NodeId node = g_process.stacks().Child(kRoot, kTagReturnAddress << 56 | caller.pc, module);
+    StackId stack = kNoStack;
+    if (node != kRoot) {
+      stack = g_process.stacks().FindStack(node, Function::kFreeNull);
+      if (stack == kNoStack) {
+        stack = g_process.stacks().AddStack(node, Function::kFreeNull, g_process.IsLibc(caller.pc));
+      }
+    }
+    slot = {caller.pc, stack};
+  }
+  InFlight in_flight(*thread.shard, slot.stack);
+  if (slot.stack != kNoStack) thread.BirthsOf(slot.stack).calls++;
+  thread.shard->free_nulls++;
+}
+
+}  // namespace
+
+bool Start(const char* folder) {
+  g_recording = g_process.Start(folder);
+  return g_recording;
+}
+
+void* Allocate(Function function, size_t bytes, const Registers& caller) {
+  return Born(function, heap::Allocate(bytes), bytes, caller);
+}
+
+void* AllocateZeroed(Function function, size_t bytes, const Registers& caller) {
+  return Born(function, heap::AllocateZeroed(bytes), bytes, caller);
+}
+
+void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller) {
+  return Born(function, heap::AllocateAligned(alignment, bytes), bytes, caller);
+}
+
+void NoteFailed(Function function, const Registers& caller) { Born(function, nullptr, 0, caller); }
+
+void Release(void* p, const Registers& caller) {
+  if (p == nullptr) return ReleaseNull(caller);
+  Tag* tag = TagOf(p);
+  if (MALLOW_UNLIKELY(tag == nullptr)) return heap::Free(p);  // which says what is wrong with it
+  if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("free(): double free of a block", p);
+  if (Entry entry; entry) {
+    ThreadRecorder& thread = entry.thread();
+    InFlight in_flight(*thread.shard, tag->stack);
+    CountDeath(thread, *tag, p, Counting::Release::kFree);
+    thread.shard->frees++;
+    if (g_process.IsLibc(caller.pc)) thread.shard->frees_libc++;
+  }
+  tag->stack = kReleased;
+  // dlclose has unmapped an object by the time it frees what ld.so kept of it.
+  if (MALLOW_UNLIKELY(g_process.IsLdSo(caller.pc))) LoaderFreed(p);
+  heap::Free(p);
+}
+
+void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller) {
+  if (p == nullptr) return Allocate(function, bytes, caller);
+  if (bytes == 0) {
+    Release(p, caller);
+    return nullptr;
+  }
+  Tag* tag = TagOf(p);
+  if (MALLOW_UNLIKELY(tag == nullptr)) {
+    heap::Free(p);  // ends the process: the pointer is not the start of a block
+    return nullptr;
+  }
+  if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("realloc(): the block was freed before", p);
+  const Tag old = *tag;
+  void* moved = p;
+  if (!heap::ResizeInPlace(p, bytes)) {
+    moved = heap::Allocate(bytes);
+    if (moved == nullptr) return Born(function, nullptr, bytes, caller);
+    const size_t kept = heap::UsableBytes(p);
+    memcpy(moved, p, kept < bytes ? kept : bytes);
+  }
+  if (Entry entry; entry) {
+    ThreadRecorder& thread = entry.thread();
+    const StackId stack = StackOf(thread, function, caller);
+    InFlight in_flight(*thread.shard, stack);
+    Counting counting(g_process, thread);
+    CountDeath(thread, old, p, Counting::Release::kRealloc);
+    counting.Birth(stack, bytes, heap::UsableBytes(moved));
+    *TagOf(moved) = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
+    thread.newest_block = moved;
+  } else {
+    *TagOf(moved) = Tag{kNoStack, 0, bytes, kNoShard};
+  }
+  if (moved != p) {
+    TagOf(p)->stack = kReleased;
+    heap::Free(p);
+  }
+  return moved;
+}
+
+void BeginWrapped(Function function, const Registers& caller) {
+  ThreadRecorder* thread = g_process.Current();
+  if (thread == nullptr) return;
+  thread->wrapped_caller = caller;
+  thread->wrapped = function;
+}
+
+void EndWrapped() {
+  if (ThreadRecorder* thread = g_process.Current(); thread != nullptr) thread->wrapped = Function::kNone;
+}
+
+}  // namespace mallow::record

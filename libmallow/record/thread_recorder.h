@@ -1,0 +1,79 @@
+// What one thread needs to record: its shard in the recording, where its counter records lie, its stack cache.
+//
+// A thread recorder and its shard stay together for good. When the thread ends both are handed to the next
+// thread that comes, and go on adding.
+//
+// Invariants
+//  T1  Only the owning thread writes its shard and its counter pages, by plain stores.
+//  T2  `busy` is set while the owner is inside the recorder: a signal handler that allocates meanwhile must not touch
+//      the counters (it would tear a read-modify-write) and is counted in the header's lost_calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/config.h"
+#include "record/image_format.h"
+#include "record/stack_cache.h"
+#include "record/stack_table.h"
+
+namespace mallow::record {
+
+struct ThreadRecorder {
+  // Counter records of a stack; with no room in the file those of stack 0, which always exist.
+  Births& BirthsOf(StackId stack) {
+    return *static_cast<Births*>(Record(birth_pages, CounterKind::kBirths, StackIndex(stack)));
+  }
+  Deaths& DeathsOf(StackId stack) {
+    return *static_cast<Deaths*>(Record(death_pages, CounterKind::kDeaths, StackIndex(stack)));
+  }
+
+  Shard* shard;
+  uint32_t number;  // of the shard, counted on from the parent's
+  bool busy;
+  Function wrapped;  // not kNone: what this thread's next allocations count as
+  Registers wrapped_caller;
+  const void* newest_block;  // of the last allocation, for "temporary"
+  int64_t flushed_live, flushed_live_program;
+
+  // By stack / 64: the page, or null.
+  char** birth_pages;
+  char** death_pages;
+  size_t pages_bytes;  // of both arrays, one behind the other
+
+  // (caller's node, function) -> stack, direct-mapped.
+  struct StackSlot {
+    NodeId caller;
+    Function function;
+    StackId stack;
+  };
+  static constexpr size_t kStackSlots = 512;
+  StackSlot stack_slots[kStackSlots];
+
+  // Return address -> stack, for free(NULL).
+  struct NullSlot {
+    uintptr_t pc;
+    StackId stack;
+  };
+  static constexpr size_t kNullSlots = 64;
+  NullSlot null_slots[kNullSlots];
+
+  StackCache stack_cache;
+  ThreadRecorder* next_free;
+
+ private:
+  static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
+
+  void* Record(char** pages, CounterKind kind, uint32_t index) {
+    char* page = pages[index / kCountersPerPage];
+    if (MALLOW_UNLIKELY(page == nullptr)) {
+      page = NewPage(pages, kind, index);
+      if (page == nullptr) return pages[0];
+    }
+    return page + index % kCountersPerPage * kRecordBytes;
+  }
+  // Null when there is no room; counts that.
+  char* NewPage(char** pages, CounterKind kind, uint32_t index);
+};
+
+}  // namespace mallow::record
