@@ -1,12 +1,149 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"mallow/internal/profile"
+	"mallow/internal/recording"
+	"mallow/internal/report/json"
+	"mallow/internal/report/memanalyze"
+	"mallow/internal/report/text"
+	"mallow/internal/symbolize"
+	"mallow/internal/term"
+)
+
+// reportOptions are the flags of mallow report.
+type reportOptions struct {
+	json     bool
+	format   string
+	top      int
+	topSet   bool
+	stacks   int
+	sort     text.Order
+	all      bool
+	wrappers []string
+	colour   term.Colour
+}
+
+func defaultReportOptions() reportOptions {
+	return reportOptions{format: "text", top: 10, stacks: 10, sort: text.ByCalls, colour: term.Auto}
+}
 
 func newReportCommand() *cobra.Command {
-	return &cobra.Command{
+	o := defaultReportOptions()
+	c := &cobra.Command{
 		Use:   "report [FLAGS] NAME.mallow...",
 		Short: "Explain a recording on one screen",
-		Args:  cobra.MinimumNArgs(1),
-		RunE:  func(*cobra.Command, []string) error { return nil },
+		Long: `report explains what a program allocated: how much, where, who called, what is
+true of it. It writes to stdout. Several recordings are added up. A recording
+can be read while its program runs.
+
+A site is the first frame of a stack that is no wrapper, such as operator new,
+std::string or xmalloc; --wrapper names more. What libc allocates on its own
+account is left out of the text and of memanalyze's counts, --all adds it; JSON
+always has it, by origin.`,
+		Example: `  mallow report server.4711.mallow
+  mallow report --sort bytes --top 30 server.4711.mallow
+  mallow report --json server.4711.mallow | jq .totals.allocations`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("no recording given: mallow report NAME.mallow")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			o.topSet = c.Flags().Changed("top")
+			if o.json {
+				o.format = "json"
+			}
+			return report(c.OutOrStdout(), args, o)
+		},
 	}
+	f := c.Flags()
+	f.BoolVar(&o.json, "json", false, `the same as --format json: schema "mallow.report/1"`)
+	f.StringVar(&o.format, "format", o.format, "text, json, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
+	f.IntVar(&o.top, "top", o.top, "sites to show, 0 for all (JSON has all unless this is given)")
+	f.IntVar(&o.stacks, "stacks", o.stacks, "stacks of each site in JSON, 0 for all")
+	f.Var(&o.sort, "sort", "what to sort sites by; size is that of the greatest block")
+	f.BoolVar(&o.all, "all", false, "with what libc allocated on its own account")
+	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
+	f.Var(&o.colour, "color", "when to write in colour")
+	return c
+}
+
+// report writes the report of recordings to w. Nothing is written when it
+// returns an error, other than that of a write.
+func report(w io.Writer, paths []string, o reportOptions) error {
+	if o.top < 0 || o.stacks < 0 {
+		return fmt.Errorf("--top and --stacks take a number from 0 up")
+	}
+	write, ok := reportFormats[o.format]
+	if !ok {
+		return fmt.Errorf("--format %s: there are text, json, memanalyze and memanalyze-2017", term.Safe(o.format))
+	}
+	wrappers, err := compileAll(o.wrappers)
+	if err != nil {
+		return err
+	}
+	recordings := make([]*recording.Recording, len(paths))
+	for i, path := range paths {
+		if recordings[i], err = recording.Open(path); err != nil {
+			return fmt.Errorf("%s", term.Safe(err.Error()))
+		}
+	}
+	symbolizer := symbolize.New(symbolize.Options{})
+	defer symbolizer.Close()
+	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer, Wrappers: wrappers})
+	return write(w, p, paths, o)
+}
+
+func compileAll(expressions []string) ([]*regexp.Regexp, error) {
+	var compiled []*regexp.Regexp
+	for _, e := range expressions {
+		re, err := regexp.Compile(e)
+		if err != nil {
+			return nil, fmt.Errorf("--wrapper: %w", err)
+		}
+		compiled = append(compiled, re)
+	}
+	return compiled, nil
+}
+
+var reportFormats = map[string]func(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error{
+	"text": writeText,
+	"json": writeJSON,
+	"memanalyze": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
+		return memanalyze.Write(w, p, memanalyze.Today, o.all)
+	},
+	"memanalyze-2017": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
+		return memanalyze.Write(w, p, memanalyze.Of2017, o.all)
+	},
+}
+
+func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
+	return text.Write(w, p, text.Options{
+		Top: o.top, Sort: o.sort, All: o.all,
+		Colour: o.colour.For(w), Width: term.Width(w),
+		Next: nextStep(paths, o),
+	})
+}
+
+func nextStep(paths []string, o reportOptions) string {
+	name := "NAME.mallow"
+	if len(paths) == 1 {
+		name = paths[0]
+	}
+	return fmt.Sprintf("mallow report --sort bytes|peak|temporary|live %s | --top 30 | --all | --json", name)
+}
+
+func writeJSON(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
+	sites := text.Sites(p, true, o.sort)
+	if o.topSet && o.top > 0 && len(sites) > o.top {
+		sites = sites[:o.top]
+	}
+	return json.Write(w, p, json.Options{Sites: sites, Stacks: o.stacks})
 }

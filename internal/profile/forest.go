@@ -1,0 +1,120 @@
+package profile
+
+import "mallow/internal/recording"
+
+// node is a frame in the forest of all images' stacks. A node's parent has a
+// smaller number than the node.
+type node int32
+
+// root is no frame: the end of every stack.
+const root node = -1
+
+// forest numbers the nodes of all images in one row, so that what is known
+// of a node can be kept in plain slices.
+type forest struct {
+	images    []*recording.Image
+	base      map[*recording.Image]node // number of an image's first own node
+	first     []node                    // base of images[i]
+	parent    []node
+	truncated []bool // the stack from the node outwards is cut
+}
+
+// stack is one stack of one process.
+type stack struct {
+	leaf     node // the caller of function
+	function recording.Function
+	origin   Origin
+	counters *recording.Counters
+}
+
+func newForest(recordings []*recording.Recording) *forest {
+	f := &forest{base: make(map[*recording.Image]node)}
+	for _, rec := range recordings {
+		for _, im := range rec.Images {
+			f.add(im)
+		}
+	}
+	return f
+}
+
+// add numbers the nodes of an image after those of its parents, in which its
+// stacks go on.
+func (f *forest) add(im *recording.Image) {
+	if _, done := f.base[im]; done {
+		return
+	}
+	if im.Parent != nil {
+		f.add(im.Parent)
+	}
+	base := node(len(f.parent))
+	f.base[im] = base
+	f.images = append(f.images, im)
+	f.first = append(f.first, base)
+	for _, n := range im.OwnNodes() {
+		parent := root
+		if n.Parent != 0 {
+			parent = f.find(im, n.Parent)
+		}
+		cut := n.Tag() == recording.TagTruncated || n.Parent != 0 && (parent == root || f.truncated[parent])
+		f.parent = append(f.parent, parent)
+		f.truncated = append(f.truncated, cut)
+	}
+}
+
+// find returns the number of an image's node; root for node 0 and for one
+// that no file has.
+func (f *forest) find(im *recording.Image, id uint32) node {
+	_, holder := im.Node(id)
+	if holder == nil || id == 0 {
+		return root
+	}
+	return f.base[holder] + node(id-holder.ParentNodes)
+}
+
+// at returns a node as the recording has it, and the image that holds it.
+func (f *forest) at(n node) (recording.Node, *recording.Image) {
+	low, high := 0, len(f.first)
+	for high-low > 1 {
+		if middle := (low + high) / 2; f.first[middle] <= n {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	im := f.images[low]
+	return im.OwnNodes()[n-f.first[low]], im
+}
+
+// stack looks up a stack of an image. One that is not in the file is as one
+// that was not recorded.
+func (f *forest) stack(im *recording.Image, id uint32, c *recording.Counters) stack {
+	s := stack{leaf: root, counters: c}
+	tail, holder := im.Node(im.StackNode(id))
+	if holder == nil || tail.Tag() != recording.TagFunction {
+		return s
+	}
+	if tail.Value() <= uint64(recording.FreeNull) {
+		s.function = recording.Function(tail.Value())
+	}
+	s.leaf = f.find(holder, tail.Parent)
+	if s.leaf != root {
+		s.origin = f.origin(s.leaf)
+	}
+	return s
+}
+
+// origin tells on whose account the frame calls.
+func (f *forest) origin(caller node) Origin {
+	n, im := f.at(caller)
+	switch n.Tag() {
+	case recording.TagReturn, recording.TagInterrupted:
+		if m := im.Module(n.Extra); m != nil {
+			return originOf(m.Kind)
+		}
+	case recording.TagSymbolic:
+		if frame, ok := im.SymbolicFrame(n.Value()); ok {
+			return symbolicOrigin(frame)
+		}
+	}
+	return OriginProgram
+}

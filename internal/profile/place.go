@@ -1,0 +1,208 @@
+package profile
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"mallow/internal/recording"
+	"mallow/internal/symbolize"
+)
+
+// Frame is one function of a stack. What is not known is empty.
+type Frame struct {
+	Function string
+	File     string
+	Line     int
+	Module   string // path of the file that holds the code
+}
+
+// place is a position in the code that a frame of a stack stands for, with
+// the frames that the compiler inlined there.
+type place struct {
+	module  int32 // index of places.modules, or one of those below
+	address uint64
+	frames  []Frame // innermost first; nil before it was named
+	site    int     // the first of frames that is no wrapper, -1 when all are
+	end     bool    // no frame, the stack ends before it
+}
+
+const (
+	noModule       = -1 // code that no file holds, such as a JIT compiler's
+	symbolicModule = -2 // an imported frame, by its index in places.symbolic
+	noFrame        = -3
+)
+
+type placeKey struct {
+	module  int32
+	address uint64
+}
+
+// places keeps every place once, whatever number of nodes and processes came
+// by, and names them in as few and as large batches as possible.
+type places struct {
+	symbolizer Symbolizer
+	wrappers   *wrappers
+
+	all          []place
+	byKey        map[placeKey]int32
+	modules      []symbolize.Module
+	moduleIndex  map[*recording.Module]int32
+	moduleByFile map[moduleFile]int32
+	symbolic     []recording.SymbolicFrame
+	symbolicAt   map[recording.SymbolicFrame]uint64
+}
+
+// moduleFile tells which version of which file a module is, wherever it was
+// mapped.
+type moduleFile struct {
+	path, buildID                string
+	device, inode, size, modTime uint64
+}
+
+func newPlaces(s Symbolizer, w *wrappers) *places {
+	return &places{
+		symbolizer:   s,
+		wrappers:     w,
+		byKey:        make(map[placeKey]int32),
+		moduleIndex:  make(map[*recording.Module]int32),
+		moduleByFile: make(map[moduleFile]int32),
+		symbolicAt:   make(map[recording.SymbolicFrame]uint64),
+	}
+}
+
+// find returns the index of the place of a node.
+func (p *places) find(n recording.Node, im *recording.Image) int32 {
+	key := p.key(n, im)
+	if i, ok := p.byKey[key]; ok {
+		return i
+	}
+	i := int32(len(p.all))
+	p.all = append(p.all, place{module: key.module, address: key.address, end: key.module == noFrame})
+	p.byKey[key] = i
+	return i
+}
+
+func (p *places) key(n recording.Node, im *recording.Image) placeKey {
+	switch n.Tag() {
+	case recording.TagReturn, recording.TagInterrupted:
+		m := im.Module(n.Extra)
+		if m == nil {
+			return placeKey{module: noModule}
+		}
+		address := n.Value() - m.Bias
+		if n.Tag() == recording.TagReturn {
+			address--
+		}
+		return placeKey{p.module(m), address}
+	case recording.TagSymbolic:
+		if frame, ok := im.SymbolicFrame(n.Value()); ok {
+			return placeKey{symbolicModule, p.symbolicIndex(frame)}
+		}
+	}
+	return placeKey{module: noFrame}
+}
+
+func (p *places) module(m *recording.Module) int32 {
+	if i, ok := p.moduleIndex[m]; ok {
+		return i
+	}
+	file := moduleFile{m.Path, string(m.BuildID), m.Device, m.Inode, m.Size, m.ModTimeNanos}
+	i, ok := p.moduleByFile[file]
+	if !ok {
+		i = int32(len(p.modules))
+		p.moduleByFile[file] = i
+		p.modules = append(p.modules, symbolize.Module{
+			Path: m.Path, BuildID: m.BuildID, Start: m.Start, End: m.End, Bias: m.Bias,
+			Device: m.Device, Inode: m.Inode, Size: m.Size, ModTimeNs: m.ModTimeNanos,
+		})
+	}
+	p.moduleIndex[m] = i
+	return i
+}
+
+func (p *places) symbolicIndex(frame recording.SymbolicFrame) uint64 {
+	i, ok := p.symbolicAt[frame]
+	if !ok {
+		i = uint64(len(p.symbolic))
+		p.symbolic = append(p.symbolic, frame)
+		p.symbolicAt[frame] = i
+	}
+	return i
+}
+
+// name finds the frames of places, two modules at a time.
+func (p *places) name(indexes []int32) {
+	byModule := make(map[int32][]int32)
+	for _, i := range indexes {
+		if pl := &p.all[i]; pl.frames == nil && !pl.end {
+			pl.frames = []Frame{{}} // so that one named twice is asked for once
+			byModule[pl.module] = append(byModule[pl.module], i)
+		}
+	}
+	limit := make(chan struct{}, 2)
+	var modules sync.WaitGroup
+	for module, batch := range byModule {
+		modules.Go(func() {
+			limit <- struct{}{}
+			p.nameBatch(module, batch)
+			<-limit
+		})
+	}
+	modules.Wait()
+	for _, i := range indexes {
+		p.all[i].site = p.firstNoWrapper(p.all[i].frames)
+	}
+}
+
+func (p *places) nameBatch(module int32, batch []int32) {
+	switch module {
+	case noModule:
+	case symbolicModule:
+		for _, i := range batch {
+			f := p.symbolic[p.all[i].address]
+			p.all[i].frames = []Frame{{Function: f.Function, File: f.File, Line: int(f.Line), Module: f.Module}}
+		}
+	default:
+		m := p.modules[module]
+		addresses := make([]uint64, len(batch))
+		for k, i := range batch {
+			addresses[k] = p.all[i].address
+		}
+		for k, named := range p.symbolizer.Frames(m, addresses) {
+			frames := make([]Frame, len(named))
+			for j, f := range named {
+				frames[j] = Frame{Function: f.Function, File: f.File, Line: f.Line, Module: m.Path}
+			}
+			if len(frames) > 0 {
+				p.all[batch[k]].frames = frames
+			}
+		}
+	}
+}
+
+func (p *places) firstNoWrapper(frames []Frame) int {
+	for i := range frames {
+		if !p.wrappers.match(frames[i].Function) {
+			return i
+		}
+	}
+	return -1
+}
+
+// libcNames are the modules of libc, for imported frames; the recorder itself
+// says it of its own modules.
+var libcNames = []string{"libc.so.6", "ld-linux-x86-64.so.2", "libm.so.6", "libpthread.so.0", "libresolv.so.2"}
+
+func symbolicOrigin(f recording.SymbolicFrame) Origin {
+	name := filepath.Base(f.Module)
+	for _, libc := range libcNames {
+		if name == libc {
+			return OriginLibc
+		}
+	}
+	if strings.HasPrefix(name, "lib") {
+		return OriginLibraries
+	}
+	return OriginProgram
+}

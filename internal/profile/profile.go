@@ -1,0 +1,172 @@
+// Package profile turns recordings into what a report speaks of: totals,
+// processes and sites, each with its figures, and names the frames of stacks.
+package profile
+
+import (
+	"regexp"
+	"slices"
+
+	"mallow/internal/recording"
+	"mallow/internal/symbolize"
+)
+
+// Symbolizer names addresses; see package symbolize.
+type Symbolizer interface {
+	Frames(m symbolize.Module, addrs []uint64) [][]symbolize.Frame
+	HasLines(m symbolize.Module) bool
+	Warnings() []string
+}
+
+// Options of a profile.
+type Options struct {
+	Symbolizer Symbolizer
+	// Wrappers match the names of functions that only pass allocations on,
+	// besides those that are known anyway.
+	Wrappers []*regexp.Regexp
+}
+
+// Profile is the sum of some recordings. Reading it needs no lock; methods
+// that name further frames may be called by one goroutine at a time.
+type Profile struct {
+	Recordings []*recording.Recording
+	Processes  []*Process
+	Totals     Totals            // all processes, all origins
+	Origins    [Origins]Totals   // of all processes
+	Program    MemanalyzeFigures // what only the recorder knows without libc
+	Sites      []*Site           // by allocations, the most first
+	Quality    Quality
+
+	forest *forest
+	places *places
+	frames *frameTable
+}
+
+// Process is one image of a process: fork and exec each begin another.
+type Process struct {
+	Image   *recording.Image
+	Threads uint64 // recorded at the same time, at most
+	Totals  Totals
+	Origins [Origins]Totals
+}
+
+// MemanalyzeFigures are those of the program and its libraries together,
+// without what libc allocated and released on its own account.
+type MemanalyzeFigures struct {
+	PeakBytes uint64 // the processes' own peaks added
+	Frees     uint64
+}
+
+// Quality says how far the figures can be trusted.
+type Quality struct {
+	TruncatedStacks uint64 // stacks that could not be unwound to their start
+	TruncatedCalls  uint64 // allocations with such a stack
+	UnplacedCalls   uint64 // allocations without any stack
+	Incomplete      bool
+	PeakErrorBytes  uint64
+	Warnings        []string
+}
+
+// New merges recordings.
+func New(recordings []*recording.Recording, o Options) *Profile {
+	p := &Profile{Recordings: recordings, forest: newForest(recordings)}
+	p.places = newPlaces(o.Symbolizer, newWrappers(o.Wrappers))
+	p.frames = newFrameTable(p.forest, p.places)
+
+	var stacks []stack
+	for _, rec := range recordings {
+		for _, im := range rec.Images {
+			stacks = p.addProcess(im, stacks)
+		}
+	}
+	p.addUp()
+	p.Sites = newSites(p.frames, stacks)
+	p.describeQuality()
+	return p
+}
+
+func (p *Profile) addProcess(im *recording.Image, stacks []stack) []stack {
+	process := &Process{Image: im, Threads: im.MostThreads}
+	im.EachStack(func(id uint32, c *recording.Counters) {
+		s := p.forest.stack(im, id, c)
+		process.Origins[s.origin].addStack(s.function, c)
+		if s.function == recording.FreeNull {
+			return
+		}
+		if s.leaf == root {
+			p.Quality.UnplacedCalls += c.Calls
+		} else if p.forest.truncated[s.leaf] {
+			p.Quality.TruncatedStacks++
+			p.Quality.TruncatedCalls += c.Calls
+		}
+		stacks = append(stacks, s)
+	})
+	process.sum()
+	p.Processes = append(p.Processes, process)
+	return stacks
+}
+
+// sum takes the totals of a process from its stacks and, where only the
+// shards know, from those. Who released a block is known of libc alone.
+func (process *Process) sum() {
+	im := process.Image
+	var frees, freeNulls, failed, freesLibc uint64
+	for i := range im.Shards {
+		shard := &im.Shards[i]
+		frees += shard.Frees
+		freeNulls += shard.FreeNulls
+		failed += shard.Failed
+		freesLibc += shard.FreesLibc
+	}
+	for i := range process.Origins {
+		process.Totals.add(&process.Origins[i])
+	}
+	process.Totals.FreeNulls = freeNulls
+	process.Totals.Failed = failed
+	process.Totals.Frees = &frees
+	process.Totals.PeakBytes, _ = im.PeakBytes()
+	process.Origins[OriginLibc].Frees = &freesLibc
+}
+
+func (p *Profile) addUp() {
+	for _, process := range p.Processes {
+		p.Totals.add(&process.Totals)
+		for i := range p.Origins {
+			p.Origins[i].add(&process.Origins[i])
+		}
+		_, peak := process.Image.PeakBytes()
+		p.Program.PeakBytes += peak
+		p.Program.Frees += *process.Totals.Frees - *process.Origins[OriginLibc].Frees
+	}
+}
+
+func (p *Profile) describeQuality() {
+	q := &p.Quality
+	for _, rec := range p.Recordings {
+		q.Warnings = append(q.Warnings, rec.Warnings...)
+		for _, im := range rec.Images {
+			q.Incomplete = q.Incomplete || im.Incomplete != 0 || im.LostCalls > 0
+			q.PeakErrorBytes += im.PeakErrorBytes()
+			for _, w := range im.Warnings {
+				q.Warnings = append(q.Warnings, im.Name+": "+w)
+			}
+		}
+	}
+}
+
+// Warnings returns those of the recordings and those that naming the frames
+// brought up so far.
+func (p *Profile) Warnings() []string {
+	ofSymbols := slices.Clone(p.places.symbolizer.Warnings())
+	slices.Sort(ofSymbols) // modules are read at the same time, in any order
+	return slices.Concat(p.Quality.Warnings, ofSymbols)
+}
+
+// WithoutLibc returns the totals of the program and its libraries.
+func (p *Profile) WithoutLibc() Totals {
+	t := p.Origins[OriginProgram]
+	t.add(&p.Origins[OriginLibraries])
+	t.PeakBytes = p.Program.PeakBytes
+	frees := p.Program.Frees
+	t.Frees = &frees
+	return t
+}

@@ -1,0 +1,269 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+
+	"mallow/internal/recording"
+)
+
+// Site is a line of code that allocates: the first frame of its stacks that
+// is no wrapper. Two sites differ in module, function, file or line.
+type Site struct {
+	Frame
+	Origin   Origin // of most of its allocations
+	Counters recording.Counters
+
+	stacks []stack
+}
+
+// newSites groups stacks by site.
+func newSites(t *frameTable, stacks []stack) []*Site {
+	leaves := make([]node, 0, len(stacks))
+	for _, s := range stacks {
+		if s.leaf != root {
+			leaves = append(leaves, s.leaf)
+		}
+	}
+	t.nameSites(leaves)
+
+	byFrame := make(map[Frame]*Site)
+	bySiteNode := make(map[node]*Site)
+	var sites []*Site
+	for _, s := range stacks {
+		at := root
+		if s.leaf != root && !t.placeOf(s.leaf).end {
+			at = t.siteNode(s.leaf)
+		}
+		site := bySiteNode[at]
+		if site == nil {
+			var frame Frame
+			if at != root {
+				frame = *t.siteFrame(at)
+			}
+			if site = byFrame[frame]; site == nil {
+				site = &Site{Frame: frame}
+				byFrame[frame] = site
+				sites = append(sites, site)
+			}
+			bySiteNode[at] = site
+		}
+		site.Counters.Add(s.counters)
+		site.stacks = append(site.stacks, s)
+	}
+	for _, site := range sites {
+		site.Origin = site.commonOrigin()
+	}
+	slices.SortFunc(sites, compareSites)
+	return sites
+}
+
+func compareSites(a, b *Site) int {
+	return cmp.Or(
+		cmp.Compare(b.Counters.Calls, a.Counters.Calls),
+		cmp.Compare(b.Counters.Bytes, a.Counters.Bytes),
+		a.Frame.compare(&b.Frame),
+	)
+}
+
+func (f *Frame) compare(o *Frame) int {
+	return cmp.Or(
+		cmp.Compare(f.File, o.File),
+		cmp.Compare(f.Line, o.Line),
+		cmp.Compare(f.Function, o.Function),
+		cmp.Compare(f.Module, o.Module),
+	)
+}
+
+func (s *Site) commonOrigin() Origin {
+	var calls [Origins]uint64
+	for _, st := range s.stacks {
+		calls[st.origin] += st.counters.Calls
+	}
+	most := OriginProgram
+	for o := range Origin(Origins) {
+		if calls[o] > calls[most] {
+			most = o
+		}
+	}
+	return most
+}
+
+// Known tells whether the site is a place in the code. One site may stand for
+// the calls whose stack was not recorded.
+func (s *Site) Known() bool { return s.Frame != (Frame{}) }
+
+// Without returns the site with the stacks of one origin left out; nil when
+// none remains.
+func (s *Site) Without(o Origin) *Site {
+	rest := &Site{Frame: s.Frame}
+	for _, st := range s.stacks {
+		if st.origin != o {
+			rest.stacks = append(rest.stacks, st)
+			rest.Counters.Add(st.counters)
+		}
+	}
+	if len(rest.stacks) == 0 {
+		return nil
+	}
+	rest.Origin = rest.commonOrigin()
+	return rest
+}
+
+// Caller is a frame that calls a site.
+type Caller struct {
+	Frame
+	Allocations uint64
+}
+
+// Callers returns for each of the sites who calls it, the most frequent first.
+func (p *Profile) Callers(sites []*Site) [][]Caller {
+	t := p.frames
+	var outside []node
+	for _, site := range sites {
+		for _, st := range site.stacks {
+			if at := p.siteNode(st); at != root {
+				if up := t.parent(at); up != root {
+					outside = append(outside, up)
+				}
+			}
+		}
+	}
+	t.nameSites(outside)
+
+	callers := make([][]Caller, len(sites))
+	for i, site := range sites {
+		callers[i] = p.callersOf(site)
+	}
+	return callers
+}
+
+func (p *Profile) siteNode(st stack) node {
+	if st.leaf == root || p.frames.placeOf(st.leaf).end {
+		return root
+	}
+	return p.frames.siteNode(st.leaf)
+}
+
+func (p *Profile) callersOf(site *Site) []Caller {
+	calls := make(map[Frame]uint64)
+	for _, st := range site.stacks {
+		if at := p.siteNode(st); at != root {
+			if caller := p.frames.caller(at); caller != nil {
+				calls[*caller] += st.counters.Calls
+			}
+		}
+	}
+	callers := make([]Caller, 0, len(calls))
+	for frame, n := range calls {
+		callers = append(callers, Caller{frame, n})
+	}
+	slices.SortFunc(callers, func(a, b Caller) int {
+		return cmp.Or(cmp.Compare(b.Allocations, a.Allocations), a.Frame.compare(&b.Frame))
+	})
+	return callers
+}
+
+// Stack is a call stack of a site, summed over all processes.
+type Stack struct {
+	Function    recording.Function // that was called
+	Allocations uint64
+	Truncated   bool
+	Frames      []Frame // innermost first
+}
+
+// Stacks returns the stacks of each of the sites, the most frequent first, no
+// more than limit of each (0: all), and how many each site has.
+func (p *Profile) Stacks(sites []*Site, limit int) (stacks [][]Stack, total []int) {
+	chosen := make([][]stack, len(sites))
+	total = make([]int, len(sites))
+	var leaves []node
+	merge := newStackMerger(p)
+	for i, site := range sites {
+		all := merge.stacks(site)
+		total[i] = len(all)
+		slices.SortStableFunc(all, func(a, b stack) int { return cmp.Compare(b.counters.Calls, a.counters.Calls) })
+		if limit > 0 && len(all) > limit {
+			all = all[:limit]
+		}
+		chosen[i] = all
+		for _, st := range all {
+			leaves = append(leaves, st.leaf)
+		}
+	}
+	p.frames.nameStacks(leaves)
+	stacks = make([][]Stack, len(sites))
+	for i, all := range chosen {
+		for _, st := range all {
+			stacks[i] = append(stacks[i], Stack{
+				Function:    st.function,
+				Allocations: st.counters.Calls,
+				Truncated:   st.leaf != root && p.forest.truncated[st.leaf],
+				Frames:      p.frames.stackFrames(st.leaf),
+			})
+		}
+	}
+	return stacks, total
+}
+
+// stackMerger finds the stacks that are the same in several processes: a
+// number stands for a path of places, the same in all images.
+type stackMerger struct {
+	profile *Profile
+	path    map[pathStep]int32
+	number  []int32 // of each node, 0 before it was asked for
+}
+
+type pathStep struct {
+	outer int32
+	place int32
+}
+
+func newStackMerger(p *Profile) *stackMerger {
+	return &stackMerger{profile: p, path: make(map[pathStep]int32), number: make([]int32, len(p.forest.parent))}
+}
+
+func (m *stackMerger) stacks(site *Site) []stack {
+	if len(m.profile.Processes) == 1 {
+		return slices.Clone(site.stacks)
+	}
+	type key struct {
+		path     int32
+		function recording.Function
+	}
+	at := make(map[key]int)
+	var merged []stack
+	for _, st := range site.stacks {
+		k := key{m.pathNumber(st.leaf), st.function}
+		i, seen := at[k]
+		if !seen {
+			at[k] = len(merged)
+			own := *st.counters
+			st.counters = &own
+			merged = append(merged, st)
+			continue
+		}
+		merged[i].counters.Add(st.counters)
+	}
+	return merged
+}
+
+func (m *stackMerger) pathNumber(n node) int32 {
+	var way []node
+	for ; n != root && m.number[n] == 0; n = m.profile.frames.parent(n) {
+		way = append(way, n)
+	}
+	var number int32
+	if n != root {
+		number = m.number[n]
+	}
+	for _, n := range slices.Backward(way) {
+		step := pathStep{number, m.profile.frames.placeIndex(n)}
+		if number = m.path[step]; number == 0 {
+			number = int32(len(m.path) + 1)
+			m.path[step] = number
+		}
+		m.number[n] = number
+	}
+	return number
+}

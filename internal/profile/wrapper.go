@@ -1,0 +1,162 @@
+package profile
+
+import (
+	"regexp"
+	"strings"
+)
+
+// wrappers decides which functions only pass allocations on, so that the site
+// is who called them.
+type wrappers struct {
+	extra []*regexp.Regexp
+	known map[string]bool // what was decided
+}
+
+func newWrappers(extra []*regexp.Regexp) *wrappers {
+	return &wrappers{extra: extra, known: make(map[string]bool)}
+}
+
+func (w *wrappers) match(function string) bool {
+	if function == "" {
+		return false
+	}
+	wraps, decided := w.known[function]
+	if !decided {
+		wraps = isWrapper(function)
+		for i := 0; i < len(w.extra) && !wraps; i++ {
+			wraps = w.extra[i].MatchString(function)
+		}
+		w.known[function] = wraps
+	}
+	return wraps
+}
+
+// libraryScopes are the standard libraries of C++ and Rust: whatever they
+// allocate, their caller wanted it.
+var libraryScopes = []string{"std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::", "__rustc::"}
+
+// wrapperNames are the families of plain functions, by name.
+var wrapperNames = names(
+	// operator new, and what Rust calls instead
+	"operator new", "operator new[]",
+	"__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc",
+	"__rdl_alloc", "__rdl_alloc_zeroed", "__rdl_realloc", "__rg_alloc", "__rg_alloc_zeroed", "__rg_realloc",
+	"exchange_malloc",
+	// libc: copies of strings, and formatters that allocate what they return
+	"strdup", "strndup", "__strdup", "__strndup", "wcsdup", "__wcsdup",
+	"asprintf", "vasprintf", "__asprintf", "__vasprintf", "___asprintf", "__asprintf_chk", "__vasprintf_chk",
+	"__vasprintf_internal",
+	// GNU and BSD programs: allocate or die
+	"xmalloc", "xcalloc", "xrealloc", "xreallocarray", "xzalloc", "xnmalloc", "xnrealloc", "xcharalloc",
+	"ximalloc", "xicalloc", "xirealloc", "xizalloc", "ximemdup", "x2realloc", "x2nrealloc", "xpalloc",
+	"xmallocz", "do_xmalloc", "do_xmallocz", "xmallocarray", "xmemdup", "xmemdup0", "xmemdupz", "ximemdup0",
+	"xstrdup", "xstrndup", "xasprintf", "xvasprintf", "sh_xmalloc", "sh_xrealloc",
+	"emalloc", "ecalloc", "erealloc", "estrdup", "safe_malloc", "safe_calloc", "safe_realloc", "safe_strdup",
+	"checked_malloc", "checked_realloc", "savestring", "Perl_safesysmalloc", "Perl_safesyscalloc",
+	"Perl_safesysrealloc", "Perl_savepv", "Perl_savepvn",
+	// GLib
+	"g_malloc", "g_malloc0", "g_malloc_n", "g_malloc0_n", "g_realloc", "g_realloc_n", "g_try_malloc",
+	"g_try_malloc0", "g_try_malloc_n", "g_try_malloc0_n", "g_try_realloc", "g_try_realloc_n",
+	"g_aligned_alloc", "g_aligned_alloc0", "g_slice_alloc", "g_slice_alloc0", "g_slice_copy",
+	"g_memdup", "g_memdup2", "g_strdup", "g_strndup", "g_strdup_printf", "g_strdup_vprintf", "g_strconcat",
+	"g_strjoin",
+	// SQLite
+	"sqlite3_malloc", "sqlite3_malloc64", "sqlite3_realloc", "sqlite3_realloc64",
+	"sqlite3MemMalloc", "sqlite3MemRealloc", "sqlite3Malloc", "sqlite3MallocZero", "sqlite3Realloc",
+	"mallocWithAlarm", "sqlite3DbMallocRaw", "sqlite3DbMallocRawNN", "dbMallocRawFinish", "sqlite3DbMallocZero",
+	"sqlite3DbRealloc", "dbReallocFinish", "sqlite3DbReallocOrFree", "sqlite3DbStrDup", "sqlite3DbStrNDup",
+	"sqlite3DbSpanDup", "sqlite3_mprintf", "sqlite3_vmprintf", "sqlite3MPrintf", "sqlite3VMPrintf",
+	"sqlite3_str_vappendf", "sqlite3StrAccumEnlarge", "sqlite3StrAccumFinish", "strAccumFinishRealloc",
+	// formatters of other programs
+	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc",
+	"curl_dbg_malloc", "curl_dbg_calloc", "curl_dbg_realloc", "curl_dbg_strdup",
+)
+
+// cpython are CPython's layers between an object and malloc: PyMem_Malloc,
+// _PyMem_RawRealloc, PyObject_Calloc, _PyObject_DebugMalloc and so on.
+var cpython = regexp.MustCompile(`^_?Py(Mem|Object)_(Raw|Debug|DebugRaw)?(Malloc|Calloc|Realloc|Alloc|Strdup|Wcsdup)$`)
+
+func names(list ...string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, name := range list {
+		set[name] = true
+	}
+	return set
+}
+
+// isWrapper knows the common wrappers by their demangled names.
+func isWrapper(function string) bool {
+	if self, trait, ok := rustImplementation(function); ok {
+		return inLibrary(self) && inLibrary(trait)
+	}
+	name := qualifiedName(function)
+	return inLibrary(name) || wrapperNames[name] || cpython.MatchString(name)
+}
+
+func inLibrary(name string) bool {
+	name = strings.TrimLeft(name, "&<*")
+	name = strings.TrimPrefix(name, "mut ")
+	for _, scope := range libraryScopes {
+		if strings.HasPrefix(name, scope) {
+			return true
+		}
+	}
+	return false
+}
+
+// rustImplementation takes "<self as trait>::method" apart.
+func rustImplementation(function string) (self, trait string, ok bool) {
+	if !strings.HasPrefix(function, "<") {
+		return "", "", false
+	}
+	depth := 0
+	for i := 0; i < len(function); i++ {
+		switch function[i] {
+		case '<':
+			depth++
+		case '>':
+			if i > 0 && function[i-1] == '-' { // the arrow of a function type
+				continue
+			}
+			if depth--; depth == 0 {
+				return function[1:i], function[1:i], true // an inherent method has no trait
+			}
+		case ' ':
+			if depth == 1 && strings.HasPrefix(function[i:], " as ") {
+				return function[1:i], function[i+len(" as "):], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// qualifiedName cuts return type, template arguments, parameters and suffixes
+// of clones off a demangled name: "void std::vector<int>::push_back(int&&)"
+// becomes "std::vector::push_back".
+func qualifiedName(function string) string {
+	if strings.HasPrefix(function, "operator new") {
+		function, _, _ = strings.Cut(function, "(")
+		return function
+	}
+	var name strings.Builder
+	depth := 0
+	for i := 0; i < len(function); i++ {
+		c := function[i]
+		switch {
+		case strings.HasPrefix(function[i:], "(anonymous namespace)"):
+			i += len("(anonymous namespace)") - 1
+		case c == '<':
+			depth++
+		case c == '>':
+			depth = max(0, depth-1)
+		case depth > 0:
+		case c == '(' || c == '[' || c == '.':
+			return name.String()
+		case c == ' ':
+			name.Reset() // what stood before was the return type
+		default:
+			name.WriteByte(c)
+		}
+	}
+	return name.String()
+}

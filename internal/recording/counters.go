@@ -1,0 +1,160 @@
+package recording
+
+import (
+	"io"
+	"maps"
+	"slices"
+)
+
+// Counters are the figures of one stack, summed over all threads.
+type Counters struct {
+	Calls       uint64 // that returned a block
+	Failed      uint64 // that returned none
+	Bytes       uint64 // requested
+	UsableBytes uint64
+	SizeMin     uint64
+	SizeMax     uint64
+	PeakBytes   int64 // live when the process was at its peak
+
+	Releases      uint64
+	ReleasedBytes uint64
+	Temporary     uint64 // released with nothing else allocated in between by the thread
+	ShortLived    uint64 // released by the thread within its next 32 events
+	ByRealloc     uint64 // releases that a realloc made
+	Foreign       uint64 // releases by another thread
+}
+
+// LiveBlocks returns how many blocks of the stack were not released. In a
+// recording that is read while its process runs a release can be seen before
+// its birth, never for long: less than nothing counts as nothing.
+func (c *Counters) LiveBlocks() int64 { return max(0, int64(c.Calls-c.Releases)) }
+
+// LiveBytes returns the requested bytes of the live blocks.
+func (c *Counters) LiveBytes() int64 { return max(0, int64(c.Bytes-c.ReleasedBytes)) }
+
+// Add sums the figures of two stacks, or of one in two processes.
+func (c *Counters) Add(o *Counters) {
+	if o.Calls > 0 {
+		if c.Calls == 0 || o.SizeMin < c.SizeMin {
+			c.SizeMin = o.SizeMin
+		}
+		c.SizeMax = max(c.SizeMax, o.SizeMax)
+	}
+	c.Calls += o.Calls
+	c.Failed += o.Failed
+	c.Bytes += o.Bytes
+	c.UsableBytes += o.UsableBytes
+	c.PeakBytes += o.PeakBytes
+	c.Releases += o.Releases
+	c.ReleasedBytes += o.ReleasedBytes
+	c.Temporary += o.Temporary
+	c.ShortLived += o.ShortLived
+	c.ByRealloc += o.ByRealloc
+	c.Foreign += o.Foreign
+}
+
+type directoryItem struct {
+	kind  uint32
+	block uint32 // first stack / 64
+}
+
+func (im *Image) readDirectory(r io.ReaderAt) {
+	im.read(r, sectionPageDirectory, func(chunk []byte) {
+		for ; len(chunk) >= 8; chunk = chunk[8:] {
+			im.pages = append(im.pages, directoryItem{kind: le.Uint32(chunk) >> 24, block: le.Uint32(chunk[4:])})
+		}
+	})
+}
+
+// readCounters sums the counter pages of all shards. A page that the
+// directory does not describe is not in use.
+func (im *Image) readCounters(r io.ReaderAt) {
+	im.readDirectory(r)
+	s := im.sections[sectionCounterPages]
+	im.counters = make(map[uint32]*[stacksPerPage]Counters)
+	described := min(int64(len(im.pages)), s.used)
+	if lost := int64(len(im.pages)) - described; lost > 0 {
+		im.warn("cut or damaged: the last %d counter pages are missing", lost)
+	}
+	const atOnce = chunkBytes / pageBytes
+	buffer := make([]byte, min(chunkBytes, described*pageBytes))
+	for first := int64(0); first < described; first += atOnce {
+		chunk := buffer[:min(atOnce, described-first)*pageBytes]
+		if _, err := r.ReadAt(chunk, s.offset+first*pageBytes); err != nil {
+			im.warn("%d counter pages cannot be read: %v", described-first, err)
+			return
+		}
+		for i := range int64(len(chunk) / pageBytes) {
+			im.addPage(im.pages[first+i], chunk[i*pageBytes:][:pageBytes])
+		}
+	}
+}
+
+func (im *Image) addPage(item directoryItem, page []byte) {
+	const blocks = (1 << 32) / stacksPerPage
+	if item.kind != pageBirths && item.kind != pageDeaths || item.block >= blocks || allZero(page) {
+		return
+	}
+	block := im.counters[item.block]
+	if block == nil {
+		block = new([stacksPerPage]Counters)
+		im.counters[item.block] = block
+	}
+	for i := range block {
+		record := page[i*recordBytes:][:recordBytes]
+		if item.kind == pageBirths {
+			im.addBirths(&block[i], record)
+		} else {
+			im.addDeaths(&block[i], record)
+		}
+	}
+}
+
+func (im *Image) addBirths(c *Counters, b []byte) {
+	births := Counters{
+		Calls:       le.Uint64(b[0:]),
+		Bytes:       le.Uint64(b[8:]),
+		UsableBytes: le.Uint64(b[16:]),
+		PeakBytes:   int64(im.bytesAtPeak(le.Uint64(b[8:]), le.Uint64(b[24:]), le.Uint64(b[32:]))),
+		SizeMin:     le.Uint64(b[40:]),
+		SizeMax:     le.Uint64(b[48:]),
+		Failed:      le.Uint64(b[56:]),
+	}
+	c.Add(&births)
+}
+
+func (im *Image) addDeaths(c *Counters, b []byte) {
+	deaths := Counters{
+		Releases:      le.Uint64(b[0:]),
+		ReleasedBytes: le.Uint64(b[8:]),
+		PeakBytes:     -int64(im.bytesAtPeak(le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:]))),
+		Temporary:     le.Uint64(b[32:]),
+		ShortLived:    le.Uint64(b[40:]),
+		ByRealloc:     le.Uint64(b[48:]),
+		Foreign:       le.Uint64(b[56:]),
+	}
+	c.Add(&deaths)
+}
+
+// bytesAtPeak returns the bytes of a record as they were at the last peak: a
+// record that did not change since still has them. The epoch of a record is
+// beyond the header's only while the process runs.
+func (im *Image) bytesAtPeak(bytes, saved, epoch uint64) uint64 {
+	if epoch >= im.PeakEpoch && !im.atPeak() {
+		return saved
+	}
+	return bytes
+}
+
+// EachStack calls visit for every stack that counted something, in the order
+// of stack ids. Stack 0 is what could be given no stack.
+func (im *Image) EachStack(visit func(id uint32, c *Counters)) {
+	for _, block := range slices.Sorted(maps.Keys(im.counters)) {
+		for i := range im.counters[block] {
+			c := &im.counters[block][i]
+			if *c != (Counters{}) {
+				visit(block*stacksPerPage+uint32(i), c)
+			}
+		}
+	}
+}

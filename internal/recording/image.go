@@ -1,0 +1,225 @@
+package recording
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Image is what one process image recorded. It is a snapshot: reading it
+// while the process runs is safe.
+type Image struct {
+	Name string // of the file
+	Header
+	// Parent is the image of the process that forked this one; nil without.
+	Parent *Image
+	// Shards, one per recorded thread.
+	Shards []Shard
+	// Warnings say in sentences what of the file could not be read, or what
+	// the recorder could not record.
+	Warnings []string
+
+	nodes    []Node
+	stacks   []uint32
+	modules  []Module
+	strings  []byte
+	symbolic []SymbolicFrame
+	pages    []directoryItem
+	counters map[uint32]*[stacksPerPage]Counters
+}
+
+// Header describes the process.
+type Header struct {
+	Flags              uint32
+	Incomplete         uint32
+	PID, ParentPID     uint64
+	StartRealtime      uint64 // ns since 1970
+	LastRealtime       uint64 // ns since 1970, coarse; 0 unknown
+	ParentNodes        uint32
+	ParentStacks       uint32
+	ParentShards       uint32
+	ParentModules      uint32
+	LostCalls          uint64
+	UnrecordedChildren uint64
+	VforkChildren      uint64
+	PeakEpoch          uint64
+	MostThreads        uint64
+	SharedPeak         uint64
+	SharedPeakProgram  uint64
+	ParentFile         string
+	Executable         string
+	sections           map[sectionKind]section
+	missing            map[sectionKind]uint64
+	tableWarnings      []string
+}
+
+// ErrNewerVersion is the error for a recording that a newer mallow wrote.
+var ErrNewerVersion = errors.New("written by a newer mallow")
+
+// readHeader returns an error when nothing of the file can be read.
+func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
+	if size < headerBytes {
+		return h, fmt.Errorf("cut within its header: %d of %d bytes", size, headerBytes)
+	}
+	b := make([]byte, headerBytes)
+	if _, err := io.ReadFull(io.NewSectionReader(r, 0, headerBytes), b); err != nil {
+		return h, fmt.Errorf("reading the header: %w", err)
+	}
+	if string(b[:8]) != magic {
+		return h, errors.New("no image file of a recording")
+	}
+	if v := le.Uint32(b[8:]); v > major {
+		return h, fmt.Errorf("%w (format %d, this one reads %d)", ErrNewerVersion, v, major)
+	} else if v == 0 {
+		return h, errors.New("damaged header: format 0")
+	}
+	h = Header{
+		Flags:              le.Uint32(b[20:]),
+		Incomplete:         le.Uint32(b[24:]),
+		PID:                le.Uint64(b[32:]),
+		ParentPID:          le.Uint64(b[40:]),
+		StartRealtime:      le.Uint64(b[48:]),
+		ParentNodes:        le.Uint32(b[72:]),
+		ParentStacks:       le.Uint32(b[76:]),
+		ParentShards:       le.Uint32(b[80:]),
+		ParentModules:      le.Uint32(b[84:]),
+		LostCalls:          le.Uint64(b[88:]),
+		UnrecordedChildren: le.Uint64(b[96:]),
+		PeakEpoch:          le.Uint64(b[104:]),
+		MostThreads:        le.Uint64(b[112:]),
+		LastRealtime:       le.Uint64(b[136:]),
+		SharedPeak:         le.Uint64(b[144:]),
+		SharedPeakProgram:  le.Uint64(b[152:]),
+		VforkChildren:      le.Uint64(b[160:]),
+		ParentFile:         zeroPadded(b[256:384]),
+		Executable:         zeroPadded(b[384:896]),
+	}
+	h.readSectionTable(b, size)
+	return h, nil
+}
+
+func (h *Header) readSectionTable(b []byte, size int64) {
+	h.sections = make(map[sectionKind]section)
+	h.missing = make(map[sectionKind]uint64)
+	count := le.Uint32(b[28:])
+	if count > maxSections {
+		h.complain("the section table claims %d entries, %d fit", count, maxSections)
+		count = maxSections
+	}
+	for i := range count {
+		entry := b[sectionTable+i*sectionEntry:][:sectionEntry]
+		kind := sectionKind(le.Uint32(entry))
+		name, known := sectionNames[kind]
+		if !known {
+			continue
+		}
+		s, missing, err := parseSection(entry, size)
+		switch _, twice := h.sections[kind]; {
+		case err != nil:
+			h.complain("section of %s: %v", name, err)
+		case twice:
+			h.complain("a second section of %s is ignored", name)
+		default:
+			h.sections[kind], h.missing[kind] = s, missing
+		}
+	}
+}
+
+func (h *Header) complain(format string, args ...any) {
+	h.tableWarnings = append(h.tableWarnings, "damaged: "+fmt.Sprintf(format, args...))
+}
+
+func zeroPadded(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
+
+// readImageFile reads one image file.
+func readImageFile(path, name string) (*Image, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("no regular file")
+	}
+	return readImage(name, f, info.Size())
+}
+
+// readImage reads what r holds as far as it can be read. It never trusts a
+// number. An error means that there is nothing to read.
+func readImage(name string, r io.ReaderAt, size int64) (*Image, error) {
+	header, err := readHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	im := &Image{Name: name, Header: header, Warnings: header.tableWarnings}
+	im.readStrings(r)
+	im.readNodes(r)
+	im.readStacks(r)
+	im.readModules(r)
+	im.readSymbolicFrames(r)
+	im.readShards(r)
+	im.readCounters(r)
+	im.describeIncompleteness()
+	return im, nil
+}
+
+// read hands a section to take and warns of what the file lacks of it.
+func (im *Image) read(r io.ReaderAt, kind sectionKind, take func(chunk []byte)) {
+	s, ok := im.sections[kind]
+	if !ok {
+		return
+	}
+	n, err := readDense(r, s, take)
+	missing := im.missing[kind] + uint64(s.used-n)
+	switch {
+	case err != nil:
+		im.warn("%d items of the %s cannot be read: %v", missing, sectionNames[kind], err)
+	case missing > 0:
+		im.warn("cut or damaged: the last %d items of the %s are missing", missing, sectionNames[kind])
+	}
+}
+
+func (im *Image) warn(format string, args ...any) {
+	im.Warnings = append(im.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (im *Image) describeIncompleteness() {
+	reasons := []struct {
+		bit  uint32
+		text string
+	}{
+		{IncompleteDisk, "the disk was full or a file limit was met"},
+		{IncompleteNodes, "the node table is full"},
+		{IncompleteStacks, "the stack table is full"},
+		{IncompleteShards, "a thread could not get a shard"},
+		{IncompleteModules, "the module table is full"},
+	}
+	for _, r := range reasons {
+		if im.Incomplete&r.bit != 0 {
+			im.warn("incomplete: %s", r.text)
+		}
+	}
+	if im.LostCalls > 0 {
+		im.warn("%d calls could not be counted", im.LostCalls)
+	}
+	if im.UnrecordedChildren > 0 {
+		im.warn("%d forked children could not be recorded", im.UnrecordedChildren)
+	}
+	if im.VforkChildren > 0 {
+		im.warn("%d vfork children are counted in this process", im.VforkChildren)
+	}
+	if n := im.inFlight(); n > 0 {
+		im.warn("%d calls were being counted when the process ended or was read: their counters may lack one", n)
+	}
+}

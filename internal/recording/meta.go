@@ -1,0 +1,45 @@
+package recording
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Meta is meta.json: what the CLI knows of the run.
+type Meta struct {
+	Version       int       `json:"version"`
+	Command       []string  `json:"command,omitempty"`
+	Started       time.Time `json:"started"`
+	Ended         time.Time `json:"ended"`
+	ExitStatus    int       `json:"exit_status"`
+	Signal        int       `json:"signal"`
+	Mallow        string    `json:"mallow"`
+	UserSeconds   float64   `json:"user_seconds"`
+	SystemSeconds float64   `json:"system_seconds"`
+}
+
+const metaLimit = 16 << 20
+
+// readMeta returns nil without an error when there is no meta.json.
+func readMeta(path string) (*Meta, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && (info.Size() > metaLimit || !info.Mode().IsRegular()) {
+		return nil, errors.New("meta.json: no readable file, left out")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("meta.json: left out: %w", err)
+	}
+	var m Meta
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("meta.json: left out: %w", err)
+	}
+	return &m, nil
+}

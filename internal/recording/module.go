@@ -1,0 +1,42 @@
+package recording
+
+import (
+	"bytes"
+	"io"
+)
+
+// Module is a file with code that the process had mapped.
+type Module struct {
+	Path               string
+	BuildID            []byte
+	Kind               ModuleKind
+	Start, End, Bias   uint64
+	Device, Inode      uint64
+	Size, ModTimeNanos uint64
+}
+
+func (im *Image) readModules(r io.ReaderAt) {
+	im.read(r, sectionModules, func(chunk []byte) {
+		for ; len(chunk) >= 128; chunk = chunk[128:] {
+			im.modules = append(im.modules, im.parseModule(chunk))
+		}
+	})
+}
+
+func (im *Image) parseModule(b []byte) Module {
+	return Module{
+		Start:        le.Uint64(b[0:]),
+		End:          le.Uint64(b[8:]),
+		Bias:         le.Uint64(b[16:]),
+		Path:         im.text(le.Uint32(b[24:]), le.Uint32(b[28:])),
+		BuildID:      bytes.Clone(b[40:][:min(le.Uint32(b[32:]), 32)]),
+		Kind:         ModuleKind(le.Uint32(b[36:])),
+		Device:       le.Uint64(b[72:]),
+		Inode:        le.Uint64(b[80:]),
+		Size:         le.Uint64(b[88:]),
+		ModTimeNanos: le.Uint64(b[96:]),
+	}
+}
+
+// Modules returns the modules that this image's own file describes.
+func (im *Image) Modules() []Module { return im.modules }

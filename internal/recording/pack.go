@@ -1,0 +1,149 @@
+package recording
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// Pack replaces an image file by one that holds only the used part of each
+// section, one behind the other. The process that wrote it must have ended:
+// what it recorded afterwards would be lost with the old file. The old file
+// stays untouched when packing fails. Packing a packed file does nothing.
+func Pack(path string) error {
+	source, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	header, err := readHeader(source, info.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	if header.Flags&FlagPacked != 0 {
+		return nil
+	}
+	if damaged(header) {
+		return fmt.Errorf("%s: damaged, left as it is", filepath.Base(path))
+	}
+	target, err := os.CreateTemp(filepath.Dir(path), ".pack-")
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	err = writePacked(target, source, header)
+	if err == nil {
+		err = target.Close()
+	}
+	if err == nil {
+		err = os.Rename(target.Name(), path)
+	}
+	if err != nil {
+		os.Remove(target.Name())
+		return fmt.Errorf("packing %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+func damaged(header Header) bool {
+	for _, missing := range header.missing {
+		if missing > 0 {
+			return true
+		}
+	}
+	return len(header.tableWarnings) > 0
+}
+
+func writePacked(target *os.File, source *os.File, header Header) error {
+	b := make([]byte, headerBytes)
+	if _, err := source.ReadAt(b, 0); err != nil {
+		return err
+	}
+	le.PutUint32(b[20:], header.Flags|FlagPacked)
+	clear(b[sectionTable:])
+
+	sections := make([]section, 0, len(header.sections))
+	for _, s := range header.sections {
+		sections = append(sections, s)
+	}
+	slices.SortFunc(sections, func(a, b section) int { return int(a.kind) - int(b.kind) })
+	le.PutUint32(b[28:], uint32(len(sections)))
+	offset := int64(headerBytes)
+	for i, s := range sections {
+		reserved := (s.bytes() + headerBytes - 1) / headerBytes * headerBytes
+		entry := b[sectionTable+i*sectionEntry:]
+		le.PutUint32(entry[0:], uint32(s.kind))
+		le.PutUint32(entry[4:], uint32(s.item))
+		le.PutUint64(entry[8:], uint64(offset))
+		le.PutUint64(entry[16:], uint64(reserved))
+		le.PutUint64(entry[24:], uint64(s.used))
+		if err := copyData(target, offset, source, s.offset, s.bytes()); err != nil {
+			return err
+		}
+		offset += reserved
+	}
+	if err := target.Truncate(offset); err != nil {
+		return err
+	}
+	_, err := target.WriteAt(b, 0)
+	return err
+}
+
+// copyData copies length bytes and leaves holes where the source has holes.
+func copyData(target *os.File, to int64, source *os.File, from, length int64) error {
+	end := from + length
+	buffer := make([]byte, min(chunkBytes, length))
+	for at := from; at < end; {
+		data, err := unix.Seek(int(source.Fd()), at, unix.SEEK_DATA)
+		switch {
+		case errors.Is(err, unix.ENXIO): // only a hole is left
+			return nil
+		case err != nil: // the file system knows no holes
+			data = at
+		}
+		if at = max(at, data); at >= end {
+			return nil
+		}
+		chunk := buffer[:min(int64(len(buffer)), end-at)]
+		if _, err := io.ReadFull(io.NewSectionReader(source, at, int64(len(chunk))), chunk); err != nil {
+			return err
+		}
+		if !allZero(chunk) {
+			if _, err := target.WriteAt(chunk, to+at-from); err != nil {
+				return err
+			}
+		}
+		at += int64(len(chunk))
+	}
+	return nil
+}
+
+// InUse reports whether the process that writes the image file still runs
+// with it mapped, as far as /proc tells. Such a file must not be packed.
+func InUse(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	header, err := readHeader(f, info.Size())
+	if err != nil {
+		return false
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", header.PID))
+	return err == nil && bytes.Contains(maps, []byte("/"+filepath.Base(path)))
+}

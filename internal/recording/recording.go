@@ -1,0 +1,160 @@
+// Package recording reads recordings: folders of memory-mapped image files
+// that libmallow writes, as format/recording.md specifies them.
+//
+// A recording may be cut, damaged or still growing. Reading never trusts a
+// number, uses memory and time linear in what the files hold, and reports
+// what it had to leave out as Warnings; it fails only when nothing is
+// readable or when a newer mallow wrote the recording.
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Recording is all that one run of a program, with its children, recorded.
+type Recording struct {
+	Path     string
+	Meta     *Meta    // nil without a readable meta.json
+	Images   []*Image // by start time; never empty
+	Warnings []string // about the recording as a whole; images have their own
+}
+
+const imagePrefix = "image-"
+
+// Open reads the recording in the folder path.
+func Open(path string) (*Recording, error) {
+	names, err := imageNames(path)
+	if err != nil {
+		return nil, err
+	}
+	rec := &Recording{Path: path}
+	if err := rec.readImages(names); err != nil {
+		return nil, err
+	}
+	rec.linkParents()
+	rec.Meta, err = readMeta(filepath.Join(path, "meta.json"))
+	if err != nil {
+		rec.Warnings = append(rec.Warnings, err.Error())
+	}
+	return rec, nil
+}
+
+func imageNames(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: no such recording", path)
+	case err != nil:
+		if info, statErr := os.Stat(path); statErr == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%s: no recording; a recording is a folder NAME.mallow", path)
+		}
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), imagePrefix) {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no recording; there is no image file in it", path)
+	}
+	return names, nil
+}
+
+// readImages reads all image files. One that cannot be read at all is left
+// out with a warning, unless it is newer than this reader or the only one.
+func (rec *Recording) readImages(names []string) error {
+	images := make([]*Image, len(names))
+	failures := make([]error, len(names))
+	forEach(len(names), func(i int) {
+		images[i], failures[i] = readImageFile(filepath.Join(rec.Path, names[i]), names[i])
+	})
+	for i, err := range failures {
+		switch {
+		case err == nil:
+			rec.Images = append(rec.Images, images[i])
+		case errors.Is(err, ErrNewerVersion):
+			return fmt.Errorf("%s: %w", rec.Path, err)
+		default:
+			rec.Warnings = append(rec.Warnings, fmt.Sprintf("%s: %v", names[i], err))
+		}
+	}
+	if len(rec.Images) == 0 {
+		return fmt.Errorf("%s: nothing readable in it (%s)", rec.Path, rec.Warnings[0])
+	}
+	slices.SortStableFunc(rec.Images, func(a, b *Image) int {
+		return cmpUint64(a.StartRealtime, b.StartRealtime)
+	})
+	return nil
+}
+
+func cmpUint64(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// forEach calls do for 0..n-1 on as many threads as there are processors.
+func forEach(n int, do func(i int)) {
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+}
+
+// linkParents finds the image of the parent of every fork child. A damaged
+// file may name itself or a descendant; such a link is cut, so that following
+// Parent always ends.
+func (rec *Recording) linkParents() {
+	byName := make(map[string]*Image, len(rec.Images))
+	for _, im := range rec.Images {
+		byName[im.Name] = im
+	}
+	for _, im := range rec.Images {
+		if im.ParentFile == "" {
+			continue
+		}
+		parent := byName[im.ParentFile]
+		if parent == nil {
+			im.warn("the parent's file %s is missing: stacks from before the fork are unknown", im.ParentFile)
+			continue
+		}
+		if descends(parent, im) {
+			im.warn("damaged: the image is its own ancestor")
+			continue
+		}
+		im.Parent = parent
+	}
+}
+
+func descends(im, from *Image) bool {
+	for ; im != nil; im = im.Parent {
+		if im == from {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,297 @@
+// Package recordingtest makes recordings for tests: Process plays the part of
+// the recorder and counts by the rules of format/recording.md, Image writes
+// what it counted, byte for byte, as libmallow does.
+package recordingtest
+
+import (
+	"encoding/binary"
+	"os"
+
+	"mallow/internal/recording"
+)
+
+var le = binary.LittleEndian
+
+// Layout says where sections lie in the file.
+type Layout int
+
+const (
+	Packed Layout = iota // one behind the other, as the CLI leaves them
+	Sparse               // far apart, as the recorder writes them
+)
+
+const (
+	page          = 4096
+	sparseReserve = 1 << 30
+)
+
+// Module describes an entry of the module table.
+type Module struct {
+	Path             string
+	BuildID          []byte
+	Kind             recording.ModuleKind
+	Start, End, Bias uint64
+}
+
+// Frame is one frame of a stack. Module is the value that Image.Module
+// returned, 0 for none.
+type Frame struct {
+	Tag    recording.Tag
+	Value  uint64
+	Module uint32
+}
+
+// Call is the frame of a call that returns to address.
+func Call(module uint32, address uint64) Frame {
+	return Frame{Tag: recording.TagReturn, Value: address, Module: module}
+}
+
+// Truncated stands before the outermost frame that could be unwound.
+func Truncated(reason uint64) Frame {
+	return Frame{Tag: recording.TagTruncated, Value: reason}
+}
+
+// Image is an image file in the making.
+type Image struct {
+	Name          string
+	Flags         uint32
+	Incomplete    uint32
+	PID           uint64
+	ParentPID     uint64
+	StartRealtime uint64
+	Executable    string
+
+	peakEpoch                     uint64
+	mostThreads                   uint64
+	sharedPeak, sharedPeakProgram uint64
+
+	parent        *Image
+	parentNodes   uint32
+	parentStacks  uint32
+	parentShards  uint32
+	parentModules uint32
+
+	nodes    []byte
+	nodeIDs  map[nodeKey]uint32
+	stacks   []byte
+	modules  []byte
+	kinds    map[uint32]recording.ModuleKind
+	strings  []byte
+	symbolic []byte
+	shards   []byte
+	pages    []byte
+	dir      []byte
+}
+
+type nodeKey struct {
+	frame  uint64
+	parent uint32
+	module uint32
+}
+
+// NewImage begins the image of a process without a parent's file.
+func NewImage(pid uint64, executable string) *Image {
+	im := &Image{
+		PID: pid, ParentPID: 1, Executable: executable,
+		StartRealtime: 1795232400_000000000 + pid,
+		nodeIDs:       map[nodeKey]uint32{}, kinds: map[uint32]recording.ModuleKind{},
+	}
+	im.Name = imageName(pid, im.StartRealtime)
+	im.nodes = make([]byte, 16)
+	im.stacks = make([]byte, 4)
+	return im
+}
+
+// fork begins the image of a fork child: its ids go on counting.
+func (im *Image) fork(pid uint64) *Image {
+	child := &Image{
+		PID: pid, ParentPID: im.PID, Executable: im.Executable, StartRealtime: im.StartRealtime + 1_000_000,
+		nodeIDs: map[nodeKey]uint32{}, kinds: map[uint32]recording.ModuleKind{},
+		parent:        im,
+		parentNodes:   im.parentNodes + uint32(len(im.nodes)/16),
+		parentStacks:  im.parentStacks + uint32(len(im.stacks)/4),
+		parentModules: im.parentModules + uint32(len(im.modules)/128),
+	}
+	for k, v := range im.nodeIDs {
+		child.nodeIDs[k] = v
+	}
+	for k, v := range im.kinds {
+		child.kinds[k] = v
+	}
+	child.Name = imageName(pid, child.StartRealtime)
+	return child
+}
+
+// Module adds a module and returns what frames name it by.
+func (im *Image) Module(m Module) uint32 {
+	b := make([]byte, 128)
+	le.PutUint64(b[0:], m.Start)
+	le.PutUint64(b[8:], m.End)
+	le.PutUint64(b[16:], m.Bias)
+	im.putText(b[24:], m.Path)
+	le.PutUint32(b[32:], uint32(copy(b[40:72], m.BuildID)))
+	le.PutUint32(b[36:], uint32(m.Kind))
+	im.modules = append(im.modules, b...)
+	extra := im.parentModules + uint32(len(im.modules)/128)
+	im.kinds[extra] = m.Kind
+	return extra
+}
+
+func (im *Image) putText(b []byte, s string) {
+	le.PutUint32(b[0:], uint32(len(im.strings)))
+	le.PutUint32(b[4:], uint32(len(s)))
+	im.strings = append(im.strings, s...)
+}
+
+// Symbolic adds a symbolic frame.
+func (im *Image) Symbolic(function, file, module string, line uint32) Frame {
+	b := make([]byte, 32)
+	im.putText(b[0:], function)
+	im.putText(b[8:], file)
+	im.putText(b[16:], module)
+	le.PutUint32(b[24:], line)
+	im.symbolic = append(im.symbolic, b...)
+	return Frame{Tag: recording.TagSymbolic, Value: uint64(len(im.symbolic)/32 - 1)}
+}
+
+// Stack is a stack of an image.
+type Stack struct {
+	ID   uint32
+	libc bool // its caller is libc
+}
+
+// Stack adds the stack in which the last of the frames, which come outermost
+// first, calls f.
+func (im *Image) Stack(f recording.Function, frames ...Frame) Stack {
+	var node uint32
+	for _, fr := range frames {
+		node = im.node(node, fr.Tag, fr.Value, fr.Module)
+	}
+	id := im.parentStacks + uint32(len(im.stacks)/4)
+	node = im.addNode(nodeKey{frame: uint64(recording.TagFunction)<<56 | uint64(f), parent: node, module: id})
+	im.stacks = le.AppendUint32(im.stacks, node)
+	caller := frames[len(frames)-1].Module
+	return Stack{ID: id, libc: im.kinds[caller] == recording.ModuleLibc}
+}
+
+func (im *Image) node(parent uint32, tag recording.Tag, value uint64, extra uint32) uint32 {
+	key := nodeKey{frame: uint64(tag)<<56 | value, parent: parent, module: extra}
+	if id, ok := im.nodeIDs[key]; ok {
+		return id
+	}
+	return im.addNode(key)
+}
+
+func (im *Image) addNode(key nodeKey) uint32 {
+	id := im.parentNodes + uint32(len(im.nodes)/16)
+	im.nodes = le.AppendUint64(im.nodes, key.frame)
+	im.nodes = le.AppendUint32(im.nodes, key.parent)
+	im.nodes = le.AppendUint32(im.nodes, key.module)
+	im.nodeIDs[key] = id
+	return id
+}
+
+type section struct {
+	kind, item uint32
+	data       []byte
+}
+
+func (im *Image) sections() []section {
+	all := []section{
+		{1, 16, im.nodes}, {2, 4, im.stacks}, {3, 512, im.shards}, {4, 4096, im.pages},
+		{5, 8, im.dir}, {6, 128, im.modules}, {7, 1, im.strings}, {8, 32, im.symbolic},
+	}
+	used := all[:0]
+	for _, s := range all {
+		if len(s.data) > 0 {
+			used = append(used, s)
+		}
+	}
+	return used
+}
+
+// Header returns the first 4096 bytes of the file.
+func (im *Image) Header(layout Layout) []byte {
+	b := make([]byte, page)
+	copy(b, "MALLOWRC")
+	le.PutUint32(b[8:], 1)
+	le.PutUint32(b[16:], page)
+	flags := im.Flags
+	if layout == Packed {
+		flags |= recording.FlagPacked
+	}
+	le.PutUint32(b[20:], flags)
+	le.PutUint32(b[24:], im.Incomplete)
+	le.PutUint64(b[32:], im.PID)
+	le.PutUint64(b[40:], im.ParentPID)
+	le.PutUint64(b[48:], im.StartRealtime)
+	le.PutUint64(b[64:], page)
+	if im.parent != nil {
+		le.PutUint32(b[72:], im.parentNodes)
+		le.PutUint32(b[76:], im.parentStacks)
+		le.PutUint32(b[80:], im.parentShards)
+		le.PutUint32(b[84:], im.parentModules)
+		copy(b[256:384], im.parent.Name)
+	}
+	le.PutUint64(b[104:], im.peakEpoch)
+	le.PutUint64(b[112:], im.mostThreads)
+	le.PutUint64(b[144:], im.sharedPeak)
+	le.PutUint64(b[152:], im.sharedPeakProgram)
+	copy(b[384:895], im.Executable)
+
+	sections := im.sections()
+	le.PutUint32(b[28:], uint32(len(sections)))
+	for i, s := range sections {
+		entry := b[1024+64*i:]
+		le.PutUint32(entry[0:], s.kind)
+		le.PutUint32(entry[4:], s.item)
+		le.PutUint64(entry[8:], uint64(im.offset(i, layout)))
+		le.PutUint64(entry[16:], uint64(reserve(s, layout)))
+		le.PutUint64(entry[24:], uint64(len(s.data))/uint64(s.item))
+	}
+	return b
+}
+
+func reserve(s section, layout Layout) int64 {
+	if layout == Sparse {
+		return sparseReserve
+	}
+	return (int64(len(s.data)) + page - 1) / page * page
+}
+
+func (im *Image) offset(index int, layout Layout) int64 {
+	at := int64(page)
+	for _, s := range im.sections()[:index] {
+		at += reserve(s, layout)
+	}
+	return at
+}
+
+// Bytes returns the packed file.
+func (im *Image) Bytes() []byte {
+	b := im.Header(Packed)
+	for _, s := range im.sections() {
+		b = append(b, s.data...)
+		b = append(b, make([]byte, reserve(s, Packed)-int64(len(s.data)))...)
+	}
+	return b
+}
+
+// Write makes the image file in folder.
+func (im *Image) Write(folder string, layout Layout) error {
+	f, err := os.OpenFile(folder+"/"+im.Name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(im.Header(layout), 0); err != nil {
+		return err
+	}
+	sections := im.sections()
+	for i, s := range sections {
+		if _, err := f.WriteAt(s.data, im.offset(i, layout)); err != nil {
+			return err
+		}
+	}
+	return f.Truncate(im.offset(len(sections), layout))
+}

@@ -1,0 +1,93 @@
+package recording
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+var le = binary.LittleEndian
+
+// section is one entry of the section table with everything cut to what the
+// file can hold: offset + used*item never lies beyond the end of the file.
+type section struct {
+	kind   sectionKind
+	offset int64
+	used   int64 // items
+	item   int64 // bytes of one item
+}
+
+func (s section) bytes() int64 { return s.used * s.item }
+
+// parseSection checks an entry of the table against the size of the file.
+// missing is the number of items that the entry claims and the file lacks.
+func parseSection(entry []byte, fileSize int64) (s section, missing uint64, err error) {
+	s.kind = sectionKind(le.Uint32(entry[0:]))
+	item := le.Uint32(entry[4:])
+	offset := le.Uint64(entry[8:])
+	reserved := le.Uint64(entry[16:])
+	used := le.Uint64(entry[24:])
+
+	if want, known := itemBytes[s.kind]; known && item != want {
+		return s, 0, fmt.Errorf("items of %d bytes, not %d", item, want)
+	}
+	if item == 0 {
+		return s, 0, fmt.Errorf("items of 0 bytes")
+	}
+	if offset%headerBytes != 0 || offset < headerBytes {
+		return s, 0, fmt.Errorf("offset %d", offset)
+	}
+	s.item = int64(item)
+	room := reserved
+	switch {
+	case offset >= uint64(fileSize):
+		room = 0
+	case room > uint64(fileSize)-offset:
+		room = uint64(fileSize) - offset
+	}
+	fit := min(used, room/uint64(item))
+	s.offset, s.used = int64(offset), int64(fit)
+	return s, used - fit, nil
+}
+
+// chunkBytes is the unit in which sections are read; a multiple of the size
+// of every item, and of a page.
+const chunkBytes = 1 << 18
+
+// readDense calls take with the used part of a section, chunk by chunk, each
+// chunk a whole number of items. Files are sparse: their sizes say nothing
+// about what they hold. Sections read by readDense are written without gaps,
+// so a chunk of zeros means that the rest was never written; reading ends
+// there, and time and memory stay linear in what the file really holds. It
+// returns the number of items taken.
+func readDense(r io.ReaderAt, s section, take func(chunk []byte)) (int64, error) {
+	buffer := make([]byte, min(chunkBytes, s.bytes()))
+	var done int64
+	for done < s.bytes() {
+		chunk := buffer[:min(int64(len(buffer)), s.bytes()-done)]
+		if _, err := io.ReadFull(io.NewSectionReader(r, s.offset+done, int64(len(chunk))), chunk); err != nil {
+			return done / s.item, err
+		}
+		if len(chunk) == chunkBytes && allZero(chunk) {
+			break
+		}
+		take(chunk)
+		done += int64(len(chunk))
+	}
+	return done / s.item, nil
+}
+
+func allZero(b []byte) bool {
+	for len(b) >= 8 {
+		if le.Uint64(b) != 0 {
+			return false
+		}
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}

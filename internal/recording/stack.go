@@ -1,0 +1,129 @@
+package recording
+
+import "io"
+
+// Node is one frame of one or many stacks.
+type Node struct {
+	frame  uint64
+	Parent uint32 // node id, always smaller than the node's own; 0 is the root
+	Extra  uint32
+}
+
+// Tag says what Value means.
+func (n Node) Tag() Tag { return Tag(n.frame >> 56) }
+
+// Value is an address, a function number, a reason or an index, by Tag.
+func (n Node) Value() uint64 { return n.frame &^ (0xff << 56) }
+
+// SymbolicFrame is a frame of an imported recording.
+type SymbolicFrame struct {
+	Function, File, Module string
+	Line                   uint32
+}
+
+// truncatedByDamage replaces a node that cannot be right.
+var truncatedByDamage = Node{frame: uint64(TagTruncated)<<56 | 2}
+
+func (im *Image) readNodes(r io.ReaderAt) {
+	damaged := 0
+	im.read(r, sectionNodes, func(chunk []byte) {
+		for ; len(chunk) >= 16; chunk = chunk[16:] {
+			n := Node{frame: le.Uint64(chunk), Parent: le.Uint32(chunk[8:]), Extra: le.Uint32(chunk[12:])}
+			id := uint64(im.ParentNodes) + uint64(len(im.nodes))
+			if id > 0 && uint64(n.Parent) >= id {
+				n = truncatedByDamage
+				damaged++
+			}
+			im.nodes = append(im.nodes, n)
+		}
+	})
+	if damaged > 0 {
+		im.warn("damaged: %d nodes point forward, their stacks are cut there", damaged)
+	}
+}
+
+func (im *Image) readStacks(r io.ReaderAt) {
+	im.read(r, sectionStacks, func(chunk []byte) {
+		for ; len(chunk) >= 4; chunk = chunk[4:] {
+			im.stacks = append(im.stacks, le.Uint32(chunk))
+		}
+	})
+}
+
+func (im *Image) readStrings(r io.ReaderAt) {
+	im.read(r, sectionStrings, func(chunk []byte) { im.strings = append(im.strings, chunk...) })
+}
+
+// text returns a string of the strings section; "" when it lies outside.
+func (im *Image) text(offset, length uint32) string {
+	if uint64(offset)+uint64(length) > uint64(len(im.strings)) {
+		return ""
+	}
+	return string(im.strings[offset : offset+length])
+}
+
+func (im *Image) readSymbolicFrames(r io.ReaderAt) {
+	im.read(r, sectionSymbolicFrames, func(chunk []byte) {
+		for ; len(chunk) >= 32; chunk = chunk[32:] {
+			im.symbolic = append(im.symbolic, SymbolicFrame{
+				Function: im.text(le.Uint32(chunk[0:]), le.Uint32(chunk[4:])),
+				File:     im.text(le.Uint32(chunk[8:]), le.Uint32(chunk[12:])),
+				Module:   im.text(le.Uint32(chunk[16:]), le.Uint32(chunk[20:])),
+				Line:     le.Uint32(chunk[24:]),
+			})
+		}
+	})
+}
+
+// Node returns a node by its id, which may lie in a parent's file. It returns
+// the image that holds the node, and nil when there is no such node.
+func (im *Image) Node(id uint32) (Node, *Image) {
+	for im != nil && id < im.ParentNodes {
+		im = im.Parent
+	}
+	if im == nil || uint64(id-im.ParentNodes) >= uint64(len(im.nodes)) {
+		return Node{}, nil
+	}
+	return im.nodes[id-im.ParentNodes], im
+}
+
+// StackNode returns the innermost node of a stack. The node of stack 0, and
+// of a stack that the file lacks, is 0.
+func (im *Image) StackNode(id uint32) uint32 {
+	for im != nil && id < im.ParentStacks {
+		im = im.Parent
+	}
+	if im == nil || uint64(id-im.ParentStacks) >= uint64(len(im.stacks)) {
+		return 0
+	}
+	return im.stacks[id-im.ParentStacks]
+}
+
+// Module returns the module of a frame of this image by the node's Extra; nil
+// where none is known.
+func (im *Image) Module(extra uint32) *Module {
+	if extra == 0 {
+		return nil
+	}
+	id := extra - 1
+	for im != nil && id < im.ParentModules {
+		im = im.Parent
+	}
+	if im == nil || uint64(id-im.ParentModules) >= uint64(len(im.modules)) {
+		return nil
+	}
+	return &im.modules[id-im.ParentModules]
+}
+
+// SymbolicFrame returns the frame of a node with TagSymbolic that this image
+// holds.
+func (im *Image) SymbolicFrame(index uint64) (SymbolicFrame, bool) {
+	if index >= uint64(len(im.symbolic)) {
+		return SymbolicFrame{}, false
+	}
+	return im.symbolic[index], true
+}
+
+// OwnNodes returns the nodes that this image's own file holds, the first of
+// them with the id ParentNodes.
+func (im *Image) OwnNodes() []Node { return im.nodes }

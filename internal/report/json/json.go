@@ -1,0 +1,246 @@
+// Package json writes a report for scripts: schema "mallow.report/1". Keys
+// are only ever added. Shares are 0..1, sizes bytes, what is not known null.
+package json
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"mallow/internal/profile"
+	"mallow/internal/recording"
+)
+
+// Schema names the keys and their meaning.
+const Schema = "mallow.report/1"
+
+// Options of the report.
+type Options struct {
+	Sites  []*profile.Site // in the order to write them
+	Stacks int             // at most so many of each site; 0: all
+}
+
+type report struct {
+	Schema     string      `json:"schema"`
+	Totals     totals      `json:"totals"`
+	Origins    origins     `json:"origins"`
+	Recordings []recorded  `json:"recordings"`
+	Processes  []process   `json:"processes"`
+	Sites      []site      `json:"sites"`
+	Advice     []struct{}  `json:"advice"`
+	Quality    qualityKeys `json:"quality"`
+}
+
+type totals struct {
+	Mallocs     uint64  `json:"mallocs"`
+	Callocs     uint64  `json:"callocs"`
+	Reallocs    uint64  `json:"reallocs"`
+	Strdups     uint64  `json:"strdups"`
+	Wcsdups     uint64  `json:"wcsdups"`
+	Aligned     uint64  `json:"aligned"`
+	News        uint64  `json:"news"`
+	Allocations uint64  `json:"allocations"`
+	Frees       *uint64 `json:"frees"`
+	FreeNulls   uint64  `json:"free_nulls"`
+	Bytes       uint64  `json:"bytes"`
+	PeakBytes   uint64  `json:"peak_bytes"`
+	LiveBlocks  uint64  `json:"live_blocks"`
+	LiveBytes   uint64  `json:"live_bytes"`
+	Temporary   uint64  `json:"temporary"`
+	ShortLived  uint64  `json:"short_lived"`
+	Failed      uint64  `json:"failed"`
+}
+
+type origins struct {
+	Program   totals `json:"program"`
+	Libraries totals `json:"libraries"`
+	Libc      totals `json:"libc"`
+}
+
+// recorded is one recording: what the CLI knew of the run.
+type recorded struct {
+	Path          string   `json:"path"`
+	Command       []string `json:"command"`
+	Started       *string  `json:"started"`
+	Ended         *string  `json:"ended"`
+	ExitStatus    *int     `json:"exit_status"`
+	Signal        *int     `json:"signal"`
+	UserSeconds   *float64 `json:"user_seconds"`
+	SystemSeconds *float64 `json:"system_seconds"`
+}
+
+type process struct {
+	PID            uint64  `json:"pid"`
+	ParentPID      uint64  `json:"parent_pid"`
+	Executable     *string `json:"executable"`
+	Threads        uint64  `json:"threads"`
+	Totals         totals  `json:"totals"`
+	Origins        origins `json:"origins"`
+	PeakErrorBytes uint64  `json:"peak_error_bytes"`
+}
+
+type frame struct {
+	Function *string `json:"function"`
+	File     *string `json:"file"`
+	Line     *int    `json:"line"`
+	Module   *string `json:"module"`
+}
+
+type site struct {
+	frame
+	Origin      string   `json:"origin"`
+	Allocations uint64   `json:"allocations"`
+	Share       *float64 `json:"share"`
+	Bytes       uint64   `json:"bytes"`
+	PeakBytes   uint64   `json:"peak_bytes"`
+	LiveBlocks  uint64   `json:"live_blocks"`
+	LiveBytes   uint64   `json:"live_bytes"`
+	Temporary   uint64   `json:"temporary"`
+	ShortLived  uint64   `json:"short_lived"`
+	SizeMin     *uint64  `json:"size_min"`
+	SizeMax     *uint64  `json:"size_max"`
+	Failed      uint64   `json:"failed"`
+	StackCount  int      `json:"stack_count"`
+	Stacks      []stack  `json:"stacks"`
+}
+
+type stack struct {
+	Allocations uint64  `json:"allocations"`
+	Function    *string `json:"function"`
+	Truncated   bool    `json:"truncated"`
+	Frames      []frame `json:"frames"`
+}
+
+type qualityKeys struct {
+	TruncatedStacks      uint64   `json:"truncated_stacks"`
+	TruncatedAllocations uint64   `json:"truncated_allocations"`
+	UnplacedAllocations  uint64   `json:"unplaced_allocations"`
+	Incomplete           bool     `json:"incomplete"`
+	PeakErrorBytes       uint64   `json:"peak_error_bytes"`
+	Warnings             []string `json:"warnings"`
+}
+
+// Write prints the report as one line of JSON.
+func Write(w io.Writer, p *profile.Profile, o Options) error {
+	r := report{
+		Schema:     Schema,
+		Totals:     totals(p.Totals),
+		Origins:    originKeys(p.Origins),
+		Recordings: make([]recorded, 0, len(p.Recordings)),
+		Processes:  make([]process, 0, len(p.Processes)),
+		Sites:      siteKeys(p, o),
+		Advice:     []struct{}{},
+	}
+	for _, rec := range p.Recordings {
+		r.Recordings = append(r.Recordings, recordedKeys(rec))
+	}
+	for _, process := range p.Processes {
+		r.Processes = append(r.Processes, processKeys(process))
+	}
+	r.Quality = qualityKeys{
+		TruncatedStacks:      p.Quality.TruncatedStacks,
+		TruncatedAllocations: p.Quality.TruncatedCalls,
+		UnplacedAllocations:  p.Quality.UnplacedCalls,
+		Incomplete:           p.Quality.Incomplete,
+		PeakErrorBytes:       p.Quality.PeakErrorBytes,
+		Warnings:             append([]string{}, p.Warnings()...),
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+func originKeys(o [profile.Origins]profile.Totals) origins {
+	return origins{
+		Program:   totals(o[profile.OriginProgram]),
+		Libraries: totals(o[profile.OriginLibraries]),
+		Libc:      totals(o[profile.OriginLibc]),
+	}
+}
+
+func recordedKeys(rec *recording.Recording) recorded {
+	r := recorded{Path: rec.Path}
+	if m := rec.Meta; m != nil {
+		r.Command = m.Command
+		r.Started, r.Ended = rfc3339(m.Started), rfc3339(m.Ended)
+		r.ExitStatus, r.Signal = &m.ExitStatus, &m.Signal
+		r.UserSeconds, r.SystemSeconds = &m.UserSeconds, &m.SystemSeconds
+	}
+	return r
+}
+
+func rfc3339(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.Format(time.RFC3339Nano)
+	return &s
+}
+
+func processKeys(p *profile.Process) process {
+	return process{
+		PID: p.Image.PID, ParentPID: p.Image.ParentPID, Executable: known(p.Image.Executable),
+		Threads: p.Threads, Totals: totals(p.Totals), Origins: originKeys(p.Origins),
+		PeakErrorBytes: p.Image.PeakErrorBytes(),
+	}
+}
+
+func siteKeys(p *profile.Profile, o Options) []site {
+	stacks, counts := p.Stacks(o.Sites, o.Stacks)
+	sites := make([]site, 0, len(o.Sites))
+	for i, s := range o.Sites {
+		c := &s.Counters
+		keys := site{
+			frame:       frameKeys(&s.Frame),
+			Origin:      s.Origin.String(),
+			Allocations: c.Calls,
+			Bytes:       c.Bytes,
+			PeakBytes:   uint64(max(0, c.PeakBytes)),
+			LiveBlocks:  uint64(c.LiveBlocks()),
+			LiveBytes:   uint64(c.LiveBytes()),
+			Temporary:   c.Temporary,
+			ShortLived:  c.ShortLived,
+			Failed:      c.Failed,
+			StackCount:  counts[i],
+			Stacks:      make([]stack, 0, len(stacks[i])),
+		}
+		if p.Totals.Allocations > 0 {
+			share := float64(c.Calls) / float64(p.Totals.Allocations)
+			keys.Share = &share
+		}
+		if c.Calls > 0 {
+			keys.SizeMin, keys.SizeMax = &c.SizeMin, &c.SizeMax
+		}
+		for _, st := range stacks[i] {
+			keys.Stacks = append(keys.Stacks, stackKeys(&st))
+		}
+		sites = append(sites, keys)
+	}
+	return sites
+}
+
+func stackKeys(st *profile.Stack) stack {
+	keys := stack{Allocations: st.Allocations, Truncated: st.Truncated, Frames: make([]frame, 0, len(st.Frames))}
+	if st.Function != 0 {
+		keys.Function = known(st.Function.String())
+	}
+	for i := range st.Frames {
+		keys.Frames = append(keys.Frames, frameKeys(&st.Frames[i]))
+	}
+	return keys
+}
+
+func frameKeys(f *profile.Frame) frame {
+	keys := frame{Function: known(f.Function), File: known(f.File), Module: known(f.Module)}
+	if f.Line > 0 {
+		keys.Line = &f.Line
+	}
+	return keys
+}
+
+func known(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

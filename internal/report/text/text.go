@@ -1,0 +1,262 @@
+// Package text writes the report of one screen: how much was allocated, where,
+// by whom, what is true of it, and how far the figures can be trusted.
+package text
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"mallow/internal/analyze"
+	"mallow/internal/profile"
+	"mallow/internal/term"
+)
+
+// Options of the report.
+type Options struct {
+	Top    int // sites to show; 0: all
+	Sort   Order
+	All    bool // with what libc allocated on its own account
+	Colour bool
+	Width  int    // columns of the terminal; 0: lines are not cut
+	Next   string // the command that tells more
+}
+
+// Write prints the report.
+func Write(w io.Writer, p *profile.Profile, o Options) error {
+	out := bufio.NewWriter(w)
+	r := &report{profile: p, options: o, style: style{on: o.Colour}, out: out}
+	r.sites = Sites(p, o.All, o.Sort)
+	r.headline()
+	r.functions()
+	r.table()
+	r.processes()
+	r.quality()
+	if o.Next != "" {
+		r.line(r.style.dim("next: " + term.Safe(o.Next)))
+	}
+	return out.Flush()
+}
+
+type report struct {
+	profile *profile.Profile
+	options Options
+	style   style
+	out     *bufio.Writer
+	sites   []*profile.Site
+}
+
+func (r *report) line(text string) { fmt.Fprintln(r.out, text) }
+
+// figures are the totals that the report speaks of: without libc's own calls,
+// unless those are asked for.
+type figures struct {
+	allocations, frees, freeNulls, peak, live, liveBytes, temporary, failed, bytes uint64
+}
+
+func (r *report) figures() figures {
+	t := &r.profile.Totals
+	f := figures{t.Allocations, *t.Frees, t.FreeNulls, t.PeakBytes, t.LiveBlocks, t.LiveBytes, t.Temporary, t.Failed, t.Bytes}
+	if !r.options.All {
+		libc := &r.profile.Origins[profile.OriginLibc]
+		f.allocations -= libc.Allocations
+		f.frees = r.profile.Program.Frees
+		f.peak = r.profile.Program.PeakBytes
+		f.live -= libc.LiveBlocks
+		f.liveBytes -= libc.LiveBytes
+		f.temporary -= libc.Temporary
+		f.failed -= min(libc.Failed, f.failed)
+		f.bytes -= libc.Bytes
+	}
+	return f
+}
+
+func (r *report) headline() {
+	f := r.figures()
+	parts := []string{
+		r.style.bold(count(f.allocations) + plural(f.allocations, " allocation", " allocations")),
+		count(f.frees) + plural(f.frees, " free", " frees"),
+		size(f.peak) + " peak",
+		count(f.live) + " never freed" + inBrackets(f.liveBytes),
+		count(f.temporary) + " temporary",
+	}
+	if f.failed > 0 {
+		parts = append(parts, count(f.failed)+" failed")
+	}
+	line := "mallow: " + strings.Join(parts, ", ")
+	if libc := r.profile.Origins[profile.OriginLibc].Allocations; libc > 0 && !r.options.All {
+		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", count(libc)))
+	}
+	r.line(line)
+}
+
+func inBrackets(bytes uint64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return " (" + size(bytes) + ")"
+}
+
+// functions tells which functions were called, and by whom.
+func (r *report) functions() {
+	t := r.profile.Totals
+	if !r.options.All {
+		t = r.profile.WithoutLibc()
+	}
+	var parts []string
+	for _, g := range []struct {
+		name  string
+		calls uint64
+	}{
+		{"malloc", t.Mallocs}, {"calloc", t.Callocs}, {"realloc", t.Reallocs}, {"strdup", t.Strdups},
+		{"wcsdup", t.Wcsdups}, {"aligned", t.Aligned}, {"new", t.News}, {"free(NULL)", t.FreeNulls},
+	} {
+		if g.calls > 0 {
+			parts = append(parts, g.name+" "+count(g.calls))
+		}
+	}
+	parts = append(parts, size(t.Bytes)+" requested")
+	line := "        " + strings.Join(parts, ", ")
+	if libraries := r.profile.Origins[profile.OriginLibraries].Allocations; libraries > 0 && t.Allocations > 0 {
+		line += fmt.Sprintf("; %s by libraries", percent(libraries, t.Allocations))
+	}
+	r.line(r.style.dim(line))
+}
+
+const (
+	columns      = "%11s %6s %9s %9s %9s %5s  "
+	detailIndent = "                  "
+)
+
+func (r *report) table() {
+	shown := r.sites
+	if r.options.Top > 0 && len(shown) > r.options.Top {
+		shown = shown[:r.options.Top]
+	}
+	if len(shown) == 0 {
+		return
+	}
+	r.line("")
+	r.line(r.style.dim(fmt.Sprintf(columns, "calls", "share", "bytes", "at peak", "live", "temp") + "site"))
+	whole := r.figures().allocations
+	callers := r.profile.Callers(shown)
+	width := functionWidth(shown)
+	for i, site := range shown {
+		r.site(site, whole, width)
+		r.details(site, callers[i])
+	}
+	if rest := r.sites[len(shown):]; len(rest) > 0 {
+		var calls uint64
+		for _, site := range rest {
+			calls += site.Counters.Calls
+		}
+		r.line(r.style.dim(fmt.Sprintf(columns, count(calls), percent(calls, whole), "", "", "", "") +
+			fmt.Sprintf("%s more %s", count(uint64(len(rest))), plural(uint64(len(rest)), "site", "sites"))))
+	}
+}
+
+func (r *report) site(site *profile.Site, whole uint64, width int) {
+	c := &site.Counters
+	figures := fmt.Sprintf(columns,
+		count(c.Calls), percent(c.Calls, whole), size(c.Bytes), size(uint64(max(0, c.PeakBytes))),
+		orDash(uint64(c.LiveBlocks()), size(uint64(c.LiveBytes()))), orDash(c.Temporary, percent(c.Temporary, c.Calls)))
+	function, place := siteName(site)
+	name := r.style.bold(function)
+	if place != "" {
+		name += strings.Repeat(" ", max(0, width-len([]rune(function)))) + "  " + r.style.place(place)
+	}
+	r.line(r.cut(figures + name))
+}
+
+// details tells who calls a site and what is true of it, on one line.
+func (r *report) details(site *profile.Site, callers []profile.Caller) {
+	var parts []string
+	if facts := analyze.Facts(site); len(facts) > 0 {
+		sentences := make([]string, len(facts))
+		for i, f := range facts {
+			sentences[i] = sentence(f)
+		}
+		parts = append(parts, strings.Join(sentences, ", "))
+	}
+	if text := callerList(callers); text != "" {
+		parts = append(parts, "<- "+text)
+	}
+	if len(parts) > 0 {
+		r.line(r.cut(detailIndent + r.style.dim(strings.Join(parts, "  "))))
+	}
+}
+
+const callersShown = 3
+
+func callerList(callers []profile.Caller) string {
+	var names []string
+	for i, c := range callers {
+		if i == callersShown {
+			names = append(names, fmt.Sprintf("%d more", len(callers)-i))
+			break
+		}
+		name := shortName(c.Function)
+		if place := place(&c.Frame); place != "" {
+			name += " " + place
+		}
+		if len(callers) > 1 {
+			name += " (" + count(c.Allocations) + ")"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+const processesShown = 8
+
+// processes tells where the allocations of a family of processes were made.
+func (r *report) processes() {
+	all := byAllocations(r.profile.Processes)
+	if len(all) < 2 {
+		return
+	}
+	r.line("")
+	r.line(r.style.dim(fmt.Sprintf(columns, "calls", "share", "bytes", "peak", "live", "temp") +
+		fmt.Sprintf("process (%d; the peaks of all are added above)", len(all))))
+	whole := r.profile.Totals.Allocations
+	for _, process := range all[:min(len(all), processesShown)] {
+		t := &process.Totals
+		r.line(r.cut(fmt.Sprintf(columns, count(t.Allocations), percent(t.Allocations, whole), size(t.Bytes), size(t.PeakBytes),
+			orDash(t.LiveBlocks, size(t.LiveBytes)), orDash(t.Temporary, percent(t.Temporary, t.Allocations))) + processName(process)))
+	}
+	if more := len(all) - processesShown; more > 0 {
+		r.line(r.style.dim(fmt.Sprintf(columns, "", "", "", "", "", "") + fmt.Sprintf("%d more processes", more)))
+	}
+}
+
+func (r *report) quality() {
+	r.line("")
+	q := &r.profile.Quality
+	if q.TruncatedStacks > 0 {
+		r.note(fmt.Sprintf("%s %s could not be followed to the start of their thread (%s of the allocations)",
+			count(q.TruncatedStacks), plural(q.TruncatedStacks, "stack", "stacks"),
+			percent(q.TruncatedCalls, r.profile.Totals.Allocations)))
+	}
+	if q.UnplacedCalls > 0 {
+		r.note(count(q.UnplacedCalls) + " allocations are counted without their stack and function")
+	}
+	if q.PeakErrorBytes > 0 {
+		r.note("the peak is exact to " + size(q.PeakErrorBytes) + ", because several threads allocated")
+	}
+	for _, warning := range grouped(r.profile.Warnings()) {
+		r.note(warning)
+	}
+}
+
+func (r *report) note(text string) {
+	r.line(r.style.warn("note:") + " " + term.Safe(text))
+}
+
+// cut shortens a line to the width of the terminal.
+func (r *report) cut(line string) string {
+	if r.options.Width == 0 {
+		return line
+	}
+	return r.style.cut(line, r.options.Width)
+}

@@ -1,0 +1,275 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mallow/internal/analyze"
+	"mallow/internal/profile"
+	"mallow/internal/term"
+)
+
+// count writes a number with a comma between thousands.
+func count(n uint64) string {
+	digits := strconv.FormatUint(n, 10)
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// size writes bytes with three digits: "16 B", "640 kB", "1.92 MB".
+func size(n uint64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value := float64(n)
+	for _, unit := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
+		value /= 1000
+		switch {
+		case value < 9.995:
+			return fmt.Sprintf("%.2f %s", value, unit)
+		case value < 99.95:
+			return fmt.Sprintf("%.1f %s", value, unit)
+		case value < 999.5 || unit == "EB":
+			return fmt.Sprintf("%.0f %s", value, unit)
+		}
+	}
+	return ""
+}
+
+// percent never rounds what is not all to all, nor something to nothing.
+func percent(part, whole uint64) string {
+	if whole == 0 {
+		return "-"
+	}
+	share := 100 * float64(part) / float64(whole)
+	switch {
+	case part == 0:
+		return "0 %"
+	case share < 0.1:
+		return "<0.1 %"
+	case share < 9.95:
+		return fmt.Sprintf("%.1f %%", share)
+	case part < whole && share > 99:
+		return "99 %"
+	}
+	return fmt.Sprintf("%.0f %%", share)
+}
+
+func orDash(n uint64, text string) string {
+	if n == 0 {
+		return "-"
+	}
+	return text
+}
+
+func plural(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+func sentence(f analyze.Fact) string {
+	switch f.Kind {
+	case analyze.Temporary:
+		return part(f.Share) + "temporary: freed with nothing allocated in between"
+	case analyze.ShortLived:
+		return part(f.Share) + "short-lived: freed within 32 heap events"
+	case analyze.NeverFreed:
+		return "never freed"
+	case analyze.OneSize:
+		return "always " + size(f.Bytes)
+	case analyze.SmallBlocks:
+		return "never more than " + size(f.Bytes)
+	case analyze.FreedByOthers:
+		return part(f.Share) + "freed by another thread"
+	case analyze.Regrown:
+		return part(f.Share) + "passed on to realloc"
+	case analyze.Failed:
+		return count(f.Count) + " calls failed"
+	}
+	return ""
+}
+
+func part(share float64) string {
+	if share == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %% ", min(99, 100*share))
+}
+
+// siteName returns how a site is called and where it is.
+func siteName(s *profile.Site) (function, where string) {
+	if !s.Known() {
+		return "(no stack, or code outside any file)", ""
+	}
+	if s.Function == "" {
+		return "(unknown function)", place(&s.Frame)
+	}
+	return shortName(s.Function), place(&s.Frame)
+}
+
+// place returns the file and line of a frame, or else its module.
+func place(f *profile.Frame) string {
+	switch {
+	case f.File != "" && f.Line > 0:
+		return term.Safe(fmt.Sprintf("%s:%d", shortPath(f.File), f.Line))
+	case f.File != "":
+		return term.Safe(shortPath(f.File))
+	case f.Module != "" && !strings.HasPrefix(f.Function, path.Base(f.Module)+"+"):
+		return "in " + term.Safe(path.Base(f.Module))
+	}
+	return ""
+}
+
+// shortPath keeps a file and its folder.
+func shortPath(file string) string {
+	file = path.Clean(file)
+	folder, name := path.Split(file)
+	if parent := path.Base(folder); folder != "" && parent != "/" && parent != "." && parent != ".." {
+		return parent + "/" + name
+	}
+	return name
+}
+
+const longestName = 48
+
+// shortName leaves the parameters of a C++ function out, and template
+// arguments where they are long.
+func shortName(function string) string {
+	if function == "" {
+		return "(unknown function)"
+	}
+	name := withoutParameters(function)
+	if len(name) > longestName {
+		name = withoutTemplateArguments(name)
+	}
+	if runes := []rune(name); len(runes) > longestName {
+		name = "…" + string(runes[len(runes)-longestName+1:])
+	}
+	return term.Safe(name)
+}
+
+const anonymous = "(anonymous namespace)"
+
+func withoutParameters(function string) string {
+	depth := 0
+	for i := 0; i < len(function); i++ {
+		switch function[i] {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '(':
+			if strings.HasPrefix(function[i:], anonymous) {
+				i += len(anonymous) - 1
+				continue
+			}
+			if strings.HasSuffix(function[:i], "operator") {
+				i++
+				continue
+			}
+			if depth <= 0 && i > 0 {
+				return function[:i]
+			}
+		}
+	}
+	return function
+}
+
+func withoutTemplateArguments(name string) string {
+	if strings.HasPrefix(name, "<") { // a Rust implementation is named so
+		return name
+	}
+	var b strings.Builder
+	depth := 0
+	for _, c := range name {
+		switch {
+		case c == '<':
+			if depth == 0 {
+				b.WriteString("<…>")
+			}
+			depth++
+		case c == '>':
+			depth = max(0, depth-1)
+		case depth == 0:
+			b.WriteRune(c)
+		}
+	}
+	short := b.String()
+	if i := strings.LastIndexByte(short, ' '); i >= 0 && !strings.Contains(short, "operator") {
+		short = short[i+1:] // the return type of a template function
+	}
+	return short
+}
+
+func functionWidth(sites []*profile.Site) int {
+	const widest = 32
+	width := 0
+	for _, s := range sites {
+		function, _ := siteName(s)
+		if n := len([]rune(function)); n <= widest {
+			width = max(width, n)
+		}
+	}
+	return width
+}
+
+func processName(p *profile.Process) string {
+	name := path.Base(p.Image.Executable)
+	if p.Image.Executable == "" {
+		name = "(unknown program)"
+	}
+	return fmt.Sprintf("%s %d", term.Safe(name), p.Image.PID)
+}
+
+func byAllocations(processes []*profile.Process) []*profile.Process {
+	sorted := slices.Clone(processes)
+	slices.SortStableFunc(sorted, func(a, b *profile.Process) int {
+		return cmp.Compare(b.Totals.Allocations, a.Totals.Allocations)
+	})
+	return sorted
+}
+
+// grouped joins warnings that say the same of several files or processes:
+// "a: text" and "b: text" become "a, b: text".
+func grouped(warnings []string) []string {
+	subjects := make(map[string][]string)
+	var order []string
+	for _, w := range warnings {
+		subject, text, ok := strings.Cut(w, ": ")
+		if !ok {
+			subject, text = "", w
+		}
+		if subjects[text] == nil {
+			order = append(order, text)
+		}
+		subjects[text] = append(subjects[text], subject)
+	}
+	lines := make([]string, len(order))
+	for i, text := range order {
+		lines[i] = text
+		if list := subjects[text]; list[0] != "" {
+			lines[i] = enumerate(list) + ": " + text
+		}
+	}
+	return lines
+}
+
+func enumerate(list []string) string {
+	const most = 6
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}
