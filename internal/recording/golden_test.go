@@ -1,47 +1,133 @@
+// Both halves are held to format/recording.md: the C++ side must write the recordings of format/testdata byte for
+// byte, and the Go side must read from them what they were made to say.
+//
+//	go test ./internal/recording -run Golden -update     writes them anew, after a change of the format
 package recording_test
 
 import (
 	"bytes"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"mallow/internal/recording"
-	"mallow/internal/recording/recordingtest"
+	"mallow/test/harness"
 )
 
-var update = flag.Bool("update", false, "write the handmade recordings anew")
+var update = flag.Bool("update", false, "write format/testdata anew")
 
-const handmade = "../../format/testdata/handmade"
+var names = []string{"one_thread", "two_threads", "fork_child", "incomplete", "functions"}
 
-// TestHandmade holds the recordings of format/testdata/handmade against the
-// descriptions that they were made from.
-func TestHandmade(t *testing.T) {
-	for _, golden := range recordingtest.Goldens() {
-		folder := filepath.Join(handmade, golden.Name+".mallow")
-		if *update {
-			os.RemoveAll(folder)
-			if err := os.MkdirAll(folder, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			for _, im := range golden.Images {
-				if err := im.Write(folder, recordingtest.Packed); err != nil {
-					t.Fatal(err)
-				}
-			}
+func testdata(name string) string {
+	return filepath.Join(harness.Root(), "format", "testdata", name+".mallow")
+}
+
+func TestGoldenWritten(t *testing.T) {
+	folder := t.TempDir()
+	if output, err := exec.Command(harness.Program(t, "golden/golden_recordings"), folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	for _, name := range names {
+		written, err := filepath.Glob(filepath.Join(folder, name+".mallow", "image-*"))
+		if err != nil || len(written) == 0 {
+			t.Fatalf("%s: no image file: %v", name, err)
 		}
-		for _, im := range golden.Images {
-			got, err := os.ReadFile(filepath.Join(folder, im.Name))
-			if err != nil {
-				t.Fatalf("%v (go test ./internal/recording -run TestHandmade -update makes it)", err)
-			}
-			if !bytes.Equal(got, im.Bytes()) {
-				t.Errorf("%s/%s differs from its description", folder, im.Name)
-			}
-		}
-		if _, err := recording.Open(folder); err != nil {
-			t.Error(err)
+		for _, image := range written {
+			comparePacked(t, image, filepath.Join(testdata(name), filepath.Base(image)))
 		}
 	}
+}
+
+func comparePacked(t *testing.T, image, golden string) {
+	t.Helper()
+	if err := recording.Pack(image); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: differs at byte %d of %d", filepath.Base(image), firstDifference(got, want), len(want))
+	}
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// total is what a reader sums up over all stacks of an image.
+type total struct {
+	Calls, Failed, Bytes, Releases, Temporary, ShortLived, ByRealloc, Foreign uint64
+	LiveBlocks, LiveBytes                                                    int64
+	PeakBytes, PeakProgram                                                   uint64
+}
+
+func TestGoldenRead(t *testing.T) {
+	for name, want := range map[string][]total{
+		"one_thread": {{Calls: 12, Bytes: 560, Releases: 11, Temporary: 10, ShortLived: 11, ByRealloc: 1,
+			LiveBlocks: 1, LiveBytes: 300, PeakBytes: 300, PeakProgram: 300}},
+		"two_threads": {{Calls: 5, Bytes: 4064, Releases: 3, Foreign: 3,
+			LiveBlocks: 2, LiveBytes: 1064, PeakBytes: 4000, PeakProgram: 4000}},
+		"fork_child": {
+			{Calls: 2, Bytes: 64, LiveBlocks: 2, LiveBytes: 64, PeakBytes: 64, PeakProgram: 64},
+			{Calls: 6, Bytes: 92, Releases: 1, Temporary: 1, ShortLived: 1,
+				LiveBlocks: 5, LiveBytes: 80, PeakBytes: 92, PeakProgram: 92}},
+		"incomplete": {{Calls: 10, Failed: 1, Bytes: 725, LiveBlocks: 10, LiveBytes: 725, PeakBytes: 725, PeakProgram: 725}},
+		"functions": {{Calls: 222, Bytes: 3096, LiveBlocks: 213, LiveBytes: 3096, PeakBytes: 3096, PeakProgram: 1680}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec, err := recording.Open(testdata(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(rec.Images) != len(want) {
+				t.Fatalf("%d images, want %d", len(rec.Images), len(want))
+			}
+			for i, image := range rec.Images {
+				if got := sum(image); got != want[i] {
+					t.Errorf("image %d:\n got %+v\nwant %+v", i, got, want[i])
+				}
+			}
+		})
+	}
+}
+
+func sum(image *recording.Image) total {
+	var sum total
+	image.EachStack(func(_ uint32, c *recording.Counters) {
+		sum.Calls += c.Calls
+		sum.Failed += c.Failed
+		sum.Bytes += c.Bytes
+		sum.Releases += c.Releases
+		sum.Temporary += c.Temporary
+		sum.ShortLived += c.ShortLived
+		sum.ByRealloc += c.ByRealloc
+		sum.Foreign += c.Foreign
+		if c.Bytes > 0 {
+			sum.LiveBlocks += c.LiveBlocks()
+		}
+		sum.LiveBytes += c.LiveBytes()
+	})
+	sum.PeakBytes, sum.PeakProgram = image.PeakBytes()
+	return sum
 }
