@@ -78,8 +78,8 @@ func firstDifference(a, b []byte) int {
 // total is what a reader sums up over all stacks of an image.
 type total struct {
 	Calls, Failed, Bytes, Releases, Temporary, ShortLived, ByRealloc, Foreign uint64
-	LiveBlocks, LiveBytes                                                    int64
-	PeakBytes, PeakProgram                                                   uint64
+	LiveBlocks, LiveBytes                                                     int64
+	PeakBytes, PeakProgram                                                    uint64
 }
 
 func TestGoldenRead(t *testing.T) {
@@ -93,7 +93,7 @@ func TestGoldenRead(t *testing.T) {
 			{Calls: 6, Bytes: 92, Releases: 1, Temporary: 1, ShortLived: 1,
 				LiveBlocks: 5, LiveBytes: 80, PeakBytes: 92, PeakProgram: 92}},
 		"incomplete": {{Calls: 10, Failed: 1, Bytes: 725, LiveBlocks: 10, LiveBytes: 725, PeakBytes: 725, PeakProgram: 725}},
-		"functions": {{Calls: 222, Bytes: 3096, LiveBlocks: 213, LiveBytes: 3096, PeakBytes: 3096, PeakProgram: 1680}},
+		"functions":  {{Calls: 222, Bytes: 3096, LiveBlocks: 213, LiveBytes: 3096, PeakBytes: 3096, PeakProgram: 1680}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec, err := recording.Open(testdata(name))
