@@ -55,7 +55,11 @@ func record(args []string, options launch.RecordOptions, stderr io.Writer) error
 		fmt.Fprintf(stderr, "mallow: %s\n", warning)
 	}
 	if r.Folder != "" {
-		fmt.Fprintf(stderr, "wrote %s     next: mallow report %[1]s\n", launch.Quote(r.Folder))
+		o := defaultReportOptions()
+		o.wrote = r.Folder
+		if err := report(stderr, []string{r.Folder}, o); err != nil {
+			fmt.Fprintf(stderr, "mallow: %v\n", err)
+		}
 	}
 	return endLike(r.Result)
 }

@@ -27,6 +27,7 @@ type reportOptions struct {
 	all      bool
 	wrappers []string
 	colour   term.Colour
+	wrote    string // the recording that mallow record has just made
 }
 
 func defaultReportOptions() reportOptions {
@@ -128,7 +129,7 @@ func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions)
 	return text.Write(w, p, text.Options{
 		Top: o.top, Sort: o.sort, All: o.all,
 		Colour: o.colour.For(w), Width: term.Width(w),
-		Next: nextStep(paths, o),
+		Wrote: o.wrote, Next: nextStep(paths, o),
 	})
 }
 

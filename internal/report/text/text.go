@@ -20,6 +20,7 @@ type Options struct {
 	All    bool // with what libc allocated on its own account
 	Colour bool
 	Width  int    // columns of the terminal; 0: lines are not cut
+	Wrote  string // the recording that was just made, "" for an older one
 	Next   string // the command that tells more
 }
 
@@ -34,7 +35,11 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	r.processes()
 	r.quality()
 	if o.Next != "" {
-		r.line(r.style.dim("next: " + term.Safe(o.Next)))
+		next := "next: " + o.Next
+		if o.Wrote != "" {
+			next = "wrote " + o.Wrote + "     " + next
+		}
+		r.line(r.style.dim(term.Safe(next)))
 	}
 	return out.Flush()
 }
