@@ -14,18 +14,31 @@ const (
 )
 
 // readable turns a linkage name into the name in the source: C++ and Rust, old
-// and new. Suffixes of compiler clones (".isra.0") are left out; the parts of
-// a split function are one function.
+// and new. Suffixes of compiler clones (".isra.0") are left out: the parts and
+// copies of a function are one function to its author.
 func readable(name string) string {
 	if len(name) > maxMangled {
 		return name[:maxMangled]
 	}
 	if !strings.HasPrefix(name, "_") {
-		base, _, _ := strings.Cut(name, ".")
-		if base == "" {
-			return name
-		}
-		return base
+		return withoutClone(name)
 	}
-	return demangle.Filter(name, demangle.NoClones, demangle.MaxLength(maxDemangledLog))
+	text, err := demangle.ToString(name, demangle.NoClones, demangle.MaxLength(maxDemangledLog))
+	if err != nil {
+		return withoutClone(name)
+	}
+	return text
+}
+
+// cloneSuffixes are what GCC and LLVM append when they split or copy a function.
+var cloneSuffixes = []string{".cold", ".isra.", ".part.", ".constprop.", ".lto_priv.", ".localalias", ".llvm.", ".clone."}
+
+func withoutClone(name string) string {
+	end := len(name)
+	for _, suffix := range cloneSuffixes {
+		if i := strings.Index(name, suffix); i > 0 {
+			end = min(end, i)
+		}
+	}
+	return name[:end]
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -18,14 +19,19 @@ import (
 type image struct {
 	mu     sync.Mutex
 	module Module
-	file   *object // nil when gone or replaced
-	debug  *object // the separate debug file, nil without
-	alt    *object // the file that dwz moved shared entries of debug or file to
+	file   *object            // nil when gone or replaced
+	debug  *object            // the separate debug file, nil without
+	alt    *object            // the file that dwz moved shared entries of debug or file to
+	splits map[string]*object // files of split units by path, nil for those that are not there
 
 	info     *debuginfo.Data // nil without DWARF
 	infoRead bool
+	mini     *object // unpacked from the file, nil without
+	miniRead bool
 	unwind   *unwindIndex
 	frames   map[uint64][]Frame
+
+	missingSplit string // a file of a split unit that was not found
 }
 
 const deletedSuffix = " (deleted)"
@@ -76,12 +82,14 @@ func (m Module) sameFile(o *object) bool {
 func (img *image) close() {
 	img.mu.Lock()
 	defer img.mu.Unlock()
-	for _, o := range []*object{img.file, img.debug, img.alt} {
+	for _, o := range append(slices.Collect(maps.Values(img.splits)), img.file, img.debug, img.alt) {
 		if o != nil {
 			o.close()
 		}
 	}
-	*img = image{module: img.module, frames: map[uint64][]Frame{}, infoRead: true}
+	img.file, img.debug, img.alt, img.splits = nil, nil, nil, nil
+	img.info, img.infoRead = nil, true
+	img.mini, img.unwind = nil, nil
 }
 
 // debugInfo returns the DWARF of the image, reading its units at the first call.
@@ -92,11 +100,11 @@ func (img *image) debugInfo() *debuginfo.Data {
 	img.infoRead = true
 	var alt *debuginfo.Data
 	if img.alt != nil {
-		alt = debuginfo.New(img.alt.debugSections(""), nil)
+		alt = debuginfo.New(img.alt.debugSections(""), nil, nil)
 	}
 	for _, o := range []*object{img.file, img.debug} {
 		if o != nil && o.hasDebugInfo() {
-			img.info = debuginfo.New(o.debugSections(""), alt)
+			img.info = debuginfo.New(o.debugSections(""), alt, img.findSplit)
 			break
 		}
 	}
@@ -163,22 +171,34 @@ func (img *image) answer(addrs []uint64) {
 	}
 }
 
-// convert makes names readable. Of C++ and Rust code whose DWARF has only the
-// bare name, the symbol tells the scopes.
+// convert makes names readable. Where DWARF has no linkage name for the
+// outermost function, a mangled symbol that covers the address is more exact.
 func convert(found []debuginfo.Frame, s symbol) []Frame {
 	frames := make([]Frame, len(found))
 	for i, f := range found {
 		name := f.Function.Text
-		if f.Function.Linkage {
+		switch {
+		case f.Function.Linkage:
 			name = readable(name)
-		} else if !f.Inlined && bytes.HasPrefix(s.name, []byte("_")) && name != "" {
-			if full := readable(s.text()); strings.Contains(full, name) && full != s.text() {
+		case !f.Inlined && name != "" && bytes.HasPrefix(s.name, []byte("_")):
+			if full := readable(s.text()); full != s.text() {
 				name = full
 			}
 		}
 		frames[i] = Frame{Function: name, File: f.File, Line: f.Line, Inlined: f.Inlined}
 	}
 	return frames
+}
+
+// miniDebug unpacks the symbol table of a stripped file, if it brings one and
+// there is no better.
+func (img *image) miniDebug() *object {
+	if img.file == nil || img.debug != nil || img.miniRead {
+		return img.mini
+	}
+	img.miniRead = true
+	img.mini = img.file.minidebug()
+	return img.mini
 }
 
 func (img *image) unwindStarts(addrs []uint64) []uint64 {
@@ -197,11 +217,9 @@ func (img *image) unwindStarts(addrs []uint64) []uint64 {
 	return starts
 }
 
-// symbols looks into the full tables first; the exported names are a part of
-// them, so they matter only in stripped files.
 func (img *image) symbols(addrs, starts []uint64) []symbol {
 	l := newLookup(addrs, starts)
-	for _, o := range []*object{img.file, img.debug} {
+	for _, o := range []*object{img.file, img.debug, img.miniDebug()} {
 		if o != nil {
 			o.symbols(elf.SHT_SYMTAB, l)
 			o.symbols(elf.SHT_DYNSYM, l)
@@ -212,6 +230,12 @@ func (img *image) symbols(addrs, starts []uint64) []symbol {
 
 // warnAbout says what the files of m lack.
 func (s *Symbolizer) warnAbout(m Module, img *image) {
+	if img.missingSplit != "" {
+		s.warn("%s: the split debug file %q is not there; inlined functions are missing", m.name(), img.missingSplit)
+	}
+	if img.info != nil && img.info.Exhausted() {
+		s.warn("%s: its debug information is damaged; what could be read is used", m.name())
+	}
 	if img.file == nil || img.hasLines() {
 		return
 	}

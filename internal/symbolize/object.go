@@ -10,8 +10,10 @@ import (
 // object is an ELF file: an executable, a library or a separate debug file.
 type object struct {
 	*mapping
-	file    *elf.File
-	buildID []byte
+	file     *elf.File
+	buildID  []byte
+	inflated map[string][]byte // sections that were unpacked
+	unpacked uint64            // bytes in inflated
 }
 
 var errNotSupported = errors.New("not a 64-bit little-endian ELF file")
@@ -37,7 +39,7 @@ func newObject(m *mapping) (*object, error) {
 	if file.Class != elf.ELFCLASS64 || file.Data != elf.ELFDATA2LSB {
 		return nil, errNotSupported
 	}
-	o := &object{mapping: m, file: file}
+	o := &object{mapping: m, file: file, inflated: map[string][]byte{}}
 	o.buildID = o.readBuildID()
 	return o, nil
 }

@@ -12,31 +12,45 @@ import (
 	"mallow/internal/symbolize/debuginfo"
 )
 
-// maxInflated bounds what one section may unpack to, and maxRatio by how much
-// it may grow: a small file must not take all memory.
+// maxInflated bounds what the sections of one file may unpack to, and maxRatio
+// by how much one may grow: a small file must not take all memory.
 const (
 	maxInflated = 2 << 30
 	maxRatio    = 1032 // the most that deflate can reach
 )
 
-// content returns the decompressed bytes of a debug section, nil if the file
+// content returns the bytes of a debug section, decompressed, nil if the file
 // lacks it or it is damaged.
 func (o *object) content(name string) []byte {
-	if s := o.section(name); s != nil {
-		raw := o.raw(s)
-		if s.Flags&elf.SHF_COMPRESSED == 0 {
-			return raw
-		}
-		return inflateELF(raw)
+	s := o.section(name)
+	if s != nil && s.Flags&elf.SHF_COMPRESSED == 0 {
+		return o.raw(s)
 	}
-	// The older GNU form: .zdebug_info and a header of its own.
-	if s := o.section(".z" + name[1:]); s != nil {
-		raw := o.raw(s)
-		if len(raw) >= 12 && string(raw[:4]) == "ZLIB" {
-			return inflateZlib(raw[12:], binary.BigEndian.Uint64(raw[4:]))
-		}
+	old := o.section(".z" + name[1:])
+	if s == nil && old == nil {
+		return nil
 	}
-	return nil
+	if b, ok := o.inflated[name]; ok {
+		return b
+	}
+	left := maxInflated - o.unpacked
+	var b []byte
+	if s != nil {
+		b = inflateELF(o.raw(s), left)
+	} else {
+		b = inflateGNU(o.raw(old), left)
+	}
+	o.inflated[name] = b
+	o.unpacked += uint64(len(b))
+	return b
+}
+
+// inflateGNU unpacks a .zdebug section: "ZLIB", the size, big-endian, the data.
+func inflateGNU(raw []byte, most uint64) []byte {
+	if len(raw) < 12 || string(raw[:4]) != "ZLIB" {
+		return nil
+	}
+	return inflateZlib(raw[12:], binary.BigEndian.Uint64(raw[4:]), most)
 }
 
 const (
@@ -45,22 +59,22 @@ const (
 )
 
 // inflateELF unpacks an SHF_COMPRESSED section, which starts with an Elf64_Chdr.
-func inflateELF(raw []byte) []byte {
+func inflateELF(raw []byte, most uint64) []byte {
 	if len(raw) < 24 {
 		return nil
 	}
 	size := binary.LittleEndian.Uint64(raw[8:])
 	switch binary.LittleEndian.Uint32(raw) {
 	case compressZlib:
-		return inflateZlib(raw[24:], size)
+		return inflateZlib(raw[24:], size, most)
 	case compressZstd:
-		return inflateZstd(raw[24:], size)
+		return inflateZstd(raw[24:], size, most)
 	}
 	return nil
 }
 
-func inflateZlib(packed []byte, size uint64) []byte {
-	if size > maxInflated || size/maxRatio > uint64(len(packed)) {
+func inflateZlib(packed []byte, size, most uint64) []byte {
+	if size > most || size/maxRatio > uint64(len(packed)) {
 		return nil
 	}
 	r, err := zlib.NewReader(bytes.NewReader(packed))
@@ -70,8 +84,8 @@ func inflateZlib(packed []byte, size uint64) []byte {
 	return readExactly(r, size)
 }
 
-func inflateZstd(packed []byte, size uint64) []byte {
-	if size > maxInflated {
+func inflateZstd(packed []byte, size, most uint64) []byte {
+	if size > most {
 		return nil
 	}
 	r, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1),

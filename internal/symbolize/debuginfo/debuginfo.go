@@ -25,8 +25,9 @@ type Frame struct {
 // Data answers from the debug information of one file. It is not safe for
 // concurrent use.
 type Data struct {
-	s   Sections
-	alt *Data
+	s         Sections
+	alt       *Data
+	findSplit SplitFinder
 
 	units []*unit    // by offset
 	index rangeIndex // of units whose root says where their code is
@@ -35,21 +36,17 @@ type Data struct {
 	abbrevTables map[abbrevKey]*abbrevTable
 	names        map[uint64]Name
 
-	// Where the contributions of a unit start in the sections of a package of
-	// split units; 0 in other files.
-	abbrevBase     uint64
-	strOffsetsBase uint64
-	rngListsBase   uint64
-
 	// budget is how much work, in bytes read, is left. Honest files need a
 	// small multiple of their size; damaged ones could ask for its square.
 	budget int
 }
 
 // New returns a reader of s. alt is the file that dwz moved shared entries to,
-// or nil.
-func New(s Sections, alt *Data) *Data {
+// or nil; findSplit is asked for split units when one of their addresses is
+// looked up, and may be nil.
+func New(s Sections, alt *Data, findSplit SplitFinder) *Data {
 	d := newData(s, alt)
+	d.findSplit = findSplit
 	d.readUnits()
 	for i, u := range d.units {
 		switch {
@@ -142,10 +139,4 @@ func (u *unit) frames(addr uint64) []Frame {
 	}
 	name := entryRef{body.data, uint64(f.entry)}.name()
 	return append(frames, Frame{Function: name, File: file, Line: line})
-}
-
-// body returns the unit that holds the functions: the split unit of a
-// skeleton, the unit itself otherwise.
-func (u *unit) body() *unit {
-	return u
 }

@@ -80,7 +80,7 @@ func (u *unit) readLineTable() {
 	}
 	p.opcodeLengths = c.take(uint64(p.opcodeBase) - 1)
 	if p.version >= 5 {
-		u.readFilesV5(&c)
+		u.readFilesV5(&c, dwarf64)
 	} else {
 		u.readFilesV4(&c)
 	}
@@ -127,10 +127,12 @@ func (t *lineTable) addFile(u *unit, dirs []string, dir uint64, name string) {
 }
 
 // readFilesV5 reads the tables of version 5, whose rows say their own format.
-func (u *unit) readFilesV5(c *cursor) {
+func (u *unit) readFilesV5(c *cursor, dwarf64 bool) {
+	forms := *u
+	forms.dwarf64 = dwarf64 // an assembler may write other lines than the compiler units
 	var dirs []string
-	u.readEntriesV5(c, func(name string, _ uint64) { dirs = append(dirs, name) })
-	u.readEntriesV5(c, func(name string, dir uint64) { u.lines.addFile(u, dirs, dir, name) })
+	forms.readEntriesV5(c, func(name string, _ uint64) { dirs = append(dirs, name) })
+	forms.readEntriesV5(c, func(name string, dir uint64) { u.lines.addFile(u, dirs, dir, name) })
 }
 
 func (u *unit) readEntriesV5(c *cursor, add func(name string, dir uint64)) {

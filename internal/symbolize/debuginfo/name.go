@@ -1,8 +1,8 @@
 package debuginfo
 
 // Name is what a function is called. Linkage tells that Text is the mangled
-// name that the linker saw; else it is the name as in the source, without the
-// scopes around it.
+// name that the linker saw; else it is the name as in the source, with the
+// scopes around it where the language has them.
 type Name struct {
 	Text    string
 	Linkage bool
@@ -12,62 +12,87 @@ type Name struct {
 // the declaration in a class. Compilers make chains of three, dwz of four.
 const maxHops = 16
 
-// name returns the name of the function entry at ref, following its abstract
+// name returns the name of the function entry at r, following its abstract
 // origin and specification, which may lie in other units or files. A linkage
 // name anywhere on the way is preferred, because it is unique.
 func (r entryRef) name() Name {
 	if n, ok := r.data.names[r.off]; ok {
 		return n
 	}
-	n := r.findName()
+	linkage, plain, at := r.follow()
+	n := Name{linkage, true}
+	if linkage == "" {
+		n = Name{plain, false}
+		if u := at.data.unitAt(at.off); u != nil {
+			n.Text = u.qualified(int(at.off), plain)
+		}
+	}
 	r.data.names[r.off] = n
 	return n
 }
 
-func (r entryRef) findName() Name {
-	var plain string
+// plainName returns the name without scopes.
+func (r entryRef) plainName() string {
+	_, plain, _ := r.follow()
+	return plain
+}
+
+// follow returns the first linkage name on the chain, and the first plain name
+// with the entry from which the chain does not go on: the declaration.
+func (r entryRef) follow() (linkage, plain string, last entryRef) {
 	for range maxHops {
-		u := r.data.unitAt(r.off)
-		if u == nil {
+		e, ok := r.functionEntry()
+		if !ok {
 			break
 		}
-		c := cursor{data: r.data.s.Info[:u.end], off: int(r.off)}
-		a := u.abbrevs().get(c.uleb())
-		if a == nil {
-			break
-		}
-		var linkage, name, origin, specification value
-		for _, s := range a.attrs {
-			switch s.name {
-			case attrLinkageName, attrMIPSLinkage:
-				linkage = u.read(&c, s)
-			case attrName:
-				name = u.read(&c, s)
-			case attrAbstractOrigin:
-				origin = u.read(&c, s)
-			case attrSpecification:
-				specification = u.read(&c, s)
-			default:
-				u.skipForm(&c, s.form)
-			}
-		}
-		if c.bad {
-			break
-		}
-		if text := u.text(linkage); text != "" {
-			return Name{text, true}
+		last = r
+		if e.linkage != "" {
+			return e.linkage, plain, last
 		}
 		if plain == "" {
-			plain = u.text(name)
+			plain = e.name
 		}
-		next, ok := u.reference(origin)
-		if !ok {
-			next, ok = u.reference(specification)
-		}
-		if !ok {
+		if e.next.data == nil {
 			break
 		}
-		r = next
+		r = e.next
 	}
-	return Name{plain, false}
+	if last.data == nil {
+		last = r
+	}
+	return "", plain, last
+}
+
+// functionEntry is what an entry itself says of its name. next is the entry
+// that it is an instance of or completes, without data when there is none.
+type functionEntry struct {
+	linkage, name string
+	next          entryRef
+}
+
+func (r entryRef) functionEntry() (e functionEntry, ok bool) {
+	u := r.data.unitAt(r.off)
+	if u == nil {
+		return e, false
+	}
+	c := cursor{data: r.data.s.Info[:u.end], off: int(r.off)}
+	a := u.abbrevs().get(c.uleb())
+	if a == nil {
+		return e, false
+	}
+	for _, s := range a.attrs {
+		switch s.name {
+		case attrLinkageName, attrMIPSLinkage:
+			e.linkage = u.text(u.read(&c, s))
+		case attrName:
+			e.name = u.text(u.read(&c, s))
+		case attrAbstractOrigin, attrSpecification:
+			if next, ok := u.reference(u.read(&c, s)); ok {
+				e.next = next
+			}
+		default:
+			u.skipForm(&c, s.form)
+		}
+	}
+	return e, !c.bad
 }

@@ -81,9 +81,9 @@ func (u *unit) rangeListV5(v value) []addrRange {
 	if v.form == formRnglistx {
 		base := u.rngListsBase
 		if base == 0 {
-			base = u.data.rngListsBase + 12
+			base = 12 // a split unit's list stands behind the header
 			if u.dwarf64 {
-				base += 8
+				base = 20
 			}
 		}
 		size := uint64(u.offsetSize())

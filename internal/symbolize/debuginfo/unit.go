@@ -32,10 +32,12 @@ type unit struct {
 	dwoName  string
 	dwoID    uint64
 	skeleton *unit // of a split unit
+	split    *unit // of a skeleton; itself when there is none
 
 	table     *abbrevTable
 	functions *functionIndex
 	lines     *lineTable
+	scopes    []scope
 }
 
 // home returns the unit in the linked file: the skeleton of a split unit.
@@ -101,7 +103,6 @@ func (d *Data) readHeader(off int) (u *unit, next int) {
 	if c.bad || c.off > u.end || u.addrSize != 8 && u.addrSize != 4 {
 		return nil, next
 	}
-	u.abbrevOffset += d.abbrevBase
 	u.entries = c.off
 	return u, next
 }
@@ -118,9 +119,7 @@ func (u *unit) readRoot() bool {
 	u.tag = a.tag
 	if u.version >= 5 {
 		// The tables of a split unit start behind their header unless a base is given.
-		u.strOffsetsBase = d.strOffsetsBase + 2*uint64(u.offsetSize())
-	} else {
-		u.strOffsetsBase = d.strOffsetsBase
+		u.strOffsetsBase = 2 * uint64(u.offsetSize())
 	}
 	var name, compDir, dwoName, low, high, ranges value
 	for _, s := range a.attrs {
