@@ -1,0 +1,363 @@
+package recording_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
+)
+
+func read(t *testing.T, b []byte) *recording.Image {
+	t.Helper()
+	im, err := recording.ReadImage("image", bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return im
+}
+
+// digest walks all that a reader can ask an image for.
+func digest(im *recording.Image) string {
+	var b strings.Builder
+	all, program := im.PeakBytes()
+	fmt.Fprintln(&b, im.PID, im.Executable, im.Incomplete, all, program, im.PeakErrorBytes(), len(im.Shards))
+	im.EachStack(func(id uint32, c *recording.Counters) {
+		fmt.Fprintln(&b, id, *c)
+		for n := im.StackNode(id); n != 0; {
+			node, in := im.Node(n)
+			if in == nil {
+				fmt.Fprintln(&b, "  lost")
+				break
+			}
+			fmt.Fprintf(&b, "  %d %#x", node.Tag(), node.Value())
+			switch node.Tag() {
+			case recording.TagReturn, recording.TagInterrupted:
+				if m := in.Module(node.Extra); m != nil {
+					fmt.Fprintf(&b, " %s %x %d", m.Path, m.BuildID, m.Kind)
+				}
+			case recording.TagSymbolic:
+				frame, ok := in.SymbolicFrame(node.Value())
+				fmt.Fprint(&b, frame, ok)
+			}
+			fmt.Fprintln(&b)
+			n = node.Parent
+		}
+	})
+	return b.String()
+}
+
+func TestEveryCutIsReadOrRefused(t *testing.T) {
+	for _, golden := range recordingtest.Goldens() {
+		for _, made := range golden.Images {
+			whole := made.Bytes()
+			for size := range whole {
+				im, err := recording.ReadImage("image", bytes.NewReader(whole[:size]), int64(size))
+				if size < 4096 {
+					if err == nil {
+						t.Fatalf("%s cut at %d of its header was read", golden.Name, size)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%s cut at %d: %v", golden.Name, size, err)
+				}
+				digest(im)
+			}
+		}
+	}
+}
+
+func TestACutIsWarnedOf(t *testing.T) {
+	whole := recordingtest.Goldens()[0].Images[0].Bytes()
+	im := read(t, whole[:4096+16*3])
+	if len(im.Warnings) == 0 {
+		t.Fatal("a cut image is read without a warning")
+	}
+	for _, w := range im.Warnings {
+		if !strings.Contains(w, "missing") {
+			t.Errorf("warning %q", w)
+		}
+	}
+}
+
+func TestEveryDamagedHeaderByteIsReadOrRefused(t *testing.T) {
+	whole := recordingtest.Goldens()[2].Images[1].Bytes()
+	for at := range 4096 {
+		for _, value := range []byte{0x00, 0x01, 0x7f, 0x80, 0xff} {
+			b := bytes.Clone(whole)
+			b[at] = value
+			if im, err := recording.ReadImage("image", bytes.NewReader(b), int64(len(b))); err == nil {
+				digest(im)
+			}
+		}
+	}
+}
+
+func TestANewerVersionIsRefused(t *testing.T) {
+	folder := t.TempDir()
+	im := recordingtest.Goldens()[0].Images[0]
+	b := im.Bytes()
+	binary.LittleEndian.PutUint32(b[8:], 2)
+	if err := os.WriteFile(filepath.Join(folder, im.Name), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := recording.Open(folder)
+	if !errors.Is(err, recording.ErrNewerVersion) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestANewerMinorVersionAndUnknownSectionsAreRead(t *testing.T) {
+	made := recordingtest.Goldens()[0].Images[0]
+	b := made.Bytes()
+	want := digest(read(t, b))
+	binary.LittleEndian.PutUint32(b[12:], 7)
+	n := binary.LittleEndian.Uint32(b[28:])
+	entry := b[1024+64*n:]
+	binary.LittleEndian.PutUint32(entry[0:], 99)
+	binary.LittleEndian.PutUint32(entry[4:], 12345)
+	binary.LittleEndian.PutUint32(b[28:], n+1)
+	im := read(t, b)
+	if got := digest(im); got != want || len(im.Warnings) > 0 {
+		t.Errorf("differs, or warns: %q", im.Warnings)
+	}
+}
+
+// TestAHugeClaimCostsNothing reads a file whose numbers speak of terabytes:
+// what is not there must be neither allocated nor walked.
+func TestAHugeClaimCostsNothing(t *testing.T) {
+	made := recordingtest.Goldens()[0].Images[0]
+	b := made.Bytes()
+	for i := range binary.LittleEndian.Uint32(b[28:]) {
+		entry := b[1024+64*i:]
+		binary.LittleEndian.PutUint64(entry[16:], 1<<62) // reserved
+		binary.LittleEndian.PutUint64(entry[24:], 1<<61) // used
+	}
+	folder := t.TempDir()
+	path := filepath.Join(folder, made.Name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<42); err != nil {
+		t.Skipf("the file system has no sparse files of 4 TiB: %v", err)
+	}
+	allocated := testing.AllocsPerRun(1, func() {
+		rec, err := recording.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rec.Images[0].Warnings) == 0 {
+			t.Error("no warning")
+		}
+	})
+	if allocated > 100_000 {
+		t.Errorf("%g allocations", allocated)
+	}
+}
+
+func TestSparseAndPackedReadTheSame(t *testing.T) {
+	for _, golden := range recordingtest.Goldens() {
+		t.Run(golden.Name, func(t *testing.T) {
+			folder := t.TempDir()
+			want := make(map[string]string)
+			for _, made := range golden.Images {
+				want[made.Name] = digest(read(t, made.Bytes()))
+				if err := made.Write(folder, recordingtest.Sparse); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check := func(state string) {
+				rec, err := recording.Open(folder)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, im := range rec.Images {
+					im.Parent = nil // want was read without
+					if got := digest(im); got != want[im.Name] {
+						t.Errorf("%s %s:\n%s\nwant\n%s", state, im.Name, got, want[im.Name])
+					}
+				}
+			}
+			check("sparse")
+			for _, made := range golden.Images {
+				path := filepath.Join(folder, made.Name)
+				if err := recording.Pack(path); err != nil {
+					t.Fatal(err)
+				}
+				packed, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(packed, made.Bytes()) {
+					t.Errorf("%s: packed otherwise than the writer packs", made.Name)
+				}
+				if err := recording.Pack(path); err != nil {
+					t.Errorf("packing twice: %v", err)
+				}
+			}
+			check("packed")
+			if left, _ := filepath.Glob(filepath.Join(folder, ".pack*")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+func TestADamagedFileIsNotPacked(t *testing.T) {
+	folder := t.TempDir()
+	made := recordingtest.Goldens()[0].Images[0]
+	path := filepath.Join(folder, made.Name)
+	b := made.Bytes()
+	b = b[:len(b)-8000]
+	binary.LittleEndian.PutUint32(b[20:], 0)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := recording.Pack(path); err == nil {
+		t.Error("packed")
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(after, b) {
+		t.Error("the damaged file was touched")
+	}
+}
+
+func TestForkChildResolvesInItsParent(t *testing.T) {
+	rec, err := recording.Open(filepath.Join(handmade, "fork.mallow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, child := rec.Images[0], rec.Images[1]
+	if child.Parent != parent {
+		t.Fatal("the child has not found its parent")
+	}
+	if got := digest(child); !strings.Contains(got, "/opt/demo/bin/demo") || strings.Contains(got, "lost") {
+		t.Errorf("stacks from before the fork are lost:\n%s", got)
+	}
+	if child.Shards[0].InheritedFrees != 1 {
+		t.Errorf("inherited frees: %d, want 1", child.Shards[0].InheritedFrees)
+	}
+}
+
+func TestAnOrphanIsReadWithAWarning(t *testing.T) {
+	folder := t.TempDir()
+	child := recordingtest.Goldens()[2].Images[1]
+	if err := child.Write(folder, recordingtest.Packed); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := recording.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest(rec.Images[0])
+	if w := rec.Images[0].Warnings; len(w) != 1 || !strings.Contains(w[0], "missing") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestAnImageIsNotItsOwnAncestor(t *testing.T) {
+	folder := t.TempDir()
+	for _, made := range recordingtest.Goldens()[2].Images {
+		b := made.Bytes()
+		clear(b[256:384])
+		copy(b[256:384], made.Name)
+		binary.LittleEndian.PutUint32(b[72:], 1<<20)
+		if err := os.WriteFile(filepath.Join(folder, made.Name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec, err := recording.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, im := range rec.Images {
+		digest(im)
+	}
+}
+
+func TestWhatIsNoRecordingIsRefused(t *testing.T) {
+	empty := t.TempDir()
+	file := filepath.Join(empty, "file")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	foreign := t.TempDir()
+	if err := os.WriteFile(filepath.Join(foreign, "image-1-2-0"), make([]byte, 9000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(empty, "none"): "no such recording",
+		empty:                        "no image file",
+		file:                         "a folder NAME.mallow",
+		foreign:                      "nothing readable",
+	} {
+		if _, err := recording.Open(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
+func TestMeta(t *testing.T) {
+	folder := t.TempDir()
+	made := recordingtest.Goldens()[0].Images[0]
+	if err := made.Write(folder, recordingtest.Packed); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *recording.Recording {
+		rec, err := recording.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	if rec := open(); rec.Meta != nil || len(rec.Warnings) > 0 {
+		t.Errorf("without meta.json: %+v, %q", rec.Meta, rec.Warnings)
+	}
+	meta := filepath.Join(folder, "meta.json")
+	os.WriteFile(meta, []byte(`{"version":1,"command":["demo","-x"],"exit_status":3,"user_seconds":0.5}`), 0o600)
+	if rec := open(); rec.Meta == nil || rec.Meta.ExitStatus != 3 || len(rec.Meta.Command) != 2 {
+		t.Errorf("meta.json: %+v", rec.Meta)
+	}
+	os.WriteFile(meta, []byte(`{"version":1,"comm`), 0o600)
+	if rec := open(); rec.Meta != nil || len(rec.Warnings) != 1 {
+		t.Errorf("with half a meta.json: %+v, %q", rec.Meta, rec.Warnings)
+	}
+}
+
+func FuzzImage(f *testing.F) {
+	for _, golden := range recordingtest.Goldens() {
+		for _, made := range golden.Images {
+			b := made.Bytes()
+			f.Add(b)
+			f.Add(b[:len(b)/2])
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		im, err := recording.ReadImage("image", bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		im.EachStack(func(id uint32, c *recording.Counters) {
+			c.LiveBlocks()
+			for n := im.StackNode(id); n != 0; {
+				node, in := im.Node(n)
+				if in == nil {
+					break
+				}
+				if node.Parent >= n {
+					t.Fatalf("node %d has parent %d", n, node.Parent)
+				}
+				in.Module(node.Extra)
+				in.SymbolicFrame(node.Value())
+				n = node.Parent
+			}
+		})
+	})
+}
