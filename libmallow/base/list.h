@@ -1,7 +1,7 @@
 // A doubly linked list through the elements themselves.
 //
-// T has members `T* next` and `T* previous`, which belong to the list while the element is in it. An element
-// is in one list at most. Constant-initialised; not thread-safe: the owner's lock guards it.
+// List<Span, &Span::links> threads the elements through their member `links`, which belongs to the list while the
+// element is in it. Constant-initialised; not thread-safe: the owner's lock guards it.
 #pragma once
 
 #include "base/check.h"
@@ -10,6 +10,12 @@
 namespace mallow {
 
 template <typename T>
+struct ListLinks {
+  T* next;
+  T* previous;
+};
+
+template <typename T, ListLinks<T> T::*kLinks>
 class List {
  public:
   constexpr List() = default;
@@ -19,15 +25,16 @@ class List {
   bool empty() const { return first_ == nullptr; }
   T* first() const { return first_; }
   T* last() const { return last_; }
+  static T* Next(const T* element) { return (element->*kLinks).next; }
 
   void PushFront(T* element) { Insert(nullptr, element, first_); }
   void PushBack(T* element) { Insert(last_, element, nullptr); }
 
   void Remove(T* element) {
-    MALLOW_DCHECK(element->previous == nullptr ? first_ == element : element->previous->next == element);
-    (element->previous == nullptr ? first_ : element->previous->next) = element->next;
-    (element->next == nullptr ? last_ : element->next->previous) = element->previous;
-    element->next = element->previous = nullptr;
+    const ListLinks<T> links = element->*kLinks;
+    MALLOW_DCHECK((links.previous == nullptr ? first_ : (links.previous->*kLinks).next) == element);
+    (links.previous == nullptr ? first_ : (links.previous->*kLinks).next) = links.next;
+    (links.next == nullptr ? last_ : (links.next->*kLinks).previous) = links.previous;
   }
 
   T* PopFront() {
@@ -36,21 +43,24 @@ class List {
     return element;
   }
 
+  // Forgets all elements without touching them.
+  void Clear() { first_ = last_ = nullptr; }
+
   // Walks the whole list: for tests and checks only.
   bool IsValid() const {
     const T* before = nullptr;
-    for (const T* element = first_; element != nullptr; before = element, element = element->next) {
-      if (element->previous != before) return false;
+    for (const T* element = first_; element != nullptr; before = element, element = Next(element)) {
+      if ((element->*kLinks).previous != before) return false;
     }
     return last_ == before;
   }
 
  private:
   void Insert(T* before, T* element, T* after) {
-    element->previous = before;
-    element->next = after;
-    (before == nullptr ? first_ : before->next) = element;
-    (after == nullptr ? last_ : after->previous) = element;
+    (element->*kLinks).previous = before;
+    (element->*kLinks).next = after;
+    (before == nullptr ? first_ : (before->*kLinks).next) = element;
+    (after == nullptr ? last_ : (after->*kLinks).previous) = element;
   }
 
   T* first_ = nullptr;

@@ -64,11 +64,11 @@ void* SideRecord(const void* p);
 bool Trim(size_t keep_bytes);
 
 struct Statistics {
-  uint64_t system_bytes;       // mapped from the system for blocks
-  uint64_t returned_bytes;     // of those, given back to the system at present
+  uint64_t system_bytes;    // mapped from the system for blocks
+  uint64_t returned_bytes;  // of those, given back to the system at present
   uint64_t page_heap_free_bytes;
-  uint64_t central_free_bytes; // in central and transfer lists
-  uint64_t thread_free_bytes;  // in thread caches (estimate: read without locks)
+  uint64_t central_free_bytes;  // in central and transfer lists
+  uint64_t thread_free_bytes;   // in thread caches (estimate: read without locks)
   uint64_t in_use_bytes;
   uint64_t metadata_bytes;
   uint64_t large_count, large_bytes;

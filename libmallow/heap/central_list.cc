@@ -1,0 +1,105 @@
+#include "heap/central_list.h"
+
+#include "base/check.h"
+#include "heap/page_heap.h"
+#include "heap/page_map.h"
+
+namespace mallow::heap {
+
+constinit CentralList central_lists[kClassCount];
+
+namespace {
+
+// Moves free objects out of the span, lowest address first, to [..., end). Returns the new end.
+void** TakeFromSpan(Span* span, void** begin, void** end) {
+  const size_t words = DivideUp(span->objects, 64);
+  char* const start = span->start();
+  void** next = end;
+  for (size_t word = 0; word < words && next != begin; ++word) {
+    uint64_t bits = span->free_bits[word];
+    while (bits != 0 && next != begin) {
+      const size_t index = word * 64 + static_cast<size_t>(CountTrailingZeros(bits));
+      bits &= bits - 1;
+      *--next = start + index * span->object_bytes;
+    }
+    span->free_bits[word] = bits;
+  }
+  span->free_objects = static_cast<uint16_t>(span->free_objects - (end - next));
+  return next;
+}
+
+}  // namespace
+
+size_t CentralList::Take(void** slots, size_t count) {
+  void** next = slots + count;
+  while (next != slots && !spans_.empty()) {
+    Span* span = spans_.first();
+    next = TakeFromSpan(span, slots, next);
+    if (span->free_objects == 0) spans_.Remove(span);
+  }
+  const size_t taken = static_cast<size_t>(slots + count - next);
+  __atomic_store_n(&free_objects_, free_objects_ - taken, __ATOMIC_RELAXED);
+  return taken;
+}
+
+size_t CentralList::Fetch(SizeClass size_class, void** slots, size_t count) {
+  {
+    SpinlockHolder holder(lock_);
+    const size_t taken = Take(slots, count);
+    if (taken > 0) return taken;
+  }
+  Span* span = page_heap.AllocateSmall(size_class);
+  if (span == nullptr) return 0;
+  SpinlockHolder holder(lock_);
+  spans_.PushFront(span);
+  __atomic_store_n(&free_objects_, free_objects_ + span->free_objects, __ATOMIC_RELAXED);
+  return Take(slots, count);
+}
+
+void CentralList::Put(void* object, SpanList* emptied) {
+  Span* span = PageMap::SpanOf(PageOf(object));
+  const int index = span->IndexOf(object);
+  if (MALLOW_UNLIKELY(index < 0)) DieAt("free(): the pointer is inside a block, not at its start", object);
+  uint64_t& word = span->free_bits[index / 64];
+  const uint64_t bit = uint64_t{1} << (index % 64);
+  if (MALLOW_UNLIKELY((word & bit) != 0)) DieAt("free(): the block was freed twice", object);
+  word |= bit;
+  if (span->free_objects++ == 0) spans_.PushBack(span);
+  if (span->free_objects == span->objects) {
+    spans_.Remove(span);
+    emptied->PushBack(span);
+  }
+}
+
+void CentralList::Release(void* const* objects, size_t count) {
+  SpanList emptied;
+  {
+    SpinlockHolder holder(lock_);
+    for (size_t i = 0; i < count; ++i) Put(objects[i], &emptied);
+    size_t gone = 0;
+    for (Span* span = emptied.first(); span != nullptr; span = SpanList::Next(span)) gone += span->objects;
+    __atomic_store_n(&free_objects_, free_objects_ + count - gone, __ATOMIC_RELAXED);
+  }
+  while (Span* span = emptied.PopFront()) page_heap.Free(span);
+}
+
+bool CentralList::IsValid(SizeClass size_class) {
+  SpinlockHolder holder(lock_);
+  if (!spans_.IsValid()) return false;
+  size_t objects = 0;
+  for (Span* span = spans_.first(); span != nullptr; span = SpanList::Next(span)) {
+    size_t bits = 0;
+    for (size_t i = 0; i < span->objects; ++i) bits += span->free_bits[i / 64] >> (i % 64) & 1;
+    if (span->state != SpanState::kSmall || span->size_class != size_class || bits != span->free_objects ||
+        bits == 0 || bits == span->objects) {
+      return false;
+    }
+    for (PageId page = span->page; page < span->end(); ++page) {
+      if (PageMap::SpanOf(page) != span || PageMap::ClassOf(AddressOf(page)) != size_class) return false;
+    }
+    objects += bits;
+  }
+  return objects == free_objects_;
+}
+
+}  // namespace mallow::heap

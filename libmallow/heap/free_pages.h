@@ -1,0 +1,57 @@
+// The free spans, findable by length and by age.
+//
+// Shorter than 128 pages: one list per length. Longer: a tree ordered by length, then address (a treap, whose
+// priorities are hashes of addresses). Besides, those that may hold memory are in one list by age.
+//
+// Synchronisation: the page heap's lock.
+// Invariants: every span here is kFree; `resident` of each is the number of its kResident pages; two spans here
+// never touch (the page heap merges before it inserts).
+#pragma once
+
+#include "heap/span.h"
+
+namespace mallow::heap {
+
+class FreePages {
+ public:
+  constexpr FreePages() = default;
+
+  // REQUIRES: span->page, span->pages and span->free.resident are set.
+  void Insert(Span* span);
+  void Remove(Span* span);
+
+  // The shortest free span of at least `pages`, among equals a recent (short) or the lowest (long); or null.
+  Span* FindBestFit(Pages pages) const;
+
+  // The span that was inserted longest ago among those that may hold memory and were not tried; or null.
+  Span* Oldest() const { return by_age_.last(); }
+  // `freed` pages of the span were released; what is left could not be and is not tried again.
+  void Released(Span* span, Pages freed, bool finished);
+
+  Pages pages() const { return pages_; }
+  Pages resident() const { return resident_; }
+
+  // Walks everything: for tests and checks only.
+  bool IsValid() const;
+
+ private:
+  static constexpr Pages kListLengths = 128;
+
+  static bool Less(const Span* a, Pages pages, PageId page) {
+    return a->pages != pages ? a->pages < pages : a->page < page;
+  }
+  void InsertInTree(Span* span);
+  void RemoveFromTree(Span* span);
+  bool IsValidSpan(const Span* span) const;
+  bool IsValidTree(const Span* span, Pages* pages, Pages* resident, int depth) const;
+
+  List<Span, &Span::links> by_length_[kListLengths];
+  uint64_t nonempty_[kListLengths / 64] = {};
+  Span* root_ = nullptr;
+
+  List<Span, &Span::age> by_age_;
+  Pages pages_ = 0;
+  Pages resident_ = 0;
+};
+
+}  // namespace mallow::heap

@@ -1,0 +1,94 @@
+// The public functions that are more than a hit path; see heap.h.
+#include "heap/heap.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "heap/central_list.h"
+#include "heap/large.h"
+#include "heap/page_heap.h"
+#include "heap/page_map.h"
+#include "heap/thread_cache.h"
+#include "heap/thread_registry.h"
+#include "heap/transfer_cache.h"
+
+namespace mallow::heap {
+namespace {
+
+// The span of a live block: small by its class byte, else the large one that starts at p.
+Span* SpanOfBlock(const void* p) {
+  if (PageMap::ClassOf(p) != 0) return PageMap::SpanOf(PageOf(p));
+  return LargeSpanAt(p);
+}
+
+size_t BytesOf(const Span* span) {
+  return span->state == SpanState::kSmall ? span->object_bytes : span->pages * kPageBytes;
+}
+
+}  // namespace
+
+void* Allocate(size_t bytes) {
+  void* const object = TryAllocate(bytes);
+  return MALLOW_LIKELY(object != nullptr) ? object : AllocateSlow(bytes);
+}
+
+void Free(void* p) {
+  if (MALLOW_UNLIKELY(!TryFree(p))) FreeSlow(p);
+}
+
+void* AllocateAligned(size_t alignment, size_t bytes) {
+  if (alignment <= kMinAlignment) return Allocate(bytes);
+  const SizeClass size_class = AlignedSizeClassOf(alignment, bytes);
+  return size_class != 0 ? Allocate(Info(size_class).bytes) : AllocateLarge(bytes, alignment);
+}
+
+void* AllocateZeroed(size_t bytes) {
+  if (bytes > kMaxSmallBytes) return AllocateLargeZeroed(bytes);
+  void* const object = Allocate(bytes);
+  return object == nullptr ? nullptr : memset(object, 0, bytes);
+}
+
+bool Owns(const void* p) { return PageMap::StateOf(PageOf(p)) != PageState::kForeign; }
+
+size_t UsableBytes(const void* p) {
+  const Span* span = SpanOfBlock(p);
+  if (MALLOW_UNLIKELY(span == nullptr))
+    DieAt("malloc_usable_size(): the pointer was not returned by malloc", p);
+  return BytesOf(span);
+}
+
+bool ResizeInPlace(void* p, size_t bytes) {
+  Span* span = SpanOfBlock(p);
+  if (MALLOW_UNLIKELY(span == nullptr)) DieAt("realloc(): the pointer was not returned by malloc", p);
+  if (span->state == SpanState::kLarge) {
+    if (bytes > kMaxSmallBytes) return ResizeLarge(span, bytes);
+    // An object that an alignment made large may be shorter than any other large one.
+    return bytes <= BytesOf(span) && bytes > BytesOf(span) / 2;
+  }
+  // A block that shrinks by less than half stays: moving it would cost more than it brings.
+  return bytes <= span->object_bytes && bytes >= span->object_bytes / 2;
+}
+
+void Configure(size_t record_bytes, bool every_call_slow) {
+  page_heap.SetRecordBytes(record_bytes);
+  if (every_call_slow) MakeEveryCallSlow();
+}
+
+void* SideRecord(const void* p) {
+  const size_t record_bytes = page_heap.record_bytes();
+  if (record_bytes == 0) return nullptr;
+  Span* span = SpanOfBlock(p);
+  if (span == nullptr || span->records == nullptr) return nullptr;
+  if (span->state == SpanState::kLarge) return span->records;
+  const int index = span->IndexOf(p);
+  return index < 0 ? nullptr : span->records + static_cast<size_t>(index) * record_bytes;
+}
+
+bool Trim(size_t keep_bytes) {
+  ThreadCache* cache = thread_words.cache;
+  if (reinterpret_cast<uintptr_t>(cache) > 1) cache->Flush();
+  for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseAll(c);
+  return page_heap.ReleaseDownTo(keep_bytes / kPageBytes);
+}
+
+}  // namespace mallow::heap

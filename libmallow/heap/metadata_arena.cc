@@ -1,0 +1,39 @@
+#include "heap/metadata_arena.h"
+
+#include "base/bits.h"
+#include "base/check.h"
+#include "os/memory.h"
+
+namespace mallow::heap {
+
+void* MetadataArena::Allocate(size_t bytes, size_t alignment) {
+  char* start = reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(next_), alignment));
+  if (next_ == nullptr || start + bytes > end_) {
+    const size_t block = RoundUp(Max(bytes, kBlockBytes), os::PageSize());
+    start = static_cast<char*>(os::Map(nullptr, block));
+    if (start == nullptr) return nullptr;
+    end_ = start + block;
+  }
+  next_ = start + bytes;
+  bytes_ += bytes;
+  return start;
+}
+
+void* MetadataArena::AllocateArray(size_t bytes) {
+  const int shift = Max(kMinArrayShift, Log2Ceiling(bytes));
+  FreeArrayLink*& list = free_arrays_[shift - kMinArrayShift];
+  MALLOW_DCHECK(shift - kMinArrayShift < kArraySizes);
+  if (list == nullptr) return Allocate(size_t{1} << shift, Min<size_t>(size_t{1} << shift, kCacheLineBytes));
+  FreeArrayLink* array = list;
+  list = array->next;
+  return array;
+}
+
+void MetadataArena::FreeArray(void* array, size_t bytes) {
+  FreeArrayLink*& list = free_arrays_[Max(kMinArrayShift, Log2Ceiling(bytes)) - kMinArrayShift];
+  FreeArrayLink* link = static_cast<FreeArrayLink*>(array);
+  link->next = list;
+  list = link;
+}
+
+}  // namespace mallow::heap

@@ -1,0 +1,43 @@
+// Memory for the heap's own structures, on pages of their own: no block of the program lies beside them.
+//
+// Synchronisation: the page heap's lock. Memory is handed out zeroed, in rising addresses, and never given back to
+// the system; users keep free lists of what they return.
+#pragma once
+
+#include "base/config.h"
+
+namespace mallow::heap {
+
+class MetadataArena {
+ public:
+  constexpr MetadataArena() = default;
+
+  // `alignment` is a power of two of at most 4 KiB. Null when there is no memory.
+  void* Allocate(size_t bytes, size_t alignment);
+
+  // Arrays of side records. Bytes is at most kMaxArrayBytes. A returned array is not cleared when reused.
+  void* AllocateArray(size_t bytes);
+  void FreeArray(void* array, size_t bytes);
+
+  static constexpr size_t kMaxArrayBytes = 16 * 1024;
+
+  // Handed out so far, without the leaves of the page map.
+  size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr size_t kBlockBytes = 1024 * 1024;
+  static constexpr int kMinArrayShift = 5;
+  static constexpr int kArraySizes = 10;
+
+  struct FreeArrayLink {
+    FreeArrayLink* next;
+  };
+
+  char* next_ = nullptr;
+  char* end_ = nullptr;
+  size_t bytes_ = 0;
+  // By binary logarithm of the size.
+  FreeArrayLink* free_arrays_[kArraySizes] = {};
+};
+
+}  // namespace mallow::heap

@@ -1,0 +1,342 @@
+#include "heap/page_heap.h"
+
+#include <string.h>
+
+#include "heap/page_map.h"
+#include "os/clock.h"
+#include "os/memory.h"
+
+namespace mallow::heap {
+
+constinit PageHeap page_heap;
+
+namespace {
+
+// The first region is small, so that a small program stays small; later ones follow the heap's size.
+constexpr Pages kFirstGrowth = 1024 * 1024 / kPageBytes;
+constexpr Pages kLargestGrowth = 64 * 1024 * 1024 / kPageBytes;
+constexpr Pages kGrowthShare = 8;
+
+// Fresh memory that starts on a heap page; the system's pages may be smaller.
+char* MapAligned(size_t bytes) {
+  char* start = static_cast<char*>(os::Map(nullptr, bytes));
+  if (start == nullptr || IsAligned(start, kPageBytes)) return start;
+  os::Unmap(start, bytes);
+  start = static_cast<char*>(os::Map(nullptr, bytes + kPageBytes));
+  if (start == nullptr) return nullptr;
+  char* aligned = reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(start), kPageBytes));
+  const size_t before = static_cast<size_t>(aligned - start);
+  if (before > 0) os::Unmap(start, before);
+  if (before < kPageBytes) os::Unmap(aligned + bytes, kPageBytes - before);
+  return aligned;
+}
+
+// The pages of a range that fill whole pages of the system, which may be longer than ours: only these can be
+// given back.
+struct SystemPages {
+  SystemPages(PageId begin, PageId end, Pages most = ~Pages{0} >> 1) {
+    const Pages unit = Max<Pages>(1, os::PageSize() / kPageBytes);
+    first = RoundUp(begin, unit);
+    last = Max(first, RoundDown(Min(end, first + RoundUp(most, unit)), unit));
+  }
+  Pages count() const { return last - first; }
+  bool Release() const { return count() > 0 && os::Release(AddressOf(first), count() * kPageBytes); }
+
+  PageId first;
+  PageId last;
+};
+
+void SetAllBits(Span* span, size_t objects) {
+  for (size_t word = 0; word < DivideUp(objects, 64); ++word) {
+    const size_t left = objects - word * 64;
+    span->free_bits[word] = left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
+  }
+}
+
+void EnterEnds(Span* span) {
+  PageMap::SetSpan(span->page, span);
+  PageMap::SetSpan(span->end() - 1, span);
+}
+
+}  // namespace
+
+Span* PageHeap::AllocateSmall(SizeClass size_class) {
+  const SizeClassInfo& info = Info(size_class);
+  SpinlockHolder holder(lock_);
+  Span* span = TakeRun(info.pages, 1);
+  if (span == nullptr) return nullptr;
+  if (!AttachRecords(span, info.objects)) {
+    InsertMerged(span);
+    return nullptr;
+  }
+  span->state = SpanState::kSmall;
+  span->size_class = static_cast<uint8_t>(size_class);
+  span->objects = span->free_objects = info.objects;
+  span->object_bytes = info.bytes;
+  span->reciprocal = info.reciprocal;
+  SetAllBits(span, info.objects);
+  for (Pages i = 0; i < span->pages; ++i) PageMap::SetSpan(span->page + i, span);
+  PageMap::SetClass(span->page, span->pages, size_class);
+  return span;
+}
+
+Span* PageHeap::AllocateLarge(Pages pages, Pages alignment) {
+  SpinlockHolder holder(lock_);
+  Span* span = TakeRun(pages, alignment);
+  if (span == nullptr) return nullptr;
+  if (!AttachRecords(span, 1)) {
+    InsertMerged(span);
+    return nullptr;
+  }
+  span->state = SpanState::kLarge;
+  ++large_count_;
+  large_ += pages;
+  return span;
+}
+
+void PageHeap::Free(Span* span) {
+  // Long objects are released before the lock is taken: it takes milliseconds.
+  const SystemPages inner(span->page, span->end());
+  const bool released = span->pages >= ReleasePace::kImmediate && inner.Release();
+  SpinlockHolder holder(lock_);
+  if (span->state == SpanState::kLarge) {
+    --large_count_;
+    large_ -= span->pages;
+  } else {
+    PageMap::SetClass(span->page, span->pages, 0);
+  }
+  DetachRecords(span);
+  PageMap::SetState(span->page, span->pages, PageState::kResident);
+  span->free.resident = span->pages;
+  if (released) {
+    PageMap::SetState(inner.first, inner.count(), PageState::kClean);
+    span->free.resident -= inner.count();
+  }
+  const bool look = pace_.OnFree(span->pages);
+  InsertMerged(span);
+  if (look) {
+    const Pages due = pace_.Due(os::CoarseNanoseconds(), free_.resident());
+    if (due > 0) {
+      ReleaseSome(due);
+      __atomic_store_n(&tick_, true, __ATOMIC_RELAXED);
+    }
+  }
+}
+
+bool PageHeap::Resize(Span* span, Pages pages) {
+  SpinlockHolder holder(lock_);
+  if (pages == span->pages) return true;
+  if (!ReserveSpans(1)) return false;
+  if (pages < span->pages) {
+    Span* rest = NewSpan(span->page + pages, span->pages - pages);
+    large_ -= rest->pages;
+    span->pages = pages;
+    PageMap::SetState(rest->page, rest->pages, PageState::kResident);
+    rest->free.resident = rest->pages;
+    EnterEnds(span);
+    InsertMerged(rest);
+    return true;
+  }
+  const Pages more = pages - span->pages;
+  Span* next = FreeNeighbour(span->end());
+  if (next == nullptr || next->pages < more) return false;
+  free_.Remove(next);
+  if (next->pages > more) {
+    Span* rest = NewSpan(next->page + more, next->pages - more);
+    rest->free.resident = PageMap::CountResident(rest->page, rest->pages);
+    EnterEnds(rest);
+    free_.Insert(rest);
+  }
+  DeleteSpan(next);
+  pace_.OnAllocate(free_.resident());
+  span->pages = pages;
+  large_ += more;
+  EnterEnds(span);
+  return true;
+}
+
+bool PageHeap::ReleaseDownTo(Pages keep) {
+  SpinlockHolder holder(lock_);
+  const Pages before = free_.resident();
+  if (before > keep) ReleaseSome(before - keep);
+  return free_.resident() < before;
+}
+
+void* PageHeap::AllocateMetadata(size_t bytes, size_t alignment) {
+  SpinlockHolder holder(lock_);
+  return metadata_.Allocate(bytes, alignment);
+}
+
+PageHeap::Totals PageHeap::GetTotals() {
+  SpinlockHolder holder(lock_);
+  return {system_,      free_.pages(), free_.pages() - free_.resident(),
+          large_count_, large_,        metadata_.bytes() + PageMap::MetadataBytes()};
+}
+
+Span* PageHeap::TakeRun(Pages pages, Pages alignment) {
+  // What is cut off in front and behind needs a span each.
+  if (!ReserveSpans(2)) return nullptr;
+  const Pages enough = pages + alignment - 1;
+  Span* span = free_.FindBestFit(enough);
+  if (span == nullptr) {
+    if (!Grow(enough)) return nullptr;
+    span = free_.FindBestFit(enough);
+  }
+  free_.Remove(span);
+  const bool uniform = span->free.resident == 0 || span->free.resident == span->pages;
+  const bool resident = span->free.resident != 0;
+  auto resident_in = [&](PageId page, Pages count) {
+    return !uniform ? PageMap::CountResident(page, count) : resident ? count : 0;
+  };
+  auto put_back = [&](PageId page, Pages count) {
+    Span* rest = NewSpan(page, count);
+    rest->free.resident = resident_in(page, count);
+    EnterEnds(rest);
+    free_.Insert(rest);
+  };
+  const Pages lead = RoundUp(span->page, alignment) - span->page;
+  if (lead > 0) {
+    put_back(span->page, lead);
+    span->page += lead;
+    span->pages -= lead;
+  }
+  if (span->pages > pages) {
+    put_back(span->page + pages, span->pages - pages);
+    span->pages = pages;
+  }
+  span->free.resident = resident_in(span->page, span->pages);
+  pace_.OnAllocate(free_.resident());
+  EnterEnds(span);
+  return span;
+}
+
+bool PageHeap::Grow(Pages pages) {
+  if (!ReserveSpans(3)) return false;
+  const size_t unit = Max(os::PageSize(), kPageBytes);
+  const Pages wish = Max(pages, Clamp(system_ / kGrowthShare, kFirstGrowth, kLargestGrowth));
+  size_t bytes = RoundUp(wish * kPageBytes, unit);
+  char* start = MapAligned(bytes);
+  if (start == nullptr && wish > pages) {
+    bytes = RoundUp(pages * kPageBytes, unit);
+    start = MapAligned(bytes);
+  }
+  if (start == nullptr) return false;
+  const PageId page = PageOf(start);
+  const Pages count = bytes / kPageBytes;
+  if (!PageMap::Reserve(page, count)) {
+    os::Unmap(start, bytes);
+    return false;
+  }
+  PageMap::SetState(page, count, PageState::kClean);
+  __atomic_store_n(&system_, system_ + count, __ATOMIC_RELAXED);
+  Span* span = NewSpan(page, count);
+  span->free.resident = 0;
+  InsertMerged(span);
+  return true;
+}
+
+// Merges with free neighbours and inserts.
+void PageHeap::InsertMerged(Span* span) {
+  if (Span* before = FreeNeighbour(span->page - 1)) {
+    free_.Remove(before);
+    span->page = before->page;
+    span->pages += before->pages;
+    span->free.resident += before->free.resident;
+    DeleteSpan(before);
+  }
+  if (Span* behind = FreeNeighbour(span->end())) {
+    free_.Remove(behind);
+    span->pages += behind->pages;
+    span->free.resident += behind->free.resident;
+    DeleteSpan(behind);
+  }
+  EnterEnds(span);
+  free_.Insert(span);
+}
+
+// The free span that has `page` as its first or last page, or null.
+Span* PageHeap::FreeNeighbour(PageId page) {
+  if (PageMap::StateOf(page) == PageState::kForeign) return nullptr;
+  Span* span = PageMap::SpanOf(page);
+  return span->state == SpanState::kFree ? span : nullptr;
+}
+
+bool PageHeap::ReserveSpans(int count) {
+  Span** last = &spare_spans_;
+  for (int have = 0; have < count; ++have, last = &(*last)->links.next) {
+    if (*last != nullptr) continue;
+    *last = static_cast<Span*>(metadata_.Allocate(sizeof(Span), alignof(Span)));
+    if (*last == nullptr) return false;
+    (*last)->links.next = nullptr;
+  }
+  return true;
+}
+
+Span* PageHeap::NewSpan(PageId page, Pages pages) {
+  Span* span = spare_spans_;
+  MALLOW_DCHECK(span != nullptr);
+  spare_spans_ = span->links.next;
+  span->state = SpanState::kUnused;
+  span->page = page;
+  span->pages = pages;
+  span->records = nullptr;
+  return span;
+}
+
+void PageHeap::DeleteSpan(Span* span) {
+  span->state = SpanState::kUnused;
+  span->links.next = spare_spans_;
+  spare_spans_ = span;
+}
+
+bool PageHeap::AttachRecords(Span* span, size_t objects) {
+  span->records = nullptr;
+  if (record_bytes_ == 0) return true;
+  const size_t bytes = objects * record_bytes_;
+  // The array is taken before the upper half is used: a failure must leave the free part of the span as it was.
+  span->records = bytes <= kInlineRecordBytes ? span->inline_records()
+                                              : static_cast<char*>(metadata_.AllocateArray(bytes));
+  return span->records != nullptr;
+}
+
+void PageHeap::DetachRecords(Span* span) {
+  if (span->records == nullptr || span->records == span->inline_records()) return;
+  metadata_.FreeArray(span->records, span->objects * record_bytes_);
+}
+
+// Gives up to `most` resident pages of a free span back. Returns how many.
+Pages PageHeap::ReleaseResident(Span* span, Pages most) {
+  Pages released = 0;
+  PageId page = span->page;
+  while (page < span->end() && released < most) {
+    const Pages run = PageMap::RunLength(page, span->end() - page);
+    if (PageMap::StateOf(page) == PageState::kResident) {
+      const SystemPages part(page, page + run, most - released);
+      if (part.Release()) {
+        PageMap::SetState(part.first, part.count(), PageState::kClean);
+        released += part.count();
+      }
+    }
+    page += run;
+  }
+  return released;
+}
+
+void PageHeap::ReleaseSome(Pages pages) {
+  Pages released = 0;
+  while (released < pages) {
+    Span* span = free_.Oldest();
+    if (span == nullptr) return;
+    const Pages wanted = pages - released;
+    const Pages freed = ReleaseResident(span, wanted);
+    free_.Released(span, freed, freed < wanted);
+    released += freed;
+  }
+}
+
+bool PageHeap::IsValid() {
+  SpinlockHolder holder(lock_);
+  return free_.IsValid() && free_.pages() + large_ <= system_;
+}
+
+}  // namespace mallow::heap

@@ -1,0 +1,96 @@
+// The page heap: all memory for blocks, in spans of whole pages. Splits, merges, grows, and gives back.
+//
+// Synchronisation: one lock, the highest in rank; no other lock of the heap is ever wanted by who holds it, and
+// nobody waits for it while holding another. So a fork from a signal handler can always get every lock that its own
+// thread does not hold.
+//
+// Invariants:
+//   1. Every page of ours belongs to exactly one span; the page map finds it at its first and last page.
+//   2. Two free spans never touch.
+//   3. A page whose state is kClean reads as zero while its span is free, and until the program writes it.
+//   4. When a system call or the metadata fails, the operation returns null or false and nothing has changed.
+#pragma once
+
+#include "base/spinlock.h"
+#include "heap/free_pages.h"
+#include "heap/metadata_arena.h"
+#include "heap/release.h"
+#include "heap/span.h"
+
+namespace mallow::heap {
+
+class PageHeap {
+ public:
+  struct Totals {
+    Pages system;        // of ours, mapped
+    Pages free;          // in free spans
+    Pages returned;      // of those, not holding memory
+    size_t large_count;  // live large spans
+    Pages large;
+    size_t metadata_bytes;
+  };
+
+  constexpr PageHeap() = default;
+
+  // Every object of later spans gets a side record of so many bytes. Before the first span only.
+  void SetRecordBytes(size_t bytes) { record_bytes_ = bytes; }
+  size_t record_bytes() const { return record_bytes_; }
+
+  // A span of the class with all its bits set. Null: no memory.
+  Span* AllocateSmall(SizeClass size_class);
+  // A large span that starts at a multiple of `alignment` pages (a power of two).
+  Span* AllocateLarge(Pages pages, Pages alignment);
+  // Takes back a small or large span. `may_release`: idle memory may go back to the system on the way.
+  void Free(Span* span);
+
+  // Changes the length of a large span without moving it. False: it cannot grow in place.
+  bool Resize(Span* span, Pages pages);
+
+  // Gives memory of free spans back until at most `keep` free pages hold some. True if anything was.
+  bool ReleaseDownTo(Pages keep);
+
+  // Memory for the heap's own structures; see MetadataArena.
+  void* AllocateMetadata(size_t bytes, size_t alignment);
+
+  Totals GetTotals();
+  // Pages mapped from the system so far, read without the lock.
+  Pages system_pages() const { return __atomic_load_n(&system_, __ATOMIC_RELAXED); }
+  // True once per interval in which memory was freed: the sign for other caches to return what is idle.
+  bool TakeTick() {
+    return __atomic_load_n(&tick_, __ATOMIC_RELAXED) && __atomic_exchange_n(&tick_, false, __ATOMIC_RELAXED);
+  }
+
+  Spinlock& lock() { return lock_; }
+
+  // Walks everything: for tests and checks only.
+  bool IsValid();
+
+ private:
+  // All REQUIRE the lock.
+  Span* TakeRun(Pages pages, Pages alignment);
+  bool Grow(Pages pages);
+  void InsertMerged(Span* span);
+  Span* FreeNeighbour(PageId page);
+  bool ReserveSpans(int count);
+  Span* NewSpan(PageId page, Pages pages);
+  void DeleteSpan(Span* span);
+  bool AttachRecords(Span* span, size_t objects);
+  void DetachRecords(Span* span);
+  Pages ReleaseResident(Span* span, Pages most);
+  void ReleaseSome(Pages pages);
+
+  Spinlock lock_{LockRank::kPageHeap};
+  bool tick_ = false;
+  size_t record_bytes_ = 0;
+  FreePages free_;
+  ReleasePace pace_;
+  MetadataArena metadata_;
+  Span* spare_spans_ = nullptr;
+  Pages system_ = 0;
+  size_t large_count_ = 0;
+  Pages large_ = 0;
+};
+
+extern PageHeap page_heap;
+
+}  // namespace mallow::heap

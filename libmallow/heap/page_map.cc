@@ -1,0 +1,88 @@
+#include "heap/page_map.h"
+
+#include <string.h>
+
+#include "os/memory.h"
+
+namespace mallow::heap {
+namespace internal {
+
+uint8_t empty_leaf[kLeafPages];
+intptr_t page_map_roots[kRoots];
+
+}  // namespace internal
+
+namespace {
+
+size_t metadata_bytes = 0;
+
+// kResident is the only state with this bit.
+constexpr uint64_t kEightResident = 0x0202020202020202u;
+
+// Calls `f(leaf bytes, count)` for the part of the range in each leaf.
+template <typename F>
+void ForEachPart(PageId page, Pages pages, F f) {
+  while (pages > 0) {
+    const Pages in_leaf = Min(pages, internal::kLeafPages - (page & (internal::kLeafPages - 1)));
+    f(page, in_leaf);
+    page += in_leaf;
+    pages -= in_leaf;
+  }
+}
+
+}  // namespace
+
+bool PageMap::Reserve(PageId page, Pages pages) {
+  const uintptr_t last = (page + pages - 1) >> internal::kLeafBits;
+  if (last >= internal::kRoots) return false;
+  for (uintptr_t root = page >> internal::kLeafBits; root <= last; ++root) {
+    if (internal::page_map_roots[root] != 0) continue;
+    void* leaf = os::Map(nullptr, RoundUp(sizeof(internal::PageMapLeaf), os::PageSize()));
+    if (leaf == nullptr) return false;
+    metadata_bytes += sizeof(internal::PageMapLeaf);
+    const intptr_t distance =
+        reinterpret_cast<intptr_t>(leaf) - reinterpret_cast<intptr_t>(internal::empty_leaf);
+    __atomic_store_n(&internal::page_map_roots[root], distance, __ATOMIC_RELEASE);
+  }
+  return true;
+}
+
+void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
+  // One byte at a time and atomically: other threads read the bytes of neighbouring pages.
+  for (Pages i = 0; i < pages; ++i) {
+    __atomic_store_n(&LeafOf(page + i)->classes[Index(page + i)], static_cast<uint8_t>(size_class),
+                     __ATOMIC_RELAXED);
+  }
+}
+
+void PageMap::SetState(PageId page, Pages pages, PageState state) {
+  ForEachPart(page, pages, [state](PageId part, Pages count) {
+    memset(&LeafOf(part)->states[Index(part)], static_cast<int>(state), count);
+  });
+}
+
+Pages PageMap::CountResident(PageId page, Pages pages) {
+  Pages resident = 0;
+  ForEachPart(page, pages, [&resident](PageId part, Pages count) {
+    const uint8_t* states = &LeafOf(part)->states[Index(part)];
+    Pages i = 0;
+    for (; i + sizeof(uint64_t) <= count; i += sizeof(uint64_t)) {
+      uint64_t eight;
+      memcpy(&eight, states + i, sizeof(eight));
+      resident += static_cast<Pages>(__builtin_popcountll(eight & kEightResident));
+    }
+    for (; i < count; ++i) resident += states[i] == static_cast<uint8_t>(PageState::kResident);
+  });
+  return resident;
+}
+
+Pages PageMap::RunLength(PageId page, Pages pages) {
+  const PageState first = StateOf(page);
+  Pages length = 1;
+  while (length < pages && StateOf(page + length) == first) ++length;
+  return length;
+}
+
+size_t PageMap::MetadataBytes() { return metadata_bytes; }
+
+}  // namespace mallow::heap

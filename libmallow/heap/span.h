@@ -1,0 +1,68 @@
+// A span: a run of pages that is free, or holds objects of one size class, or is one large object.
+//
+// Synchronisation: a free span and the fields above the line belong to the page heap's lock; the bits of a small
+// span belong to the lock of its central list; a large span belongs to whoever holds the object.
+// Span structures are never given back to the system, so a stale pointer to one can be read (and is then
+// found out by its address range).
+#pragma once
+
+#include "base/config.h"
+#include "base/list.h"
+#include "heap/pages.h"
+#include "heap/size_class.h"
+
+namespace mallow::heap {
+
+struct Span;
+
+inline constexpr size_t kInlineRecordBytes = kMaxObjectsPerSpan / 8 / 2;
+
+enum class SpanState : uint8_t { kUnused, kFree, kSmall, kLarge };
+
+// What a free span keeps where a small one has its bits.
+struct FreeSpanPart {
+  Pages resident;  // pages that may hold memory
+  bool in_age_list;
+  Span* left;  // in the tree of long free spans
+  Span* right;
+  uint64_t priority;
+};
+
+struct alignas(kCacheLineBytes) Span {
+  ListLinks<Span> links;  // free: list of its length; small: central list's spans with free objects
+  PageId page;
+  Pages pages;
+  // Side records of the objects, or null when nobody asked for them.
+  char* records;
+  SpanState state;
+  uint8_t size_class;
+  uint16_t free_objects;  // small: number of set bits
+  uint32_t object_bytes;  // small
+  uint32_t reciprocal;    // small, see SizeClassInfo
+  uint32_t objects;       // small
+  // -----------------------------------------------------------------------------------------------
+  union {
+    // Small: bit i is set while object i is in the central list. Spans of few objects keep their side
+    // records in the upper half.
+    uint64_t free_bits[kMaxObjectsPerSpan / 64];
+    FreeSpanPart free;
+  };
+  ListLinks<Span> age;  // free: among spans with resident pages, oldest last
+
+  // Side records of up to so many bytes lie in the upper half of the bits.
+  char* inline_records() { return reinterpret_cast<char*>(free_bits + kMaxObjectsPerSpan / 64 / 2); }
+
+  PageId end() const { return page + pages; }
+  char* start() const { return AddressOf(page); }
+  bool Contains(const void* p) const { return PageOf(p) - page < pages; }
+
+  // Index of the object that starts at p, or -1 when p is not the start of an object of this small span.
+  int IndexOf(const void* p) const {
+    const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(p) - start());
+    const uint64_t index = (offset * reciprocal) >> 32;
+    if (MALLOW_UNLIKELY(index * object_bytes != offset || index >= objects)) return -1;
+    return static_cast<int>(index);
+  }
+};
+
+}  // namespace mallow::heap

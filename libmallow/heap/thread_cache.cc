@@ -1,0 +1,279 @@
+#include "heap/thread_cache.h"
+
+#include <string.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "heap/central_list.h"
+#include "heap/large.h"
+#include "heap/page_heap.h"
+#include "heap/thread_registry.h"
+#include "heap/transfer_cache.h"
+
+namespace mallow::heap {
+namespace internal {
+namespace {
+
+template <size_t... kClasses>
+constexpr EmptyCache MakeEmptyCache(void** end, std::index_sequence<kClasses...>) {
+  return {{{((void)kClasses, end)...}}, {}};
+}
+
+}  // namespace
+
+// Each cursor stands at the end of the bin, below it a null: full and empty.
+constinit EmptyCache empty_cache =
+    MakeEmptyCache(empty_cache.slots + kBinSlots, std::make_index_sequence<kClassCount>());
+
+}  // namespace internal
+
+namespace {
+
+constexpr size_t kFirstBudget = 512 * 1024;
+// A collection looks at every bin; it must be rare beside the fetching that it follows.
+constexpr size_t kBytesPerCollection = 1024 * 1024;
+// Large spans kept by a thread: up to so many pages each and together.
+constexpr Pages kMostLargePages = 4 * 1024 * 1024 / kPageBytes;
+constexpr Pages kMostLargePagesTogether = 4 * 1024 * 1024 / kPageBytes;
+
+void ReleaseIdleEverywhere() {
+  for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseIdle(c);
+}
+
+}  // namespace
+
+void ThreadCache::Reset() {
+  void** const nothing = internal::empty_cache.slots + internal::kBinSlots;
+  for (SizeClass c = 0; c < kClassCount; ++c) {
+    SetCursor(c, nothing);
+    bins_[c] = {};
+  }
+  capacity_bytes_ = fetched_ = large_pages_ = 0;
+  budget_ = kFirstBudget;
+  for (auto& kept : large_) kept = {};
+}
+
+size_t ThreadCache::Length(SizeClass size_class) const {
+  const size_t capacity = bins_[size_class].capacity;
+  if (capacity == 0) return 0;
+  void** const cursor = __atomic_load_n(&cursors_.of_class[size_class], __ATOMIC_RELAXED);
+  return static_cast<size_t>(cursor - (slots_[size_class] + internal::kBinSlots - capacity));
+}
+
+void ThreadCache::Hide(SizeClass size_class) {
+  const size_t length = Length(size_class);
+  if (length == 0) return;
+  Bin& bin = bins_[size_class];
+  const size_t slot = internal::kBinSlots - 1 - bin.capacity + DivideUp(length, 2);
+  bin.hidden_slot = static_cast<uint16_t>(slot);
+  bin.displaced = slots_[size_class][slot];
+  slots_[size_class][slot] = nullptr;
+}
+
+void ThreadCache::Unhide(SizeClass size_class) {
+  Bin& bin = bins_[size_class];
+  if (bin.hidden_slot == 0) return;
+  slots_[size_class][bin.hidden_slot] = bin.displaced;
+  bin.hidden_slot = 0;
+}
+
+// REQUIRES: nothing hidden, length <= capacity.
+void ThreadCache::SetCapacity(SizeClass size_class, size_t capacity) {
+  Bin& bin = bins_[size_class];
+  const size_t length = Length(size_class);
+  void** const end = slots_[size_class] + internal::kBinSlots;
+  void** const objects = end - capacity;
+  memmove(objects, end - bin.capacity, length * sizeof(void*));
+  objects[-1] = nullptr;
+  capacity_bytes_ += (capacity - bin.capacity) * Info(size_class).bytes;
+  bin.capacity = static_cast<uint16_t>(capacity);
+  SetCursor(size_class, objects + length);
+}
+
+bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
+  const size_t more = (capacity - bins_[size_class].capacity) * Info(size_class).bytes;
+  return capacity <= Info(size_class).first_cached || capacity_bytes_ + more <= budget_;
+}
+
+void ThreadCache::CountFetched(size_t bytes) {
+  fetched_ += bytes;
+  if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection)) Collect();
+  if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere();
+}
+
+void* ThreadCache::Refill(SizeClass size_class) {
+  Bin& bin = bins_[size_class];
+  bin.active = true;
+  if (bin.hidden_slot != 0) {
+    Unhide(size_class);
+    return Pop(size_class);
+  }
+  const SizeClassInfo& info = Info(size_class);
+  const size_t wish = bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
+  if (wish > bin.capacity && MayGrow(size_class, wish)) SetCapacity(size_class, wish);
+  // Half full: the next calls may be of either kind.
+  void** const objects = slots_[size_class] + internal::kBinSlots - bin.capacity;
+  const size_t fetched = FetchObjects(size_class, objects, DivideUp(bin.capacity, 2));
+  if (fetched == 0) return nullptr;
+  SetCursor(size_class, objects + fetched - 1);
+  void* const object = objects[fetched - 1];
+  CountFetched(fetched * info.bytes);
+  return object;
+}
+
+void ThreadCache::ReleaseOldest(SizeClass size_class, size_t count) {
+  void** const objects = slots_[size_class] + internal::kBinSlots - bins_[size_class].capacity;
+  const size_t length = Length(size_class);
+  ReleaseObjects(size_class, objects, count);
+  memmove(objects, objects + count, (length - count) * sizeof(void*));
+  SetCursor(size_class, objects + length - count);
+}
+
+void ThreadCache::Push(SizeClass size_class, void* object) {
+  Bin& bin = bins_[size_class];
+  const SizeClassInfo& info = Info(size_class);
+  if (Length(size_class) == bin.capacity) {
+    bin.active = true;
+    Unhide(size_class);
+    const size_t wish =
+        bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
+    if (wish > bin.capacity && MayGrow(size_class, wish)) {
+      SetCapacity(size_class, wish);
+    } else {
+      const size_t half = DivideUp(bin.capacity, 2);
+      ReleaseOldest(size_class, half);
+      CountFetched(half * info.bytes);
+    }
+  }
+  void** const cursor = cursors_.of_class[size_class];
+  *cursor = object;
+  SetCursor(size_class, cursor + 1);
+}
+
+void ThreadCache::CollectBin(SizeClass size_class) {
+  Bin& bin = bins_[size_class];
+  if (bin.capacity == 0) return;
+  if (bin.hidden_slot != 0) {
+    const size_t idle = bin.hidden_slot - (internal::kBinSlots - 1 - bin.capacity);
+    Unhide(size_class);
+    ReleaseOldest(size_class, DivideUp(idle, 2));
+  }
+  if (!bin.active) {
+    const size_t least = Info(size_class).first_cached;
+    SetCapacity(size_class, Max(Length(size_class), Clamp<size_t>(bin.capacity / 2, least, bin.capacity)));
+  }
+  bin.active = false;
+  Hide(size_class);
+}
+
+void ThreadCache::Collect() {
+  fetched_ = 0;
+  budget_ = thread_registry.BudgetPerThread();
+  for (SizeClass c = 1; c < kClassCount; ++c) CollectBin(c);
+  CollectLarge();
+}
+
+Span* ThreadCache::TakeLarge(size_t pages) {
+  for (auto& kept : large_) {
+    if (kept.span == nullptr || kept.span->pages != pages) continue;
+    Span* span = kept.span;
+    kept.span = nullptr;
+    large_pages_ -= pages;
+    return span;
+  }
+  CountFetched(pages * kPageBytes);
+  return nullptr;
+}
+
+bool ThreadCache::KeepLarge(Span* span) {
+  if (span->pages > kMostLargePages || large_pages_ + span->pages > kMostLargePagesTogether) return false;
+  for (auto& kept : large_) {
+    if (kept.span != nullptr) continue;
+    // The bytes were written since they were handed out.
+    PageMap::SetState(span->page, span->pages, PageState::kResident);
+    large_pages_ += span->pages;
+    kept = {span, false};
+    return true;
+  }
+  return false;
+}
+
+bool ThreadCache::HoldsLarge(const Span* span) const {
+  for (const auto& kept : large_) {
+    if (kept.span == span) return true;
+  }
+  return false;
+}
+
+void ThreadCache::CollectLarge() {
+  for (auto& kept : large_) {
+    if (kept.span == nullptr) continue;
+    if (kept.idle) {
+      large_pages_ -= kept.span->pages;
+      page_heap.Free(kept.span);
+      kept.span = nullptr;
+    }
+    kept.idle = true;
+  }
+}
+
+void ThreadCache::Flush() {
+  for (SizeClass c = 1; c < kClassCount; ++c) {
+    if (bins_[c].capacity == 0) continue;
+    Unhide(c);
+    ReleaseOldest(c, Length(c));
+  }
+  for (auto& kept : large_) {
+    if (kept.span != nullptr) page_heap.Free(kept.span);
+  }
+  Reset();
+}
+
+MALLOW_NO_SANITIZE size_t ThreadCache::EstimateBytes() const {
+  size_t bytes = __atomic_load_n(&large_pages_, __ATOMIC_RELAXED) * kPageBytes;
+  // A bin that its thread is just changing may look longer than it can be.
+  for (SizeClass c = 1; c < kClassCount; ++c) bytes += Min(Length(c), Capacity(c)) * Info(c).bytes;
+  return bytes;
+}
+
+bool ThreadCache::IsValid() const {
+  size_t capacity_bytes = 0;
+  for (SizeClass c = 1; c < kClassCount; ++c) {
+    const Bin& bin = bins_[c];
+    if (bin.capacity == 0) continue;
+    capacity_bytes += bin.capacity * Info(c).bytes;
+    const size_t length = Length(c);
+    const size_t bottom = internal::kBinSlots - 1 - bin.capacity;
+    if (bin.capacity > Info(c).max_cached || length > bin.capacity || slots_[c][bottom] != nullptr)
+      return false;
+    for (size_t slot = bottom + 1; slot <= bottom + length; ++slot) {
+      const void* object = slot == bin.hidden_slot ? bin.displaced : slots_[c][slot];
+      if (object == nullptr || PageMap::ClassOf(object) != c) return false;
+    }
+  }
+  return capacity_bytes == capacity_bytes_;
+}
+
+void* AllocateSlow(size_t bytes) {
+  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return AllocateLarge(bytes, kPageBytes);
+  const SizeClass size_class = SizeClassOf(bytes);
+  ThreadCache* cache = CurrentCache();
+  if (MALLOW_LIKELY(cache != nullptr)) {
+    void* const object = cache->Pop(size_class);
+    return MALLOW_LIKELY(object != nullptr) ? object : cache->Refill(size_class);
+  }
+  void* object = nullptr;
+  return FetchObjects(size_class, &object, 1) == 1 ? object : nullptr;
+}
+
+void FreeSlow(void* p) {
+  if (p == nullptr) return;
+  const SizeClass size_class = PageMap::ClassOf(p);
+  if (size_class == 0) return FreeLarge(p);
+  ThreadCache* cache = CurrentCache();
+  if (MALLOW_LIKELY(cache != nullptr)) return cache->Push(size_class, p);
+  ReleaseObjects(size_class, &p, 1);
+}
+
+}  // namespace mallow::heap

@@ -1,0 +1,200 @@
+// The thread cache: where nearly every malloc and free begins and ends, without a lock and without counting.
+//
+// For each size class a *bin*: a stack of object pointers in an array that ends at a multiple of 1 KiB.
+//
+//     low addresses                                        multiple of 1 KiB
+//     ... unused | null | oldest | ... | newest | free | free |
+//                  ^ bottom                       ^ cursor
+//
+//   allocate   load the cursor, load the word below it; null: the bin is empty, go the slow way
+//   free       load the cursor; at a multiple of 1 KiB the bin is full, go the slow way
+//
+// The capacity of a bin is where its bottom lies; nothing else is kept on the hit path. Class 0 (not small) has a
+// bin that is full and empty at once, as have all bins of a thread that has no cache yet: no test for either.
+//
+// What is idle is found by the low-water mark, without work on the hit path: a collection puts a null
+// into the middle of each bin and keeps the displaced pointer aside ("hides" the lower half). A program that
+// gets there has used it, and the slow path brings it back; what is still hidden at the next collection was idle,
+// and half of it goes back. Collections happen on slow paths, after so many bytes fetched.
+//
+// Call tree of heap::Allocate (deeper = rarer):
+//     TryAllocate                        hit: inline
+//       AllocateSlow                     thread_cache.cc
+//         ThreadCache::Refill            un-hide, or fetch a batch
+//           TransferCache::Remove        one lock, one copy
+//             CentralList::Fetch         bits of spans
+//               PageHeap::AllocateSmall  a new span
+//                 os::Map                new memory
+//         AllocateLarge                  large.cc, whole pages
+//
+// Synchronisation: a cache belongs to its thread alone; the registry of caches has a lock. Others read cursors for
+// statistics only.
+//
+// Signals: a handler that allocates while it interrupts the hit path may be given an object that
+// the interrupted call also returns (so with any malloc); no structure is damaged by it.
+#pragma once
+
+#include "base/config.h"
+#include "base/list.h"
+#include "heap/page_map.h"
+#include "heap/size_class.h"
+
+namespace mallow::heap {
+
+struct Span;
+
+namespace internal {
+
+inline constexpr size_t kBinBytes = 1024;
+inline constexpr size_t kBinSlots = kBinBytes / sizeof(void*);
+static_assert(kMaxCached < kBinSlots);
+
+// The first member of every cache, and the whole of the empty one.
+struct Cursors {
+  void** of_class[kClassCount];
+};
+
+struct alignas(kBinBytes) EmptyCache {
+  Cursors cursors;
+  alignas(kBinBytes) void* slots[kBinSlots];
+};
+extern EmptyCache empty_cache;
+
+}  // namespace internal
+
+class alignas(4096) ThreadCache {
+ public:
+  // Makes the bins empty. The memory of a new cache is zero.
+  void Reset();
+
+  // The newest object of a class, or null when the bin is (or looks) empty.
+  MALLOW_ALWAYS_INLINE void* Pop(SizeClass size_class) {
+    void**& cursor = cursors_.of_class[size_class];
+    void* object = cursor[-1];
+    if (MALLOW_LIKELY(object != nullptr)) SetCursor(size_class, cursor - 1);
+    return object;
+  }
+
+  // Slow paths. Refill returns null when there is no memory.
+  void* Refill(SizeClass size_class);
+  void Push(SizeClass size_class, void* object);
+
+  // A place for few large spans on their way from free to the next malloc of that length; see large.cc.
+  Span* TakeLarge(size_t pages);
+  bool KeepLarge(Span* span);
+  bool HoldsLarge(const Span* span) const;
+
+  // One collection: gives half of what was idle since the last one.
+  void Collect();
+  // Gives back everything.
+  void Flush();
+
+  // Bytes in the bins; an estimate when another thread asks.
+  size_t EstimateBytes() const;
+
+  // Objects in the bin, hidden ones included.
+  size_t Length(SizeClass size_class) const;
+  size_t Capacity(SizeClass size_class) const { return bins_[size_class].capacity; }
+  bool IsHidden(SizeClass size_class) const { return bins_[size_class].hidden_slot != 0; }
+  // For tests and checks only.
+  bool IsValid() const;
+
+  // What the hit paths need to know to use this cache, see ThreadWords.
+  intptr_t HitDistance() const {
+    return reinterpret_cast<intptr_t>(&cursors_) - reinterpret_cast<intptr_t>(&internal::empty_cache.cursors);
+  }
+
+  ListLinks<ThreadCache> links;  // the registry's
+
+ private:
+  struct Bin {
+    uint16_t capacity;
+    uint16_t hidden_slot;  // index of the null that hides what is below it; 0: none
+    bool active;           // a slow path of this bin ran since the last collection
+    void* displaced;       // the object that lay there
+  };
+  static constexpr size_t kLargeKept = 4;
+
+  void SetCursor(SizeClass size_class, void** cursor) {
+    __atomic_store_n(&cursors_.of_class[size_class], cursor, __ATOMIC_RELAXED);
+  }
+  void** Bottom(SizeClass size_class) {
+    return slots_[size_class] + internal::kBinSlots - 1 - bins_[size_class].capacity;
+  }
+  void Hide(SizeClass size_class);
+  void Unhide(SizeClass size_class);
+  void SetCapacity(SizeClass size_class, size_t capacity);
+  bool MayGrow(SizeClass size_class, size_t capacity) const;
+  void ReleaseOldest(SizeClass size_class, size_t count);
+  void CollectBin(SizeClass size_class);
+  void CollectLarge();
+  void CountFetched(size_t bytes);
+
+  // All that the hit paths know of a cache.
+  internal::Cursors cursors_;
+  Bin bins_[kClassCount];
+  size_t capacity_bytes_;  // sum over bins of capacity times size
+  size_t budget_;          // what it may become
+  size_t fetched_;         // bytes since the last collection
+  struct {
+    Span* span;
+    bool idle;
+  } large_[kLargeKept];
+  size_t large_pages_;
+  alignas(internal::kBinBytes) void* slots_[kClassCount][internal::kBinSlots];
+};
+
+// What a thread has of its own, zero at its start.
+struct ThreadWords {
+  // Distance from the empty cache to the one that the hit paths use; 0, the empty one, in a thread without a
+  // cache and whenever every call has to be seen.
+  intptr_t hit_distance;
+  // The cache of the thread; null: not made yet; kThreadEnded: never again.
+  ThreadCache* cache;
+};
+extern MALLOW_THREAD_LOCAL ThreadWords thread_words;
+
+namespace internal {
+
+MALLOW_ALWAYS_INLINE void*** HitCursor(SizeClass size_class) {
+  char* const cursors = reinterpret_cast<char*>(&empty_cache.cursors) + thread_words.hit_distance;
+  return &reinterpret_cast<Cursors*>(cursors)->of_class[size_class];
+}
+
+}  // namespace internal
+
+// The hit path of malloc: an object, or null when the slow way must be gone (see AllocateSlow).
+MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
+  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return nullptr;
+  void*** const slot = internal::HitCursor(SizeClassOf(bytes));
+  void** const cursor = *slot;
+  void* const object = cursor[-1];
+  if (MALLOW_LIKELY(object != nullptr)) __atomic_store_n(slot, cursor - 1, __ATOMIC_RELAXED);
+  return object;
+}
+
+// Puts an object of a known class into the thread's bin; false: it has to go the slow way (see FreeSlow).
+MALLOW_ALWAYS_INLINE bool TryFreeOfClass(void* p, SizeClass size_class) {
+  void*** const slot = internal::HitCursor(size_class);
+  void** const cursor = *slot;
+  if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cursor) % internal::kBinBytes == 0)) return false;
+  *cursor = p;
+  __atomic_store_n(slot, cursor + 1, __ATOMIC_RELAXED);
+  return true;
+}
+
+// The hit path of free, for any pointer.
+MALLOW_ALWAYS_INLINE bool TryFree(void* p) { return TryFreeOfClass(p, PageMap::ClassOf(p)); }
+
+// The hit path of sized delete: no look at the page map. `bytes` is what was asked for. Only for blocks that Allocate
+// returned, not AllocateAligned.
+MALLOW_ALWAYS_INLINE bool TryFreeSized(void* p, size_t bytes) {
+  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return false;
+  return TryFreeOfClass(p, SizeClassOf(bytes));
+}
+
+// Where the hit paths go on when they fail. Complete: they accept any size and any pointer.
+void* AllocateSlow(size_t bytes);
+void FreeSlow(void* p);
+
+}  // namespace mallow::heap

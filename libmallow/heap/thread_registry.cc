@@ -1,0 +1,88 @@
+#include "heap/thread_registry.h"
+
+#include "heap/page_heap.h"
+#include "os/thread.h"
+
+namespace mallow::heap {
+
+constinit ThreadRegistry thread_registry;
+MALLOW_THREAD_LOCAL ThreadWords thread_words;
+
+namespace {
+
+os::ThreadExitHook exit_hook;
+bool every_call_slow = false;
+
+// Together the caches may keep a share of the heap, but never so little that they are of no use.
+constexpr size_t kHeapShare = 8;
+constexpr size_t kLeastTotal = 4 * 1024 * 1024;
+constexpr size_t kLeastPerThread = 256 * 1024;
+constexpr size_t kMostPerThread = 16 * 1024 * 1024;
+
+}  // namespace
+
+void MakeEveryCallSlow() { every_call_slow = true; }
+
+size_t ThreadRegistry::BudgetPerThread() const {
+  const size_t total = Max(kLeastTotal, page_heap.system_pages() * kPageBytes / kHeapShare);
+  return Clamp(total / Max<size_t>(1, threads()), kLeastPerThread, kMostPerThread);
+}
+
+ThreadCache* ThreadRegistry::Attach() {
+  if (thread_words.cache == kThreadEnded) return nullptr;
+  ThreadCache* cache;
+  {
+    SpinlockHolder holder(lock_);
+    cache = spare_.PopFront();
+  }
+  if (cache == nullptr) {
+    cache = static_cast<ThreadCache*>(page_heap.AllocateMetadata(sizeof(ThreadCache), alignof(ThreadCache)));
+    if (cache == nullptr) return nullptr;
+    cache->Reset();
+  }
+  {
+    SpinlockHolder holder(lock_);
+    live_.PushFront(cache);
+    __atomic_store_n(&threads_, threads_ + 1, __ATOMIC_RELAXED);
+    // A process without a key left cannot see threads end: their caches are then lost with them.
+    exit_hook.Create(&AtThreadExit);
+  }
+  thread_words.cache = cache;
+  if (!every_call_slow) thread_words.hit_distance = cache->HitDistance();
+  // May call malloc, which finds the cache already.
+  exit_hook.Arm(cache);
+  return cache;
+}
+
+void ThreadRegistry::AtThreadExit(void* cache) { thread_registry.Detach(static_cast<ThreadCache*>(cache)); }
+
+void ThreadRegistry::Detach(ThreadCache* cache) {
+  // Destructors that run later still free and allocate, without a cache.
+  thread_words.hit_distance = 0;
+  thread_words.cache = kThreadEnded;
+  cache->Flush();
+  SpinlockHolder holder(lock_);
+  live_.Remove(cache);
+  spare_.PushFront(cache);
+  __atomic_store_n(&threads_, threads_ - 1, __ATOMIC_RELAXED);
+}
+
+size_t ThreadRegistry::EstimateBytes() {
+  SpinlockHolder holder(lock_);
+  size_t bytes = 0;
+  for (const ThreadCache* cache = live_.first(); cache != nullptr; cache = live_.Next(cache)) {
+    bytes += cache->EstimateBytes();
+  }
+  return bytes;
+}
+
+void ThreadRegistry::KeepOnlyThisThread() {
+  SpinlockHolder holder(lock_);
+  live_.Clear();
+  ThreadCache* cache = thread_words.cache;
+  const bool attached = reinterpret_cast<uintptr_t>(cache) > 1;
+  if (attached) live_.PushFront(cache);
+  __atomic_store_n(&threads_, attached ? 1 : 0, __ATOMIC_RELAXED);
+}
+
+}  // namespace mallow::heap

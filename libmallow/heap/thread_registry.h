@@ -1,0 +1,55 @@
+// All thread caches: made at a thread's first slow call, recycled when the thread ends.
+//
+// Synchronisation: one lock; not held while any other function of the heap is called.
+#pragma once
+
+#include "base/spinlock.h"
+#include "heap/thread_cache.h"
+
+namespace mallow::heap {
+
+class ThreadRegistry {
+ public:
+  constexpr ThreadRegistry() = default;
+
+  // The cache of the calling thread, made when it has none yet. Null: it has ended or there is no memory; the
+  // caller then works on the central lists directly.
+  ThreadCache* Attach();
+
+  // What each thread may keep, from the number of threads and the size of the heap.
+  size_t BudgetPerThread() const;
+
+  // Bytes in all caches, and the number of caches in use.
+  size_t EstimateBytes();
+  size_t threads() const { return __atomic_load_n(&threads_, __ATOMIC_RELAXED); }
+
+  // The calling thread's only: other threads of the parent do not exist any more.
+  void KeepOnlyThisThread();
+
+  Spinlock& lock() { return lock_; }
+
+ private:
+  static void AtThreadExit(void* cache);
+  void Detach(ThreadCache* cache);
+
+  Spinlock lock_{LockRank::kThreadRegistry};
+  List<ThreadCache, &ThreadCache::links> live_;
+  List<ThreadCache, &ThreadCache::links> spare_;
+  size_t threads_ = 0;
+};
+
+extern ThreadRegistry thread_registry;
+
+// In the word of a thread whose cache is gone for good.
+inline ThreadCache* const kThreadEnded = reinterpret_cast<ThreadCache*>(1);
+
+// From the first call on no hit path hits: every call takes the slow way. Before the first allocation only.
+void MakeEveryCallSlow();
+
+// The cache to use in a slow path; null: none can be had.
+MALLOW_ALWAYS_INLINE ThreadCache* CurrentCache() {
+  ThreadCache* cache = thread_words.cache;
+  return MALLOW_LIKELY(reinterpret_cast<uintptr_t>(cache) > 1) ? cache : thread_registry.Attach();
+}
+
+}  // namespace mallow::heap

@@ -1,0 +1,92 @@
+#include "heap/transfer_cache.h"
+
+#include <string.h>
+
+#include "heap/central_list.h"
+#include "heap/page_heap.h"
+
+namespace mallow::heap {
+
+constinit TransferCache transfer_caches[kClassCount];
+
+namespace {
+
+constexpr size_t kMostBytes = 512 * 1024;
+constexpr size_t kMostObjects = 1024;
+constexpr size_t kLeastObjects = 4;
+
+}  // namespace
+
+size_t TransferCache::CapacityOf(SizeClass size_class) {
+  return Clamp(kMostBytes / Info(size_class).bytes, kLeastObjects, kMostObjects);
+}
+
+size_t TransferCache::Remove(void** slots, size_t count) {
+  // A look without the lock: nothing is lost when another thread is just filling it.
+  if (this->count() == 0) return 0;
+  SpinlockHolder holder(lock_);
+  const size_t taken = Min(count, count_);
+  memcpy(slots, slots_ + count_ - taken, taken * sizeof(void*));
+  __atomic_store_n(&count_, count_ - taken, __ATOMIC_RELAXED);
+  low_water_ = Min(low_water_, count_);
+  return taken;
+}
+
+size_t TransferCache::Insert(SizeClass size_class, void* const* objects, size_t count) {
+  const size_t capacity = CapacityOf(size_class);
+  void** fresh = nullptr;
+  if (MALLOW_UNLIKELY(__atomic_load_n(&slots_, __ATOMIC_RELAXED) == nullptr)) {
+    fresh = static_cast<void**>(page_heap.AllocateMetadata(capacity * sizeof(void*), kCacheLineBytes));
+    if (fresh == nullptr) return 0;
+  }
+  SpinlockHolder holder(lock_);
+  // When two threads come first at once, the array of one is lost: a few KiB, once.
+  if (slots_ == nullptr) __atomic_store_n(&slots_, fresh, __ATOMIC_RELAXED);
+  const size_t taken = Min(count, capacity - count_);
+  memcpy(slots_ + count_, objects + count - taken, taken * sizeof(void*));
+  __atomic_store_n(&count_, count_ + taken, __ATOMIC_RELAXED);
+  return taken;
+}
+
+// Objects leave in pieces through the stack, because no lock may be held meanwhile.
+void TransferCache::ReleaseSome(SizeClass size_class, size_t most) {
+  void* piece[64];
+  while (most > 0) {
+    const size_t taken = Remove(piece, Min(most, sizeof(piece) / sizeof(piece[0])));
+    if (taken == 0) return;
+    central_lists[size_class].Release(piece, taken);
+    most -= taken;
+  }
+}
+
+void TransferCache::ReleaseIdle(SizeClass size_class) {
+  size_t idle;
+  {
+    SpinlockHolder holder(lock_);
+    idle = DivideUp(low_water_, 2);
+    low_water_ = count_ - idle;
+  }
+  ReleaseSome(size_class, idle);
+}
+
+void TransferCache::ReleaseAll(SizeClass size_class) { ReleaseSome(size_class, kMostObjects); }
+
+bool TransferCache::IsValid(SizeClass size_class) {
+  SpinlockHolder holder(lock_);
+  return count_ <= CapacityOf(size_class) && low_water_ <= count_ && (count_ == 0 || slots_ != nullptr);
+}
+
+size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
+  const size_t taken = transfer_caches[size_class].Remove(slots, count);
+  if (taken > 0) return taken;
+  const size_t fetched = central_lists[size_class].Fetch(size_class, slots, count);
+  if (fetched < count) memmove(slots, slots + count - fetched, fetched * sizeof(void*));
+  return fetched;
+}
+
+void ReleaseObjects(SizeClass size_class, void* const* objects, size_t count) {
+  const size_t taken = transfer_caches[size_class].Insert(size_class, objects, count);
+  if (taken < count) central_lists[size_class].Release(objects, count - taken);
+}
+
+}  // namespace mallow::heap
