@@ -74,14 +74,15 @@ void Configure(size_t record_bytes, bool every_call_slow) {
   if (every_call_slow) MakeEveryCallSlow();
 }
 
-void* SideRecord(const void* p) {
-  const size_t record_bytes = page_heap.record_bytes();
-  if (record_bytes == 0) return nullptr;
+void* SideRecord(const void* p) { return Describe(p).record; }
+
+Block Describe(const void* p) {
   Span* span = SpanOfBlock(p);
-  if (span == nullptr || span->records == nullptr) return nullptr;
-  if (span->state == SpanState::kLarge) return span->records;
+  if (span == nullptr || span->records == nullptr) return {nullptr, 0};
+  if (span->state == SpanState::kLarge) return {span->records, BytesOf(span)};
   const int index = span->IndexOf(p);
-  return index < 0 ? nullptr : span->records + static_cast<size_t>(index) * record_bytes;
+  if (index < 0) return {nullptr, 0};
+  return {span->records + static_cast<size_t>(index) * page_heap.record_bytes(), span->object_bytes};
 }
 
 bool Trim(size_t keep_bytes) {

@@ -58,6 +58,13 @@ void Configure(size_t record_bytes, bool every_call_slow);
 // ours. Valid until the object is freed. One page map look-up and one multiplication.
 void* SideRecord(const void* p);
 
+// The same together with the usable bytes, for one look-up.
+struct Block {
+  void* record;
+  size_t usable_bytes;
+};
+Block Describe(const void* p);
+
 // --- Housekeeping -----------------------------------------------------------------------------
 
 // Gives back what can be given back; at most `keep_bytes` of free pages stay. True if anything was returned.

@@ -43,12 +43,13 @@ class Counting {
   enum class Release { kFree, kRealloc };
   // `block` only for comparison.
   void Death(const Tag& tag, const void* block, Release how);
+  // A thread but the first adds what changed since its last flush to the shared sums.
+  void Flush();
 
  private:
   uint64_t Epoch() const { return __atomic_load_n(&process_.header().peak_epoch, __ATOMIC_RELAXED); }
   bool IsFirst() const { return &shard_ == &process_.first(); }
   void LeavePeak();
-  void Flush();
   // Own figures that other threads look at: one plain store.
   static void Add(int64_t& figure, int64_t change) { __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED); }
   static void Raise(uint64_t* peak, int64_t sum) {
@@ -154,7 +155,6 @@ inline void Counting::LeavePeak() {
   __atomic_store_n(&epoch, __atomic_load_n(&epoch, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
 }
 
-// A thread but the first adds what changed since its last flush to the shared sums.
 inline void Counting::Flush() {
   Header& header = process_.header();
   const int64_t change = shard_.live_bytes - thread_.flushed_live;

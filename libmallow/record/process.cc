@@ -9,6 +9,7 @@
 #include "os/file.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "record/counting.h"
 #include "record/recorder.h"
 
 namespace mallow::record {
@@ -196,6 +197,7 @@ void Process::OnThreadExit(void* argument) {
   // After a fork the child's first thread may end with a recorder that it was not given here.
   if (t_recorder != recorder) return;
   t_recorder = nullptr;
+  if (recorder->shard != &g_process.first()) Counting(g_process, *recorder).Flush();
   recorder->shard->state = kShardFree;
   SpinlockHolder holder(g_process.threads_lock_);
   recorder->next_free = g_process.free_threads_;

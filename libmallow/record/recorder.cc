@@ -64,8 +64,10 @@ StackId StackOf(ThreadRecorder& thread, Function function, const Registers& regi
 // A block came into being: counts it and writes its side record.
 void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
   Entry entry;
+  const heap::Block block = p != nullptr ? heap::Describe(p) : heap::Block{};
+  Tag* tag = static_cast<Tag*>(block.record);
   if (!entry) {
-    if (p != nullptr) *TagOf(p) = Tag{kNoStack, 0, bytes, kNoShard};
+    if (p != nullptr) *tag = Tag{kNoStack, 0, bytes, kNoShard};
     return p;
   }
   ThreadRecorder& thread = entry.thread();
@@ -77,8 +79,8 @@ void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
     counting.Failure(stack);
     return nullptr;
   }
-  counting.Birth(stack, bytes, heap::UsableBytes(p));
-  *TagOf(p) = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
+  counting.Birth(stack, bytes, block.usable_bytes);
+  *tag = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
   thread.newest_block = p;
   return p;
 }
@@ -176,20 +178,22 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     const size_t kept = heap::UsableBytes(p);
     memcpy(moved, p, kept < bytes ? kept : bytes);
   }
+  const heap::Block block = heap::Describe(moved);
+  Tag* moved_tag = static_cast<Tag*>(block.record);
   if (Entry entry; entry) {
     ThreadRecorder& thread = entry.thread();
     const StackId stack = StackOf(thread, function, caller);
     InFlight in_flight(*thread.shard, stack);
     Counting counting(g_process, thread);
     CountDeath(thread, old, p, Counting::Release::kRealloc);
-    counting.Birth(stack, bytes, heap::UsableBytes(moved));
-    *TagOf(moved) = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
+    counting.Birth(stack, bytes, block.usable_bytes);
+    *moved_tag = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
     thread.newest_block = moved;
   } else {
-    *TagOf(moved) = Tag{kNoStack, 0, bytes, kNoShard};
+    *moved_tag = Tag{kNoStack, 0, bytes, kNoShard};
   }
   if (moved != p) {
-    TagOf(p)->stack = kReleased;
+    tag->stack = kReleased;
     heap::Free(p);
   }
   return moved;
