@@ -129,13 +129,20 @@ func copyData(target *os.File, to int64, source *os.File, from, length int64) er
 }
 
 // InUse reports whether the process that writes the image file still runs
-// with it mapped, as far as /proc tells. Such a file must not be packed.
+// with it mapped. Such a file must not be packed.
+//
+// The kernel is asked first: it grants a read lease only on a file that nobody
+// can write to, by a mapping or otherwise, in whatever pid namespace. Where
+// there are no leases, /proc tells of the writer named in the file.
 func InUse(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); errors.Is(err, unix.EAGAIN) {
+		return true
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return false

@@ -1,0 +1,169 @@
+package doctor
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// build compiles C source and returns the program.
+func build(t *testing.T, source string, options ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
+	file := program + ".c"
+	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := exec.Command("gcc", append([]string{"-o", program, file}, options...)...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, output)
+	}
+	return program
+}
+
+const plain = "int main(void) { return 0; }\n"
+
+func TestOwnMalloc(t *testing.T) {
+	const own = "#include <stddef.h>\nvoid* malloc(size_t n) { (void)n; return NULL; }\n" + plain
+	const hidden = "#include <stddef.h>\n__attribute__((visibility(\"hidden\"))) void* malloc(size_t n) { (void)n; return NULL; }\n" + plain
+	const local = "#include <stddef.h>\nstatic void* malloc(size_t n) { (void)n; return NULL; }\nint main(void) { return malloc(1) != NULL; }\n"
+	const caller = "#include <stdlib.h>\nint main(void) { return malloc(1) == NULL; }\n"
+	// A name whose end is malloc shares its string with it.
+	const longer = "void* my_malloc(void) { return 0; }\n" + plain
+	for name, test := range map[string]struct {
+		source  string
+		options []string
+		own     bool
+	}{
+		"exported":       {own, []string{"-rdynamic"}, true},
+		"in the program": {own, nil, true},
+		"stripped":       {own, []string{"-s", "-rdynamic"}, true},
+		"hidden":         {hidden, nil, true},
+		"of one file":    {local, []string{"-fno-builtin"}, false},
+		"only called":    {caller, []string{"-fno-builtin"}, false},
+		"longer name":    {longer, []string{"-rdynamic"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Inspect(build(t, test.source, test.options...))
+			if err != nil || p.OwnMalloc != test.own {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	}
+}
+
+func TestOwnHeap(t *testing.T) {
+	program := build(t, "void* mi_malloc(unsigned long n) { (void)n; return 0; }\n"+plain)
+	var said bytes.Buffer
+	d, err := Diagnose(program)
+	if err == nil {
+		err = d.Write(&said)
+	}
+	if err != nil || d.Refusal != nil || !strings.Contains(said.String(), "what it allocates by its own mimalloc is not seen") {
+		t.Errorf("%v\n%s", err, &said)
+	}
+}
+
+func TestDebugging(t *testing.T) {
+	for name, test := range map[string]struct {
+		options []string
+		want    Program
+	}{
+		"with -g":       {[]string{"-g"}, Program{Lines: true, Symbols: true, UnwindTables: true}},
+		"without":       {nil, Program{Symbols: true, UnwindTables: true}},
+		"stripped":      {[]string{"-s"}, Program{UnwindTables: true}},
+		"with build id": {[]string{"-Wl,--build-id=0x0123456789"}, Program{Symbols: true, UnwindTables: true, BuildID: "0123456789"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := append([]string{"-Wl,--build-id=none"}, test.options...)
+			p, err := Inspect(build(t, plain, options...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := Program{Lines: p.Lines, Symbols: p.Symbols, UnwindTables: p.UnwindTables, BuildID: p.BuildID}
+			if got.Lines != test.want.Lines || got.Symbols != test.want.Symbols || got.UnwindTables != test.want.UnwindTables || got.BuildID != test.want.BuildID {
+				t.Errorf("%+v, not %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSeparateDebugFile(t *testing.T) {
+	program := build(t, plain, "-g")
+	debug := program + ".debug"
+	for _, command := range [][]string{
+		{"objcopy", "--only-keep-debug", program, debug},
+		{"objcopy", "--strip-debug", "--add-gnu-debuglink=" + debug, program},
+	} {
+		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", command, err, output)
+		}
+	}
+	if p, err := Inspect(program); err != nil || p.Lines || p.DebugFile != debug {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestScripts(t *testing.T) {
+	folder := t.TempDir()
+	script := func(name, line string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(line), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	program := build(t, plain)
+	simple := script("simple", "#! "+program+" -x\nrest")
+	nested := script("nested", "#!"+simple+"\n")
+	throughEnv := script("env", "#!/usr/bin/env -S A=1 "+program+" x\n")
+	endless := script("endless", "#!"+filepath.Join(folder, "endless")+"\n")
+	nameless := script("nameless", "#!\n")
+	for path, depth := range map[string]int{program: 0, simple: 1, nested: 2, throughEnv: 1} {
+		if p, err := Inspect(path); err != nil || p.Path != program || len(p.Scripts) != depth {
+			t.Errorf("%s: %+v, %v", path, p, err)
+		}
+	}
+	for _, path := range []string{endless, nameless} {
+		if _, err := Inspect(path); err == nil {
+			t.Errorf("%s is taken for a program", path)
+		}
+	}
+}
+
+// A program must not be refused because its file is damaged in a part that
+// only mallow reads, and nothing in a file may end mallow.
+func TestDamaged(t *testing.T) {
+	content, err := os.ReadFile(build(t, plain, "-g"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	for at := 0; at < len(content); at += 13 {
+		changed := bytes.Clone(content)
+		changed[at] ^= 0xff
+		if err := os.WriteFile(damaged, changed, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		Diagnose(damaged)
+	}
+	for size := 0; size < len(content); size += 97 {
+		if err := os.WriteFile(damaged, content[:size], 0o755); err != nil {
+			t.Fatal(err)
+		}
+		Diagnose(damaged)
+	}
+}
+
+func TestCapabilityAttribute(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if privilegeOf(file).Any() || grantsCapabilities(file) {
+		t.Error("a plain file grants something")
+	}
+}
