@@ -129,7 +129,7 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how) {
   if (how == Release::kRealloc) deaths.by_realloc++;
   if (MALLOW_LIKELY(tag.shard == thread_.number)) {
     if (block == thread_.newest_block) deaths.temporary++;
-    if (static_cast<uint32_t>(shard_.events) - tag.clock <= kShortLifeEvents) deaths.short_lived++;
+    if (static_cast<uint32_t>(shard_.events) - tag.clock < kShortLifeEvents) deaths.short_lived++;
   } else {
     deaths.foreign++;
   }

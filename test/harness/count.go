@@ -37,8 +37,8 @@ func (c Counts) Allocations() uint64 {
 	return c.Mallocs + c.Callocs + c.Reallocs + c.Strdups + c.Wcsdups + c.Aligned + c.News
 }
 
-// Process is one process image and its counts.
-type Process struct {
+// CountedProcess is one process image and its counts.
+type CountedProcess struct {
 	Executable string
 	Counts     Counts
 }
@@ -58,7 +58,7 @@ const countMagic = 0x544e554f43574c4d
 //
 // `like` holds the values of LD_PRELOAD and MALLOW_OPTIONS of the recorded run that this one is compared with: the counter
 // runs with values of the same lengths, because programs such as shells copy their environment.
-func Count(t testing.TB, command Command, like Preloaded) (Result, []Process) {
+func Count(t testing.TB, command Command, like Preloaded) (Result, []CountedProcess) {
 	t.Helper()
 	folder := TempDir(t)
 	library := padded(t, filepath.Join(folder, "l"), len(like.Library), ".so")
@@ -112,13 +112,13 @@ func copyFile(t testing.TB, from, to string) {
 	}
 }
 
-func readCounts(t testing.TB, folder string) []Process {
+func readCounts(t testing.TB, folder string) []CountedProcess {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "count-*"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("the counter left no file in %s (%v)", folder, err)
 	}
-	var processes []Process
+	var processes []CountedProcess
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -129,14 +129,14 @@ func readCounts(t testing.TB, folder string) []Process {
 			t.Fatalf("%s is no file of the counter (%v)", path, err)
 		}
 		executable, _, _ := strings.Cut(string(file.Executable[:]), "\x00")
-		processes = append(processes, Process{executable, file.Counts})
+		processes = append(processes, CountedProcess{executable, file.Counts})
 	}
 	SortProcesses(processes)
 	return processes
 }
 
 // SortProcesses orders processes by executable and calls, so that those of two runs can be compared.
-func SortProcesses(processes []Process) {
+func SortProcesses(processes []CountedProcess) {
 	sort.Slice(processes, func(i, j int) bool {
 		left, right := processes[i], processes[j]
 		if left.Executable != right.Executable {
@@ -147,13 +147,4 @@ func SortProcesses(processes []Process) {
 		}
 		return left.Counts.Frees < right.Counts.Frees
 	})
-}
-
-// Sum adds the counts of all processes.
-func Sum(processes []Process) Counts {
-	var sum Counts
-	for _, process := range processes {
-		sum.Add(process.Counts)
-	}
-	return sum
 }

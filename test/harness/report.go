@@ -28,6 +28,21 @@ type Totals struct {
 	Failed      uint64 `json:"failed"`
 }
 
+// Origins are the totals by who called. Who released a block is known only as far as libc goes: the frees of
+// program and libraries are null.
+type Origins struct {
+	Program   Totals `json:"program"`
+	Libraries Totals `json:"libraries"`
+	Libc      Totals `json:"libc"`
+}
+
+// Process is a process image of a recording.
+type Process struct {
+	Executable string  `json:"executable"`
+	Totals     Totals  `json:"totals"`
+	Origins    Origins `json:"origins"`
+}
+
 // Counts are the totals that the counting preload knows too.
 func (t Totals) Counts() Counts {
 	return Counts{t.Mallocs, t.Callocs, t.Reallocs, t.Strdups, t.Wcsdups, t.Aligned, t.News, t.Frees, t.FreeNulls, t.Failed, t.Bytes}
@@ -68,15 +83,11 @@ type Site struct {
 
 // Report is what `mallow report --json` prints.
 type Report struct {
-	Schema  string `json:"schema"`
-	Totals  Totals `json:"totals"`
-	Origins struct {
-		Program   Totals `json:"program"`
-		Libraries Totals `json:"libraries"`
-		Libc      Totals `json:"libc"`
-	} `json:"origins"`
-	Processes []json.RawMessage `json:"processes"`
-	Sites     []Site            `json:"sites"`
+	Schema    string    `json:"schema"`
+	Totals    Totals    `json:"totals"`
+	Origins   Origins   `json:"origins"`
+	Processes []Process `json:"processes"`
+	Sites     []Site    `json:"sites"`
 	Quality   struct {
 		TruncatedStacks uint64   `json:"truncated_stacks"`
 		Incomplete      bool     `json:"incomplete"`
@@ -100,6 +111,19 @@ func ReadReport(t testing.TB, recording string) Report {
 		t.Fatalf("schema %q", report.Schema)
 	}
 	return report
+}
+
+// FreesBesideLibc is the number of frees by the program and its libraries.
+func (r Report) FreesBesideLibc() uint64 { return r.Totals.Frees - r.Origins.Libc.Frees }
+
+// Counted are the recorded process images as the counting preload would list them.
+func (r Report) Counted() []CountedProcess {
+	var processes []CountedProcess
+	for _, process := range r.Processes {
+		processes = append(processes, CountedProcess{process.Executable, process.Totals.Counts()})
+	}
+	SortProcesses(processes)
+	return processes
 }
 
 // SiteAt returns the site at a line of a source file, by the file's base name; nil if there is none.

@@ -1,5 +1,7 @@
-// Every form of operator new and delete with counts known by construction, in N threads (argument 1, default
-// 1). The comments are those of known.c. peak 819200+1500
+// Every form of operator new and delete with counts known by construction, in N threads (argument 1, default 1).
+// The comments are those of known.c.
+//
+// peak 819200+1500
 #include <pthread.h>
 
 #include <cstddef>

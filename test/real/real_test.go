@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,12 +70,23 @@ func compareRuns(t *testing.T, program program, command harness.Command) {
 	}
 	counted, processes := harness.Count(t, command, harness.RecordedEnvironment(t))
 	sameRun(t, "counted", alone, counted)
-	if got, want := report.Totals.Counts(), harness.Sum(processes); got != want {
-		t.Errorf("recorded %+v\ncounted  %+v", got, want)
+	if got := report.Counted(); !slices.Equal(got, processes) {
+		t.Errorf("recorded and counted differ:\n%s", processDifferences(got, processes))
 	}
-	if len(report.Processes) != len(processes) {
-		t.Errorf("%d processes recorded, %d counted", len(report.Processes), len(processes))
+}
+
+func processDifferences(recorded, counted []harness.CountedProcess) string {
+	var text strings.Builder
+	for i := range max(len(recorded), len(counted)) {
+		if i >= len(recorded) {
+			fmt.Fprintf(&text, "recorded none\ncounted  %+v\n", counted[i])
+		} else if i >= len(counted) {
+			fmt.Fprintf(&text, "recorded %+v\ncounted  none\n", recorded[i])
+		} else if recorded[i] != counted[i] {
+			fmt.Fprintf(&text, "recorded %+v\ncounted  %+v\n", recorded[i], counted[i])
+		}
 	}
+	return text.String()
 }
 
 func sameRun(t *testing.T, how string, alone, other harness.Result) {
@@ -111,11 +123,11 @@ func hasProcess(name string) func(*testing.T, harness.Report) {
 	return func(t *testing.T, report harness.Report) {
 		t.Helper()
 		for _, process := range report.Processes {
-			if strings.Contains(string(process), name) {
+			if filepath.Base(process.Executable) == name {
 				return
 			}
 		}
-		t.Errorf("no process %s among %s", name, report.Processes)
+		t.Errorf("no process %s was recorded", name)
 	}
 }
 

@@ -1,0 +1,96 @@
+// no_memory WAY: the address space is used up (RLIMIT_AS). Every call says ENOMEM, and after a free the
+// program goes on. WAY: big, small, threads.
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include "check.h"
+
+enum { kLimit = 1 << 29 };
+
+static void* Allocate(void* bytes) {
+  // Its own exhaustion: only that nothing is torn down.
+  for (int i = 0; i < 1000; ++i) {
+    void* p = malloc((size_t)bytes);
+    if (p != NULL) memset(p, 1, 64);
+    free(p);
+  }
+  return NULL;
+}
+
+// A list through the blocks themselves, which takes no memory beside them. Returns its length.
+static size_t Exhaust(void** list, size_t bytes) {
+  size_t count = 0;
+  for (;;) {
+    errno = 0;
+    void** p = malloc(bytes);
+    if (p == NULL) break;
+    *p = *list;
+    *list = p;
+    ++count;
+  }
+  CHECK(errno == ENOMEM);
+  return count;
+}
+
+static void Release(void** list) {
+  while (*list != NULL) {
+    void* next = **(void***)list;
+    free(*list);
+    *list = next;
+  }
+}
+
+static void ExhaustTwice(size_t bytes) {
+  void* list = NULL;
+  const size_t first = Exhaust(&list, bytes);
+  CHECK(first * bytes > kLimit / 2);
+  errno = 0;
+  CHECK(calloc(1, 64 << 20) == NULL && errno == ENOMEM);
+  errno = 0;
+  CHECK(realloc(list, 64 << 20) == NULL && errno == ENOMEM);
+  errno = 0;
+  CHECK(memalign(4096, 64 << 20) == NULL && errno == ENOMEM);
+  Release(&list);
+  const size_t second = Exhaust(&list, bytes);
+  CHECK(second >= first - first / 8);
+  Release(&list);
+  // Other sizes than before find room too.
+  void* large = malloc(64 << 20);
+  CHECK(large != NULL);
+  free(large);
+}
+
+static void ExhaustWithThreads(void) {
+  void* list = NULL;
+  Exhaust(&list, 1 << 20);
+  Exhaust(&list, 64);
+  // A thread that cannot be made is an error code; one that can be made must live.
+  for (int i = 0; i < 50; ++i) {
+    pthread_t thread;
+    const int error = pthread_create(&thread, NULL, Allocate, (void*)(size_t)(i * 100));
+    CHECK(error == 0 || error == EAGAIN || error == ENOMEM);
+    if (error == 0) CHECK(pthread_join(thread, NULL) == 0);
+  }
+  Release(&list);
+  pthread_t threads[20];
+  for (int i = 0; i < 20; ++i) CHECK(pthread_create(&threads[i], NULL, Allocate, (void*)(size_t)(i * 100)) == 0);
+  for (int i = 0; i < 20; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+int main(int argc, char** argv) {
+  CHECK(argc == 2);
+  struct rlimit limit;
+  CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
+  // On top of what the process has reserved already, and small stacks for the threads.
+  FILE* statm = fopen("/proc/self/statm", "r");
+  unsigned long pages = 0;
+  CHECK(statm != NULL && fscanf(statm, "%lu", &pages) == 1);
+  fclose(statm);
+  limit.rlim_cur = pages * sysconf(_SC_PAGESIZE) + kLimit;
+  CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+  if (strcmp(argv[1], "big") == 0) ExhaustTwice(10 << 20);
+  else if (strcmp(argv[1], "small") == 0) ExhaustTwice(100);
+  else ExhaustWithThreads();
+  return 0;
+}
