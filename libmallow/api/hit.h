@@ -4,15 +4,17 @@
 #include <cstddef>
 
 #include "api/slow.h"
-#include "heap/heap.h"
+#include "heap/thread_cache.h"
 
 namespace mallow::api {
 
-inline void* HitAllocate(size_t) { return nullptr; }
-inline bool HitFree(void*) { return false; }
+// A block from the thread cache, or null: go the slow way. Never 0-filled.
+MALLOW_ALWAYS_INLINE void* HitAllocate(size_t bytes) { return heap::TryAllocate(bytes); }
 
+// All of free, by whatever name. Not by the size that a sized delete is given, though that would save the page map's
+// look-up: programs that give a wrong one run well on glibc, and would damage the heap here.
 MALLOW_ALWAYS_INLINE void FreeBlock(void* p) {
-  if (MALLOW_LIKELY(HitFree(p))) return;
+  if (MALLOW_LIKELY(heap::TryFree(p))) return;
   SlowFree(p);
 }
 

@@ -69,9 +69,7 @@ MALLOW_EXPORT int malloc_trim(size_t keep_bytes) {
 // change nothing here.
 MALLOW_EXPORT int mallopt(int parameter, int value) {
   constexpr int kLargestFast = 80 * sizeof(size_t) / 4;
-  if (parameter == M_MXFAST) return value >= 0 && value <= kLargestFast;
-  if (parameter == M_ARENA_TEST || parameter == M_ARENA_MAX) return value > 0;
-  return 1;
+  return parameter != M_MXFAST || (value >= 0 && value <= kLargestFast);
 }
 
 MALLOW_EXPORT struct mallinfo2 mallinfo2() {

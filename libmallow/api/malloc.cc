@@ -45,7 +45,6 @@ MALLOW_EXPORT void* calloc(size_t count, size_t bytes) {
 
 MALLOW_EXPORT void* realloc(void* p, size_t bytes) { return SlowRealloc(p, bytes); }
 
-// The size is not needed to find the block: the page map knows it.
 MALLOW_EXPORT void free_sized(void* p, size_t) { FreeBlock(p); }
 MALLOW_EXPORT void free_aligned_sized(void* p, size_t, size_t) { FreeBlock(p); }
 

@@ -1,5 +1,4 @@
-// The twelve forms of operator delete. All are free: neither the size nor the alignment is needed to find
-// the block.
+// The twelve forms of operator delete: each is free.
 #include <new>
 
 #include "api/export.h"

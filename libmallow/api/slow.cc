@@ -5,6 +5,7 @@
 #include "api/startup.h"
 #include "base/check.h"
 #include "heap/heap.h"
+#include "heap/thread_cache.h"
 
 namespace mallow::api {
 namespace {
@@ -24,7 +25,7 @@ void* SlowMalloc(size_t bytes) {
   EnsureStarted();
   if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
   if (record::g_recording) return RecordedMalloc(bytes);
-  return OrNoMemory(heap::Allocate(bytes));
+  return OrNoMemory(heap::AllocateSlow(bytes));
 }
 
 void* SlowCalloc(size_t count, size_t bytes) {
@@ -57,7 +58,7 @@ void SlowFree(void* p) {
   EnsureStarted();
   if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) return FreeForeign(p);
   if (record::g_recording) return RecordedFree(p);
-  heap::Free(p);
+  heap::FreeSlow(p);
 }
 
 template <Function function>

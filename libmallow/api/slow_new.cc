@@ -4,6 +4,7 @@
 #include "api/slow.h"
 #include "api/startup.h"
 #include "heap/heap.h"
+#include "heap/thread_cache.h"
 
 namespace mallow::api {
 namespace {
@@ -27,7 +28,7 @@ template <Function function>
 void* SlowNew(size_t bytes) {
   EnsureStarted();
   if (record::g_recording) return RecordedNew<function>(bytes);
-  void* p = bytes <= kMaxBytes ? heap::Allocate(bytes) : nullptr;
+  void* p = bytes <= kMaxBytes ? heap::AllocateSlow(bytes) : nullptr;
   return p != nullptr ? p : RetryUnrecorded<function>(bytes, 0);
 }
 
