@@ -17,6 +17,9 @@
 // A symbol that libmallow.so shows to the program; everything else is hidden.
 #define MALLOW_EXPORT __attribute__((visibility("default")))
 
+// On the declaration of a variable that hit paths use: reached directly, not through the global offset table.
+#define MALLOW_INTERNAL __attribute__((visibility("hidden")))
+
 // Thread-local words live in the static TLS block: no call, no allocation on first use.
 #define MALLOW_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) __thread
 

@@ -10,23 +10,19 @@
 namespace mallow::heap {
 namespace {
 
+// One that this thread freed a moment ago, or null. Its page states are those of its last birth, so they do not
+// tell what the program has written since.
+Span* TakeKept(Pages pages) {
+  ThreadCache* cache = CurrentCache();
+  return cache == nullptr ? nullptr : cache->TakeLarge(pages);
+}
+
 void ClearResident(Span* span) {
   for (PageId page = span->page; page < span->end();) {
     const Pages run = PageMap::RunLength(page, span->end() - page);
     if (PageMap::StateOf(page) == PageState::kResident) memset(AddressOf(page), 0, run * kPageBytes);
     page += run;
   }
-}
-
-Span* AllocateLargeSpan(size_t bytes, size_t alignment) {
-  const Pages pages = LargePagesFor(bytes);
-  if (pages == 0) return nullptr;
-  ThreadCache* cache = CurrentCache();
-  if (alignment <= kPageBytes && cache != nullptr) {
-    Span* span = cache->TakeLarge(pages);
-    if (span != nullptr) return span;
-  }
-  return page_heap.AllocateLarge(pages, Max<Pages>(1, alignment / kPageBytes));
 }
 
 }  // namespace
@@ -37,12 +33,18 @@ Pages LargePagesFor(size_t bytes) {
 }
 
 void* AllocateLarge(size_t bytes, size_t alignment) {
-  Span* span = AllocateLargeSpan(bytes, alignment);
+  const Pages pages = LargePagesFor(bytes);
+  if (pages == 0) return nullptr;
+  Span* span = alignment <= kPageBytes ? TakeKept(pages) : nullptr;
+  if (span == nullptr) span = page_heap.AllocateLarge(pages, Max<Pages>(1, alignment / kPageBytes));
   return span == nullptr ? nullptr : span->start();
 }
 
 void* AllocateLargeZeroed(size_t bytes) {
-  Span* span = AllocateLargeSpan(bytes, kPageBytes);
+  const Pages pages = LargePagesFor(bytes);
+  if (pages == 0) return nullptr;
+  if (Span* span = TakeKept(pages)) return memset(span->start(), 0, pages * kPageBytes);
+  Span* span = page_heap.AllocateLarge(pages, 1);
   if (span == nullptr) return nullptr;
   ClearResident(span);
   return span->start();

@@ -42,8 +42,8 @@ struct PageMapLeaf {
   Span* spans[kLeafPages];
 };
 
-extern uint8_t empty_leaf[kLeafPages];
-extern intptr_t page_map_roots[kRoots];
+extern MALLOW_INTERNAL uint8_t empty_leaf[kLeafPages];
+extern MALLOW_INTERNAL intptr_t page_map_roots[kRoots];
 
 }  // namespace internal
 

@@ -14,7 +14,8 @@
 
 namespace mallow::heap {
 
-using SizeClass = uint32_t;
+// As wide as an address, so that no hit path has to widen it.
+using SizeClass = size_t;
 
 inline constexpr int kFineSteps = 8;
 inline constexpr size_t kFirstDoubling = 128;

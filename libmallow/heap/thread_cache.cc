@@ -174,7 +174,7 @@ void ThreadCache::Collect() {
   CollectLarge();
 }
 
-Span* ThreadCache::TakeLarge(size_t pages) {
+Span* ThreadCache::TakeLarge(Pages pages) {
   for (auto& kept : large_) {
     if (kept.span == nullptr || kept.span->pages != pages) continue;
     Span* span = kept.span;
@@ -190,8 +190,6 @@ bool ThreadCache::KeepLarge(Span* span) {
   if (span->pages > kMostLargePages || large_pages_ + span->pages > kMostLargePagesTogether) return false;
   for (auto& kept : large_) {
     if (kept.span != nullptr) continue;
-    // The bytes were written since they were handed out.
-    PageMap::SetState(span->page, span->pages, PageState::kResident);
     large_pages_ += span->pages;
     kept = {span, false};
     return true;

@@ -58,7 +58,7 @@ struct alignas(kBinBytes) EmptyCache {
   Cursors cursors;
   alignas(kBinBytes) void* slots[kBinSlots];
 };
-extern EmptyCache empty_cache;
+extern MALLOW_INTERNAL EmptyCache empty_cache;
 
 }  // namespace internal
 
@@ -80,7 +80,7 @@ class alignas(4096) ThreadCache {
   void Push(SizeClass size_class, void* object);
 
   // A place for few large spans on their way from free to the next malloc of that length; see large.cc.
-  Span* TakeLarge(size_t pages);
+  Span* TakeLarge(Pages pages);
   bool KeepLarge(Span* span);
   bool HoldsLarge(const Span* span) const;
 
@@ -140,7 +140,7 @@ class alignas(4096) ThreadCache {
     Span* span;
     bool idle;
   } large_[kLargeKept];
-  size_t large_pages_;
+  Pages large_pages_;
   alignas(internal::kBinBytes) void* slots_[kClassCount][internal::kBinSlots];
 };
 
@@ -152,7 +152,7 @@ struct ThreadWords {
   // The cache of the thread; null: not made yet; kThreadEnded: never again.
   ThreadCache* cache;
 };
-extern MALLOW_THREAD_LOCAL ThreadWords thread_words;
+extern MALLOW_INTERNAL MALLOW_THREAD_LOCAL ThreadWords thread_words;
 
 namespace internal {
 
@@ -165,7 +165,7 @@ MALLOW_ALWAYS_INLINE void*** HitCursor(SizeClass size_class) {
 
 // The hit path of malloc: an object, or null when the slow way must be gone (see AllocateSlow).
 MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
-  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return nullptr;
+  if (MALLOW_UNLIKELY(bytes > internal::kFineLimit) && bytes > kMaxSmallBytes) return nullptr;
   void*** const slot = internal::HitCursor(SizeClassOf(bytes));
   void** const cursor = *slot;
   void* const object = cursor[-1];
