@@ -7,6 +7,7 @@
 
 #include "os/file.h"
 #include "os/memory.h"
+#include "record/loaded_image.h"
 #include "record/mapped_file.h"
 #include "record/stack_table.h"
 
@@ -19,18 +20,15 @@ struct Notes {
 };
 
 // The build id out of the loaded notes. Only what the program headers declare as loaded is read.
-Notes FindBuildId(uintptr_t start, uintptr_t end, uintptr_t bias) {
+Notes FindBuildId(const LoadedImage& image, uintptr_t bias) {
   Notes result;
-  const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(start);
-  if (end - start < sizeof(*elf) || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) return result;
-  if (elf->e_phoff + elf->e_phnum * sizeof(ElfW(Phdr)) > 4096) return result;
-  const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(start + elf->e_phoff);
-  for (int i = 0; i < elf->e_phnum; i++) {
-    if (headers[i].p_type != PT_NOTE) continue;
-    uintptr_t at = bias + headers[i].p_vaddr;
-    const uintptr_t limit = at + headers[i].p_memsz;
-    if (at < start || limit > end || limit < at) continue;
-    const uintptr_t align = headers[i].p_align == 8 ? 8 : 4;
+  for (size_t i = 0; i < image.header_count; i++) {
+    const ElfW(Phdr)& header = image.headers[i];
+    if (header.p_type != PT_NOTE) continue;
+    uintptr_t at = bias + header.p_vaddr;
+    const uintptr_t limit = at + header.p_memsz;
+    if (at < image.start || limit > image.end || limit < at) continue;
+    const uintptr_t align = header.p_align == 8 ? 8 : 4;
     while (at + sizeof(ElfW(Nhdr)) <= limit) {
       const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
       const uintptr_t name = at + sizeof(*note);
@@ -84,22 +82,22 @@ void ModuleTable::ContinueIn(MappedFile* file) {
 }
 
 uint32_t ModuleTable::IdOf(const dl_find_object& found) {
-  const auto start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
-  const auto end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
   const link_map* map = found.dlfo_link_map;
   if (known_ == nullptr || map == nullptr) return 0;
+  const LoadedImage image = FindLoadedImage(found);
   // The executable is the one object without a name; ld.so and the vdso have theirs.
   const bool is_executable = map->l_name == nullptr || map->l_name[0] == 0;
   const char* path = is_executable ? executable_ : map->l_name;
-  const Notes notes = FindBuildId(start, end, map->l_addr);
+  const Notes notes = FindBuildId(image, map->l_addr);
 
-  Known known{start, end, 0, KindOf(path, is_executable)};
+  Known known{image.start, image.end, 0, KindOf(path, is_executable)};
   known.identity = Mix(0xcbf2'9ce4'8422'2325, reinterpret_cast<const uint8_t*>(path), strlen(path));
   known.identity = Mix(known.identity, notes.build_id, notes.build_id_bytes);
 
   SpinlockHolder holder(lock_);
   for (uint32_t i = count_; i-- > 0;) {
-    if (known_[i].start == start && known_[i].end == end && known_[i].identity == known.identity) return i + 1;
+    const Known& other = known_[i];
+    if (other.start == known.start && other.end == known.end && other.identity == known.identity) return i + 1;
   }
   if (!Add(known, found, path, notes.build_id, notes.build_id_bytes)) return 0;
   return count_;

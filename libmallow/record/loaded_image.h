@@ -1,0 +1,26 @@
+// The whole of a loaded object: its address range and its program headers.
+//
+// _dl_find_object gives the range of one segment where an executable that is not position-independent has gaps
+// between its segments; its unwind tables and its ELF header then lie outside that range.
+//
+// Thread safety: any thread, any time; no lock, no allocation, no system call.
+#pragma once
+
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+
+struct dl_find_object;
+
+namespace mallow::record {
+
+struct LoadedImage {
+  uintptr_t start, end;
+  const ElfW(Phdr) * headers;  // null when they are not in memory
+  size_t header_count;
+};
+
+LoadedImage FindLoadedImage(const dl_find_object& found);
+
+}  // namespace mallow::record
