@@ -1,6 +1,11 @@
 package profile
 
-import "mallow/internal/recording"
+import (
+	"path/filepath"
+	"strings"
+
+	"mallow/internal/recording"
+)
 
 // node is a frame in the forest of all images' stacks. A node's parent has a
 // smaller number than the node.
@@ -55,10 +60,30 @@ func (f *forest) add(im *recording.Image) {
 		if n.Parent != 0 {
 			parent = f.find(im, n.Parent)
 		}
-		cut := n.Tag() == recording.TagTruncated || n.Parent != 0 && (parent == root || f.truncated[parent])
 		f.parent = append(f.parent, parent)
-		f.truncated = append(f.truncated, cut)
+		f.truncated = append(f.truncated, f.isCut(n, parent, im))
 	}
+}
+
+// isCut tells whether the stack lacks frames outside the node.
+func (f *forest) isCut(n recording.Node, parent node, im *recording.Image) bool {
+	if parent == root {
+		return n.Tag() == recording.TagTruncated || n.Parent != 0
+	}
+	return f.truncated[parent] && !isProcessStart(n, im)
+}
+
+// isProcessStart tells whether the node is the dynamic loader's first
+// instructions, where the kernel starts the process. They have no unwind
+// information, but nothing is outside of them.
+func isProcessStart(n recording.Node, im *recording.Image) bool {
+	if !hasModule(n) || n.Parent == 0 {
+		return false
+	}
+	outer, _ := im.Node(n.Parent)
+	m := im.Module(n.Extra)
+	return outer.Tag() == recording.TagTruncated && outer.Value() == recording.NoUnwindInformation &&
+		m != nil && m.Kind == recording.ModuleLibc && strings.HasPrefix(filepath.Base(m.Path), "ld-linux")
 }
 
 // find returns the number of an image's node; root for node 0 and for one
@@ -117,4 +142,8 @@ func (f *forest) origin(caller node) Origin {
 		}
 	}
 	return OriginProgram
+}
+
+func hasModule(n recording.Node) bool {
+	return n.Tag() == recording.TagReturn || n.Tag() == recording.TagInterrupted
 }

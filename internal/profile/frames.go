@@ -1,15 +1,14 @@
 package profile
 
-// frameTable finds frames of the forest by place and by what they are for.
+// frameTable finds frames of the forest by place.
 type frameTable struct {
 	forest *forest
 	places *places
 	place  []int32 // of each node, plus 1; 0 before it was asked for
-	site   []node  // of each node, plus 1: the node with the site; 0 before it was looked for
 }
 
 func newFrameTable(f *forest, p *places) *frameTable {
-	return &frameTable{forest: f, places: p, place: make([]int32, len(f.parent)), site: make([]node, len(f.parent))}
+	return &frameTable{forest: f, places: p, place: make([]int32, len(f.parent))}
 }
 
 func (t *frameTable) placeIndex(n node) int32 {
@@ -21,111 +20,135 @@ func (t *frameTable) placeIndex(n node) int32 {
 
 func (t *frameTable) placeOf(n node) *place { return &t.places.all[t.placeIndex(n)] }
 
-// parent returns the next frame outwards, root at the end of what is known.
-func (t *frameTable) parent(n node) node {
-	up := t.forest.parent[n]
-	if up == root || t.placeOf(up).end {
+// known returns n, or root when n is no frame but the mark that a stack was
+// cut.
+func (t *frameTable) known(n node) node {
+	if n == root || t.placeOf(n).end {
 		return root
 	}
-	return up
+	return n
 }
 
-// nameSites names the frames that the search for the sites of these nodes
-// comes by: level by level outwards, all nodes of a level at once.
-func (t *frameTable) nameSites(nodes []node) {
-	queued := make([]bool, len(t.forest.parent))
-	for len(nodes) > 0 {
-		level := nodes[:0:0]
-		var unnamed []int32
-		for _, n := range nodes {
-			if !queued[n] && !t.placeOf(n).end {
-				queued[n] = true
-				level = append(level, n)
-				if t.placeOf(n).frames == nil {
-					unnamed = append(unnamed, t.placeIndex(n))
-				}
-			}
-		}
-		t.places.name(unnamed)
-		nodes = nodes[:0:0]
-		for _, n := range level {
-			if up := t.parent(n); t.placeOf(n).site < 0 && up != root {
-				nodes = append(nodes, up)
-			}
-		}
-	}
-}
-
-// siteNode returns the first node from n outwards with a frame that is no
-// wrapper; the outermost node where all are. The frames on the way must have
-// been named.
-func (t *frameTable) siteNode(n node) node {
-	var way []node
-	for t.site[n] == 0 {
-		way = append(way, n)
-		up := t.parent(n)
-		if t.placeOf(n).site >= 0 || up == root {
-			t.site[n] = n + 1
-			break
-		}
-		n = up
-	}
-	found := t.site[n] - 1
-	for _, passed := range way {
-		t.site[passed] = found + 1
-	}
-	return found
-}
-
-// siteFrame returns the frame of a site node: the first that is no wrapper,
-// the outermost where all are.
-func (t *frameTable) siteFrame(n node) *Frame {
-	pl := t.placeOf(n)
-	if pl.site < 0 {
-		return &pl.frames[len(pl.frames)-1]
-	}
-	return &pl.frames[pl.site]
-}
-
-// caller returns the frame that called the site of a site node, wrappers left
-// out; nil where none is known. The frames outside the site node must have
-// been named by nameSites.
-func (t *frameTable) caller(site node) *Frame {
-	pl := t.placeOf(site)
-	if pl.site >= 0 {
-		if i := t.places.firstNoWrapper(pl.frames[pl.site+1:]); i >= 0 {
-			return &pl.frames[pl.site+1+i]
-		}
-	}
-	up := t.parent(site)
-	if up == root {
-		return nil
-	}
-	return t.siteFrame(t.siteNode(up))
-}
+// parent returns the next frame outwards, root at the end of what is known.
+func (t *frameTable) parent(n node) node { return t.known(t.forest.parent[n]) }
 
 // stackFrames returns all frames of a stack, innermost first.
 func (t *frameTable) stackFrames(leaf node) []Frame {
 	var frames []Frame
-	for n := leaf; n != root; n = t.parent(n) {
-		if pl := t.placeOf(n); !pl.end {
-			frames = append(frames, pl.frames...)
-		}
+	for n := t.known(leaf); n != root; n = t.parent(n) {
+		frames = append(frames, t.placeOf(n).frames...)
 	}
 	return frames
 }
 
 // nameStacks names all frames of stacks.
 func (t *frameTable) nameStacks(leaves []node) {
-	named := make([]bool, len(t.forest.parent))
+	visited := make([]bool, len(t.forest.parent))
 	var unnamed []int32
 	for _, n := range leaves {
-		for ; n != root && !named[n]; n = t.parent(n) {
-			named[n] = true
-			if t.placeOf(n).frames == nil {
-				unnamed = append(unnamed, t.placeIndex(n))
-			}
+		for n = t.known(n); n != root && !visited[n]; n = t.parent(n) {
+			visited[n] = true
+			unnamed = append(unnamed, t.placeIndex(n))
 		}
 	}
 	t.places.name(unnamed)
+}
+
+// search finds the first frame from a node outwards that accept takes. Each
+// node is looked at once, however many stacks go through it.
+type search struct {
+	*frameTable
+	accept func(f *Frame) bool
+	found  []node // of each node, plus 1: the node with the frame; 0 before it was looked for
+}
+
+func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
+	return &search{frameTable: t, accept: accept, found: make([]node, len(t.forest.parent))}
+}
+
+// prepare names the frames that the search from these nodes comes by: level
+// by level outwards, all nodes of a level at once.
+func (s *search) prepare(nodes []node) {
+	queued := make([]bool, len(s.forest.parent))
+	for len(nodes) > 0 {
+		var level []node
+		var unnamed []int32
+		for _, n := range nodes {
+			if n = s.known(n); n != root && !queued[n] {
+				queued[n] = true
+				level = append(level, n)
+				unnamed = append(unnamed, s.placeIndex(n))
+			}
+		}
+		s.places.name(unnamed)
+		nodes = nodes[:0:0]
+		for _, n := range level {
+			if s.index(n) < 0 {
+				nodes = append(nodes, s.forest.parent[n])
+			}
+		}
+	}
+}
+
+// index returns which of the frames of a node, inlined ones first, is
+// accepted; -1 for none.
+func (s *search) index(n node) int {
+	frames := s.placeOf(n).frames
+	for i := range frames {
+		if s.accept(&frames[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// node returns the first node from n outwards with an accepted frame; the
+// outermost one where there is none, root for root. The search from n must
+// have been prepared.
+func (s *search) node(n node) node {
+	if n = s.known(n); n == root {
+		return root
+	}
+	var way []node
+	for s.found[n] == 0 {
+		way = append(way, n)
+		up := s.parent(n)
+		if up == root || s.index(n) >= 0 {
+			s.found[n] = n + 1
+			break
+		}
+		n = up
+	}
+	for _, passed := range way {
+		s.found[passed] = s.found[n]
+	}
+	return s.found[n] - 1
+}
+
+// frame returns the frame of a node that node returned: the accepted one, the
+// outermost where there is none.
+func (s *search) frame(n node) *Frame {
+	frames := s.placeOf(n).frames
+	if i := s.index(n); i >= 0 {
+		return &frames[i]
+	}
+	return &frames[len(frames)-1]
+}
+
+// outside returns the first accepted frame outwards of that of frame(n), nil
+// where the stack ends before.
+func (s *search) outside(n node) *Frame {
+	frames := s.placeOf(n).frames
+	if at := s.index(n); at >= 0 {
+		for i := at + 1; i < len(frames); i++ {
+			if s.accept(&frames[i]) {
+				return &frames[i]
+			}
+		}
+	}
+	up := s.parent(n)
+	if up == root {
+		return nil
+	}
+	return s.frame(s.node(up))
 }

@@ -17,13 +17,18 @@ type Frame struct {
 	Module   string // path of the file that holds the code
 }
 
+// Named tells whether the function has a name of its own, and not just one
+// made of its module and where it starts.
+func (f *Frame) Named() bool {
+	return f.Function != "" && !strings.HasPrefix(f.Function, filepath.Base(f.Module)+"+0x")
+}
+
 // place is a position in the code that a frame of a stack stands for, with
 // the frames that the compiler inlined there.
 type place struct {
 	module  int32 // index of places.modules, or one of those below
 	address uint64
 	frames  []Frame // innermost first; nil before it was named
-	site    int     // the first of frames that is no wrapper, -1 when all are
 	end     bool    // no frame, the stack ends before it
 }
 
@@ -42,7 +47,6 @@ type placeKey struct {
 // by, and names them in as few and as large batches as possible.
 type places struct {
 	symbolizer Symbolizer
-	wrappers   *wrappers
 
 	all          []place
 	byKey        map[placeKey]int32
@@ -60,10 +64,9 @@ type moduleFile struct {
 	device, inode, size, modTime uint64
 }
 
-func newPlaces(s Symbolizer, w *wrappers) *places {
+func newPlaces(s Symbolizer) *places {
 	return &places{
 		symbolizer:   s,
-		wrappers:     w,
 		byKey:        make(map[placeKey]int32),
 		moduleIndex:  make(map[*recording.Module]int32),
 		moduleByFile: make(map[moduleFile]int32),
@@ -131,7 +134,8 @@ func (p *places) symbolicIndex(frame recording.SymbolicFrame) uint64 {
 	return i
 }
 
-// name finds the frames of places, two modules at a time.
+// name finds the frames of those places that have none yet, two modules at a
+// time.
 func (p *places) name(indexes []int32) {
 	byModule := make(map[int32][]int32)
 	for _, i := range indexes {
@@ -150,9 +154,6 @@ func (p *places) name(indexes []int32) {
 		})
 	}
 	modules.Wait()
-	for _, i := range indexes {
-		p.all[i].site = p.firstNoWrapper(p.all[i].frames)
-	}
 }
 
 func (p *places) nameBatch(module int32, batch []int32) {
@@ -179,15 +180,6 @@ func (p *places) nameBatch(module int32, batch []int32) {
 			}
 		}
 	}
-}
-
-func (p *places) firstNoWrapper(frames []Frame) int {
-	for i := range frames {
-		if !p.wrappers.match(frames[i].Function) {
-			return i
-		}
-	}
-	return -1
 }
 
 // libcNames are the modules of libc, for imported frames; the recorder itself

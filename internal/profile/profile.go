@@ -39,6 +39,7 @@ type Profile struct {
 	forest *forest
 	places *places
 	frames *frameTable
+	sites  *search
 }
 
 // Process is one image of a process: fork and exec each begin another.
@@ -69,8 +70,10 @@ type Quality struct {
 // New merges recordings.
 func New(recordings []*recording.Recording, o Options) *Profile {
 	p := &Profile{Recordings: recordings, forest: newForest(recordings)}
-	p.places = newPlaces(o.Symbolizer, newWrappers(o.Wrappers))
+	p.places = newPlaces(o.Symbolizer)
 	p.frames = newFrameTable(p.forest, p.places)
+	wrappers := newWrappers(o.Wrappers)
+	p.sites = newSearch(p.frames, func(f *Frame) bool { return !wrappers.match(f.Function) })
 
 	var stacks []stack
 	for _, rec := range recordings {
@@ -79,7 +82,7 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 		}
 	}
 	p.addUp()
-	p.Sites = newSites(p.frames, stacks)
+	p.Sites = newSites(p.sites, stacks)
 	p.describeQuality()
 	return p
 }

@@ -18,38 +18,33 @@ type Site struct {
 }
 
 // newSites groups stacks by site.
-func newSites(t *frameTable, stacks []stack) []*Site {
-	leaves := make([]node, 0, len(stacks))
-	for _, s := range stacks {
-		if s.leaf != root {
-			leaves = append(leaves, s.leaf)
-		}
+func newSites(search *search, stacks []stack) []*Site {
+	leaves := make([]node, len(stacks))
+	for i, st := range stacks {
+		leaves[i] = st.leaf
 	}
-	t.nameSites(leaves)
+	search.prepare(leaves)
 
 	byFrame := make(map[Frame]*Site)
-	bySiteNode := make(map[node]*Site)
+	byNode := make(map[node]*Site)
 	var sites []*Site
-	for _, s := range stacks {
-		at := root
-		if s.leaf != root && !t.placeOf(s.leaf).end {
-			at = t.siteNode(s.leaf)
-		}
-		site := bySiteNode[at]
+	for _, st := range stacks {
+		at := search.node(st.leaf)
+		site := byNode[at]
 		if site == nil {
 			var frame Frame
 			if at != root {
-				frame = *t.siteFrame(at)
+				frame = *search.frame(at)
 			}
 			if site = byFrame[frame]; site == nil {
 				site = &Site{Frame: frame}
 				byFrame[frame] = site
 				sites = append(sites, site)
 			}
-			bySiteNode[at] = site
+			byNode[at] = site
 		}
-		site.Counters.Add(s.counters)
-		site.stacks = append(site.stacks, s)
+		site.Counters.Add(st.counters)
+		site.stacks = append(site.stacks, st)
 	}
 	for _, site := range sites {
 		site.Origin = site.commonOrigin()
@@ -116,52 +111,63 @@ type Caller struct {
 	Allocations uint64
 }
 
-// Callers returns for each of the sites who calls it, the most frequent first.
+// Callers returns for each of the sites who calls it, wrappers left out, the
+// most frequent first.
 func (p *Profile) Callers(sites []*Site) [][]Caller {
-	t := p.frames
 	var outside []node
 	for _, site := range sites {
 		for _, st := range site.stacks {
-			if at := p.siteNode(st); at != root {
-				if up := t.parent(at); up != root {
-					outside = append(outside, up)
-				}
+			if at := p.sites.node(st.leaf); at != root {
+				outside = append(outside, p.forest.parent[at])
 			}
 		}
 	}
-	t.nameSites(outside)
+	p.sites.prepare(outside)
+	return p.collect(sites, func(st stack) *Frame {
+		if at := p.sites.node(st.leaf); at != root {
+			return p.sites.outside(at)
+		}
+		return nil
+	})
+}
 
-	callers := make([][]Caller, len(sites))
+// NamedCallers returns for each of the sites the nearest function outwards
+// that has a name of its own and is no wrapper, the most frequent first. Where a library has no
+// symbols but those it exports, these are the exported ones.
+func (p *Profile) NamedCallers(sites []*Site) [][]Caller {
+	var leaves []node
+	for _, site := range sites {
+		for _, st := range site.stacks {
+			leaves = append(leaves, st.leaf)
+		}
+	}
+	named := newSearch(p.frames, func(f *Frame) bool { return f.Named() && p.sites.accept(f) })
+	named.prepare(leaves)
+	return p.collect(sites, func(st stack) *Frame {
+		if at := named.node(st.leaf); at != root {
+			return named.frame(at)
+		}
+		return nil
+	})
+}
+
+func (p *Profile) collect(sites []*Site, callerOf func(stack) *Frame) [][]Caller {
+	all := make([][]Caller, len(sites))
 	for i, site := range sites {
-		callers[i] = p.callersOf(site)
-	}
-	return callers
-}
-
-func (p *Profile) siteNode(st stack) node {
-	if st.leaf == root || p.frames.placeOf(st.leaf).end {
-		return root
-	}
-	return p.frames.siteNode(st.leaf)
-}
-
-func (p *Profile) callersOf(site *Site) []Caller {
-	calls := make(map[Frame]uint64)
-	for _, st := range site.stacks {
-		if at := p.siteNode(st); at != root {
-			if caller := p.frames.caller(at); caller != nil {
+		calls := make(map[Frame]uint64)
+		for _, st := range site.stacks {
+			if caller := callerOf(st); caller != nil && st.counters.Calls > 0 {
 				calls[*caller] += st.counters.Calls
 			}
 		}
+		for frame, n := range calls {
+			all[i] = append(all[i], Caller{frame, n})
+		}
+		slices.SortFunc(all[i], func(a, b Caller) int {
+			return cmp.Or(cmp.Compare(b.Allocations, a.Allocations), a.Frame.compare(&b.Frame))
+		})
 	}
-	callers := make([]Caller, 0, len(calls))
-	for frame, n := range calls {
-		callers = append(callers, Caller{frame, n})
-	}
-	slices.SortFunc(callers, func(a, b Caller) int {
-		return cmp.Or(cmp.Compare(b.Allocations, a.Allocations), a.Frame.compare(&b.Frame))
-	})
-	return callers
+	return all
 }
 
 // Stack is a call stack of a site, summed over all processes.

@@ -73,6 +73,10 @@ const (
 	TagSymbolic               // index into the symbolic frames
 )
 
+// NoUnwindInformation is the reason of a TagTruncated node: the frame inside
+// of it lies in code that nobody described.
+const NoUnwindInformation = 1
+
 // Function is the number of the allocating function that was called.
 type Function uint8
 

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mallow/internal/analyze"
@@ -146,10 +147,11 @@ func (r *report) table() {
 	r.line(r.style.dim(fmt.Sprintf(columns, "calls", "share", "bytes", "at peak", "live", "temp") + "site"))
 	whole := r.figures().allocations
 	callers := r.profile.Callers(shown)
+	named := r.namedCallers(shown, callers)
 	width := functionWidth(shown)
 	for i, site := range shown {
 		r.site(site, whole, width)
-		r.details(site, callers[i])
+		r.details(site, callers[i], named[i])
 	}
 	if rest := r.sites[len(shown):]; len(rest) > 0 {
 		var calls uint64
@@ -174,8 +176,22 @@ func (r *report) site(site *profile.Site, whole uint64, width int) {
 	r.line(r.cut(figures + name))
 }
 
-// details tells who calls a site and what is true of it, on one line.
-func (r *report) details(site *profile.Site, callers []profile.Caller) {
+// details tells what is true of a site and who calls it, on one line. Where
+// the terminal is narrow, it names fewer callers.
+func (r *report) details(site *profile.Site, callers, named []profile.Caller) {
+	var line string
+	for most := callersShown; most > 0; most-- {
+		line = r.detailLine(site, callers, named, most)
+		if r.options.Width == 0 || len([]rune(line)) <= r.options.Width-len(detailIndent) {
+			break
+		}
+	}
+	if line != "" {
+		r.line(r.cut(detailIndent + r.style.dim(line)))
+	}
+}
+
+func (r *report) detailLine(site *profile.Site, callers, named []profile.Caller, most int) string {
 	var parts []string
 	if facts := analyze.Facts(site); len(facts) > 0 {
 		sentences := make([]string, len(facts))
@@ -184,26 +200,48 @@ func (r *report) details(site *profile.Site, callers []profile.Caller) {
 		}
 		parts = append(parts, strings.Join(sentences, ", "))
 	}
-	if text := callerList(callers); text != "" {
-		parts = append(parts, "<- "+text)
+	if len(callers) > 0 {
+		parts = append(parts, "<- "+callerList(callers, site.Module, most))
 	}
-	if len(parts) > 0 {
-		r.line(r.cut(detailIndent + r.style.dim(strings.Join(parts, "  "))))
+	if len(named) > 0 {
+		parts = append(parts, "<- ... <- "+callerList(named, site.Module, most))
 	}
+	return strings.Join(parts, "  ")
 }
+
+// namedCallers returns for each site that has no name the nearest functions
+// that have one, unless its callers have names themselves.
+func (r *report) namedCallers(sites []*profile.Site, callers [][]profile.Caller) [][]profile.Caller {
+	named := make([][]profile.Caller, len(sites))
+	var nameless []*profile.Site
+	var at []int
+	for i, site := range sites {
+		if !site.Named() && !slices.ContainsFunc(callers[i][:min(len(callers[i]), callersShown)], callerNamed) {
+			nameless, at = append(nameless, site), append(at, i)
+		}
+	}
+	for k, list := range r.profile.NamedCallers(nameless) {
+		named[at[k]] = slices.DeleteFunc(list, func(c profile.Caller) bool { return !c.Named() })
+	}
+	return named
+}
+
+func callerNamed(c profile.Caller) bool { return c.Named() }
 
 const callersShown = 3
 
-func callerList(callers []profile.Caller) string {
+// callerList names the most frequent callers; the module only where it is
+// another than that of the site.
+func callerList(callers []profile.Caller, module string, most int) string {
 	var names []string
 	for i, c := range callers {
-		if i == callersShown {
-			names = append(names, fmt.Sprintf("%d more", len(callers)-i))
+		if i == most {
+			names = append(names, fmt.Sprintf("%s more", count(uint64(len(callers)-i))))
 			break
 		}
 		name := shortName(c.Function)
-		if place := place(&c.Frame); place != "" {
-			name += " " + place
+		if c.File != "" || c.Module != module {
+			name = strings.TrimSuffix(name+" "+place(&c.Frame), " ")
 		}
 		if len(callers) > 1 {
 			name += " (" + count(c.Allocations) + ")"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,7 +151,7 @@ func shortName(function string) string {
 	if function == "" {
 		return "(unknown function)"
 	}
-	name := withoutParameters(function)
+	name := withoutReturnType(withoutParameters(function))
 	if len(name) > longestName {
 		name = withoutTemplateArguments(name)
 	}
@@ -206,11 +207,29 @@ func withoutTemplateArguments(name string) string {
 			b.WriteRune(c)
 		}
 	}
-	short := b.String()
-	if i := strings.LastIndexByte(short, ' '); i >= 0 && !strings.Contains(short, "operator") {
-		short = short[i+1:] // the return type of a template function
+	return b.String()
+}
+
+// withoutReturnType leaves out what C++ puts before the name of a template
+// function.
+func withoutReturnType(name string) string {
+	if strings.Contains(name, "operator") || strings.HasPrefix(name, "<") {
+		return name
 	}
-	return short
+	depth, start := 0, 0
+	for i := 0; i < len(name); i++ {
+		switch name[i] {
+		case '<', '(', '{', '[':
+			depth++
+		case '>', ')', '}', ']':
+			depth--
+		case ' ':
+			if depth == 0 {
+				start = i + 1
+			}
+		}
+	}
+	return name[start:]
 }
 
 func functionWidth(sites []*profile.Site) int {
@@ -241,27 +260,36 @@ func byAllocations(processes []*profile.Process) []*profile.Process {
 	return sorted
 }
 
+// quotedName is the name of one file within a warning.
+var quotedName = regexp.MustCompile(` "[^"]*"`)
+
 // grouped joins warnings that say the same of several files or processes:
-// "a: text" and "b: text" become "a, b: text".
+// "a: text" and "b: text" become "a, b: text". What only one of them names in
+// quotes is left out then.
 func grouped(warnings []string) []string {
 	subjects := make(map[string][]string)
+	alone := make(map[string]string)
 	var order []string
 	for _, w := range warnings {
 		subject, text, ok := strings.Cut(w, ": ")
 		if !ok {
 			subject, text = "", w
 		}
+		text = quotedName.ReplaceAllString(text, "")
 		if subjects[text] == nil {
 			order = append(order, text)
+			alone[text] = w
 		}
 		subjects[text] = append(subjects[text], subject)
 	}
 	lines := make([]string, len(order))
 	for i, text := range order {
-		lines[i] = text
-		if list := subjects[text]; list[0] != "" {
-			lines[i] = enumerate(list) + ": " + text
+		list := subjects[text]
+		if len(list) == 1 || list[0] == "" {
+			lines[i] = alone[text]
+			continue
 		}
+		lines[i] = enumerate(list) + ": " + text
 	}
 	return lines
 }

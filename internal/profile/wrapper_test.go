@@ -1,0 +1,51 @@
+package profile
+
+import "testing"
+
+func TestWrappers(t *testing.T) {
+	for _, function := range []string{
+		"operator new(unsigned long)",
+		"operator new[](unsigned long, std::align_val_t)",
+		"std::__new_allocator<char>::allocate(unsigned long, void const*)",
+		"__gnu_cxx::new_allocator<std::pair<int const, Foo> >::allocate(unsigned long, void const*)",
+		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_create(unsigned long&, unsigned long)",
+		"void std::vector<int, std::allocator<int> >::_M_realloc_insert<int const&>(__gnu_cxx::__normal_iterator<int*, std::vector<int, std::allocator<int> > >, int const&)",
+		"std::shared_ptr<std::enable_if<!std::is_array<Node>::value, Node>::type> std::make_shared<Node, Node>(Node&&)",
+		"xmalloc", "xstrdup", "g_malloc0", "g_strdup_printf", "asprintf", "__vasprintf_internal", "strdup",
+		"PyMem_RawMalloc", "_PyMem_RawRealloc", "PyObject_Malloc", "_PyMem_DebugRawCalloc",
+		"sqlite3MemMalloc", "sqlite3_malloc", "sqlite3DbMallocRaw", "sqlite3_malloc64",
+		"__rust_alloc", "__rdl_realloc", "alloc::alloc::exchange_malloc", "alloc::raw_vec::RawVec<T,A>::grow_one",
+		"<alloc::vec::Vec<T> as core::iter::traits::collect::FromIterator<T>>::from_iter",
+		"<alloc::string::String as core::clone::Clone>::clone",
+		"__rustc::__rust_alloc",
+		"curl_maprintf",
+		"xmalloc.part.0", "xmalloc.cold",
+	} {
+		if !isWrapper(function) {
+			t.Errorf("%s is a wrapper", function)
+		}
+	}
+	for _, function := range []string{
+		"", "main", "poll_set_grow", "libsqlite3.so.0+0xa74f0", "xmalloc_statistics", "operatornew", "PyUnicode_New",
+		"myalloc::grow", "stdx::vector<int>::push_back(int)", "PyObject_CallMethod",
+		"Parser::parse(std::vector<int, std::allocator<int> > const&)",
+		"std_string_of(char const*)",
+		"void Parser::add<std::string>(std::string const&)",
+		"std::vector<int, std::allocator<int> > collect<int>(int)",
+		"<mycrate::Foo as core::clone::Clone>::clone",
+		"<alloc::vec::Vec<u8> as mycrate::Encode>::encode",
+		"(anonymous namespace)::Table::grow(unsigned long)",
+		"main::{lambda(std::string)#1}::operator()(std::string) const",
+		"<", "<<<", ">(",
+	} {
+		if isWrapper(function) {
+			t.Errorf("%s is no wrapper", function)
+		}
+	}
+}
+
+func FuzzWrapper(f *testing.F) {
+	f.Add("void std::vector<int>::push_back(int&&)")
+	f.Add("<alloc::vec::Vec<T> as core::clone::Clone>::clone")
+	f.Fuzz(func(_ *testing.T, function string) { isWrapper(function) })
+}
