@@ -39,12 +39,21 @@ bool RangeOf(const void* address, uintptr_t* start, uintptr_t* bytes) {
   return true;
 }
 
-// Of one array of counter pages: room for as many stacks as an image file can hold. Address space, not memory.
-size_t PagesArrayBytes(const Header& header) {
-  const SectionEntry& stacks = header.sections[static_cast<uint32_t>(Section::kStacks) - 1];
-  const size_t bytes = stacks.reserved_bytes / stacks.item_bytes / kCountersPerPage * sizeof(char*);
-  return (bytes + os::PageSize()) / os::PageSize() * os::PageSize();
+// Makes room for item `at`; what was there stays. False: no memory.
+bool Widen(ThreadRecorder::Pages& pages, size_t at) {
+  size_t capacity = pages.capacity == 0 ? os::PageSize() / sizeof(char*) : pages.capacity;
+  while (capacity <= at) capacity *= 2;
+  if (capacity == pages.capacity) return true;
+  void* memory = os::Map(nullptr, capacity * sizeof(char*));
+  if (memory == nullptr) return false;
+  char** const old = pages.of;
+  if (old != nullptr) memcpy(memory, old, pages.capacity * sizeof(char*));
+  if (old != nullptr) os::Unmap(old, pages.capacity * sizeof(char*));
+  pages = {static_cast<char**>(memory), capacity};
+  return true;
 }
+
+void Forget(ThreadRecorder::Pages& pages) { memset(pages.of, 0, pages.capacity * sizeof(char*)); }
 
 }  // namespace
 
@@ -78,7 +87,8 @@ void Process::HideOwnFrames() {
 }
 
 void Process::RememberLibc() {
-  RangeOf(reinterpret_cast<const void*>(&_dl_find_object), &ldso_start_, &ldso_bytes_);
+  // _dl_find_object itself is libc's.
+  RangeOf(reinterpret_cast<const void*>(_r_debug.r_ldbase), &ldso_start_, &ldso_bytes_);
   RangeOf(reinterpret_cast<const void*>(&gnu_get_libc_version), &libc_start_, &libc_bytes_);
 }
 
@@ -130,24 +140,18 @@ ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
 }
 
 ThreadRecorder* Process::NewThreadRecorder() {
-  const size_t array_bytes = PagesArrayBytes(header());
-  const size_t own_bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
-  char* memory = static_cast<char*>(os::Map(nullptr, own_bytes + 2 * array_bytes));
-  if (memory == nullptr) return nullptr;
-  auto* recorder = reinterpret_cast<ThreadRecorder*>(memory);
-  recorder->birth_pages = reinterpret_cast<char**>(memory + own_bytes);
-  recorder->death_pages = reinterpret_cast<char**>(memory + own_bytes + array_bytes);
-  recorder->pages_bytes = 2 * array_bytes;
-  if (GiveShard(recorder)) return recorder;
-  os::Unmap(memory, own_bytes + 2 * array_bytes);
+  const size_t bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
+  auto* recorder = static_cast<ThreadRecorder*>(os::Map(nullptr, bytes));
+  if (recorder == nullptr) return nullptr;
+  if (Widen(recorder->birth_pages, 0) && Widen(recorder->death_pages, 0) && GiveShard(recorder)) return recorder;
+  os::Unmap(recorder, bytes);
   return nullptr;
 }
 
 // For a fork child: the counters start from nothing, in the child's file.
 bool Process::Renew(ThreadRecorder* recorder) {
-  if (!os::Release(recorder->birth_pages, recorder->pages_bytes)) {
-    memset(recorder->birth_pages, 0, recorder->pages_bytes);
-  }
+  Forget(recorder->birth_pages);
+  Forget(recorder->death_pages);
   recorder->flushed_live = recorder->flushed_live_program = 0;
   return GiveShard(recorder);
 }
@@ -162,8 +166,8 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
     header().incomplete |= kShardsFull;
     return false;
   }
-  recorder->birth_pages[0] = births;
-  recorder->death_pages[0] = deaths;
+  recorder->birth_pages.of[0] = births;
+  recorder->death_pages.of[0] = deaths;
   recorder->number = number;
   recorder->shard = file_.Items<Shard>(Section::kShards) + shard_count_;
   file_.SetUsed(Section::kShards, ++shard_count_);
@@ -182,12 +186,14 @@ char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_i
   return file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
 }
 
-char* ThreadRecorder::NewPage(char** pages, CounterKind kind, uint32_t index) {
-  char* page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
+char* ThreadRecorder::NewPage(Pages& pages, CounterKind kind, uint32_t index) {
+  const size_t at = index / kCountersPerPage;
+  char* page = nullptr;
+  if (Widen(pages, at)) page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
   if (page == nullptr) {
     shard->lost_growth++;
   } else {
-    pages[index / kCountersPerPage] = page;
+    pages.of[at] = page;
   }
   return page;
 }

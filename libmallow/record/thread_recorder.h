@@ -36,10 +36,12 @@ struct ThreadRecorder {
   const void* newest_block;  // of the last allocation, for "temporary"
   int64_t flushed_live, flushed_live_program;
 
-  // By stack / 64: the page, or null.
-  char** birth_pages;
-  char** death_pages;
-  size_t pages_bytes;  // of both arrays, one behind the other
+  // Where the thread's counter pages of one kind lie, by stack / 64; null where there is none yet. Item 0 always is.
+  struct Pages {
+    char** of;
+    size_t capacity;
+  };
+  Pages birth_pages, death_pages;
 
   // (caller's node, function) -> stack, direct-mapped.
   struct StackSlot {
@@ -64,16 +66,17 @@ struct ThreadRecorder {
  private:
   static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
 
-  void* Record(char** pages, CounterKind kind, uint32_t index) {
-    char* page = pages[index / kCountersPerPage];
+  void* Record(Pages& pages, CounterKind kind, uint32_t index) {
+    const size_t at = index / kCountersPerPage;
+    char* page = MALLOW_LIKELY(at < pages.capacity) ? pages.of[at] : nullptr;
     if (MALLOW_UNLIKELY(page == nullptr)) {
       page = NewPage(pages, kind, index);
-      if (page == nullptr) return pages[0];
+      if (page == nullptr) return pages.of[0];
     }
     return page + index % kCountersPerPage * kRecordBytes;
   }
   // Null when there is no room; counts that.
-  char* NewPage(char** pages, CounterKind kind, uint32_t index);
+  char* NewPage(Pages& pages, CounterKind kind, uint32_t index);
 };
 
 }  // namespace mallow::record
