@@ -24,7 +24,7 @@ mallow failed or PROG cannot run on libmallow (it is then not started).`,
 			if err != nil {
 				return notStarted(err)
 			}
-			return notStarted(launch.Exec(command.With(launch.Preload(command.Env, path))))
+			return notStarted(launch.Exec(command.With(launch.Preload(command.Env, launch.Preloaded(path)))))
 		},
 	}
 	c.Flags().SetInterspersed(false)

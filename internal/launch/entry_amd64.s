@@ -1,14 +1,15 @@
 #include "textflag.h"
 
 #define SYS_rt_sigaction 13
+#define SYS_rt_sigprocmask 14
 #define SYS_fcntl 72
 #define F_GETFD 1
 #define EBADF 9
 
-// The entry point of build/mallow (linked with -E). It notes the ignored
-// signals and the closed standard descriptors, because the Go runtime is about
-// to replace both, and goes on to the runtime's own entry point. It keeps the
-// stack pointer and, as the ABI asks of an entry point, RDX.
+// The entry point of build/mallow (linked with -E). It notes the ignored and
+// the blocked signals and the closed standard descriptors, because the Go
+// runtime is about to replace them, and goes on to the runtime's own entry
+// point. It keeps the stack pointer and, as the ABI asks of an entry point, RDX.
 TEXT mallow_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVQ DX, R13
 	SUBQ $32, SP
@@ -32,6 +33,13 @@ askedSignal:
 	INCQ R12
 	CMPQ R12, $64
 	JLE  nextSignal
+
+	MOVQ $0, DI
+	MOVQ $0, SI                 // only ask
+	LEAQ ·entryBlocked(SB), DX
+	MOVQ $8, R10
+	MOVQ $SYS_rt_sigprocmask, AX
+	SYSCALL
 
 	MOVQ $0, R12                // descriptor
 nextDescriptor:

@@ -1,15 +1,20 @@
 package launch
 
 import (
+	"fmt"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // inherited is what the Go runtime changes before main and a program started
 // by mallow must still find: signals that were ignored (nohup, background
-// jobs of scripts, services) and standard descriptors that were closed.
+// jobs of scripts, services) or blocked, and standard descriptors that were
+// closed.
 type inherited struct {
 	ignored uint64 // bit n-1 for signal n
+	blocked uint64 // likewise
 	closed  uint64 // bit n for descriptor n
 }
 
@@ -17,11 +22,40 @@ type inherited struct {
 // Go runtime starts; zero in executables that are linked without it.
 var (
 	entryIgnored uint64
+	entryBlocked uint64
 	entryClosed  uint64
 )
 
 func inheritedState() inherited {
-	return inherited{ignored: entryIgnored, closed: entryClosed}
+	return inherited{ignored: entryIgnored, blocked: entryBlocked, closed: entryClosed}
+}
+
+// String writes s as one word, which parseInherited reads.
+func (s inherited) String() string {
+	return fmt.Sprintf("%x,%x,%x", s.ignored, s.blocked, s.closed)
+}
+
+func parseInherited(word string) (s inherited, err error) {
+	_, err = fmt.Sscanf(word, "%x,%x,%x", &s.ignored, &s.blocked, &s.closed)
+	return s, err
+}
+
+// giveBack brings the state back that this process inherited, just before it
+// executes a program. The calling goroutine must be locked to its thread,
+// whose signal mask the program gets.
+func (s inherited) giveBack() {
+	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
+		if s.ignores(sig) {
+			setDisposition(sig, ignoreSignal)
+		}
+	}
+	mask := unix.Sigset_t{Val: [16]uint64{s.blocked}}
+	unix.PthreadSigmask(unix.SIG_SETMASK, &mask, nil)
+	for fd := range 3 {
+		if s.closed&(1<<fd) != 0 {
+			syscall.Close(fd)
+		}
+	}
 }
 
 func (s inherited) ignores(sig syscall.Signal) bool {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 )
 
@@ -71,19 +72,11 @@ func Exec(c Command) error {
 	return &Error{StatusNotExecutable, fmt.Errorf("%s: cannot be executed", Quote(c.Path))}
 }
 
-// becomeProgram gives back what the Go runtime has changed of the state that
-// this process inherited, and executes path.
+// becomeProgram gives back what the Go runtime has changed, and executes path.
 func becomeProgram(s inherited, path string, argv, env []string) error {
-	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		if s.ignores(sig) {
-			setDisposition(sig, ignoreSignal)
-		}
-	}
-	for fd := range 3 {
-		if s.closed&(1<<fd) != 0 {
-			syscall.Close(fd)
-		}
-	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	s.giveBack()
 	return syscall.Exec(path, argv, env)
 }
 

@@ -3,6 +3,7 @@ package launch
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -24,6 +25,44 @@ const (
 // first usable one. A program may drop its user id and start another, so a
 // home folder, which others may not enter, is none of them.
 var libraryPlaces = []string{"/tmp", "/var/tmp", "/dev/shm"}
+
+// ld.so replaces $PLATFORM in LD_PRELOAD by the name of the machine. So each
+// kind of child is given what it can load: 64-bit ones libmallow, 32-bit ones
+// an empty library, and those of another libc, which take $PLATFORM for the
+// name of a folder that is not there, nothing. Without this, 32-bit children
+// complain on stderr and musl's die.
+const platformToken = "$PLATFORM"
+
+// platforms64 are the names that glibc gives to x86-64 machines.
+var platforms64 = []string{"x86_64", "haswell", "xeon_phi"}
+
+const platform32 = "i686"
+
+// Preloaded returns what to put into LD_PRELOAD for the library that Library
+// returned.
+func Preloaded(library string) string {
+	folder := filepath.Dir(library)
+	if _, err := os.Lstat(filepath.Join(folder, platforms64[0])); err != nil || !kernelNamesPlatform() {
+		return library
+	}
+	return filepath.Join(folder, platformToken, libraryName)
+}
+
+// kernelNamesPlatform tells whether ld.so will know the machine's name: the
+// kernel passes it to every program, but some that stand in for it do not.
+func kernelNamesPlatform() bool {
+	const platformTag = 15 // AT_PLATFORM
+	auxiliary, err := os.ReadFile("/proc/self/auxv")
+	if err != nil {
+		return false
+	}
+	for ; len(auxiliary) >= 16; auxiliary = auxiliary[16:] {
+		if binary.NativeEndian.Uint64(auxiliary) == platformTag {
+			return binary.NativeEndian.Uint64(auxiliary[8:]) != 0
+		}
+	}
+	return false
+}
 
 // Library returns the absolute path of a libmallow.so that every process may
 // preload: the one that MALLOW_LIB names, else the one inside this executable,
@@ -111,20 +150,35 @@ func unpackBelow(place, name string, content []byte) (string, error) {
 	return filepath.Join(fresh, libraryName), nil
 }
 
-// fill puts the library into folder at once: nobody loads half of it.
+// fill puts the library and what stands beside it into folder, each at once:
+// nobody loads half of it.
 func fill(folder string, content []byte) error {
-	file, err := os.CreateTemp(folder, libraryName+".")
+	failures := []error{
+		putFile(filepath.Join(folder, libraryName), content),
+		os.MkdirAll(filepath.Join(folder, platform32), 0o755),
+		os.Chmod(filepath.Join(folder, platform32), folderMode.Perm()),
+		putFile(filepath.Join(folder, platform32, libraryName), emptyLibrary()),
+	}
+	for _, platform := range platforms64 {
+		if err := os.Symlink(".", filepath.Join(folder, platform)); !errors.Is(err, os.ErrExist) {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(append(failures, os.Chmod(folder, folderMode.Perm()))...)
+}
+
+func putFile(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
+	defer os.Remove(file.Name()) // nothing to remove once it is renamed
 	_, err = file.Write(content)
 	// The creation mask may have taken bits away.
-	err = errors.Join(err, file.Chmod(fileMode), file.Close())
-	if err != nil {
+	if err = errors.Join(err, file.Chmod(fileMode), file.Close()); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(file.Name(), filepath.Join(folder, libraryName)), os.Chmod(folder, folderMode.Perm()))
+	return os.Rename(file.Name(), path)
 }
 
 // canHoldPrograms refuses a file system whose files ld.so may not map.
@@ -139,11 +193,23 @@ func canHoldPrograms(place string) error {
 	return nil
 }
 
-// isOurs holds when folder and the library in it belong to us, nobody else
-// can write to them and everybody can read them, and the content is right.
+// isOurs holds when folder and what is in it belong to us, nobody else can
+// write to them and everybody can read them, and the content is right.
 func isOurs(folder string, content []byte) bool {
-	path := filepath.Join(folder, libraryName)
-	if !isOwned(folder, folderMode) || !isOwned(path, fileMode) {
+	if !isOwned(folder, folderMode) || !isOwned(filepath.Join(folder, platform32), folderMode) {
+		return false
+	}
+	for _, platform := range platforms64 {
+		if target, err := os.Readlink(filepath.Join(folder, platform)); err != nil || target != "." {
+			return false
+		}
+	}
+	return holds(filepath.Join(folder, libraryName), content) &&
+		holds(filepath.Join(folder, platform32, libraryName), emptyLibrary())
+}
+
+func holds(path string, content []byte) bool {
+	if !isOwned(path, fileMode) {
 		return false
 	}
 	found, err := os.ReadFile(path)

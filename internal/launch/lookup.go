@@ -29,9 +29,9 @@ func Lookup(name string, args []string) (Command, error) {
 	}
 	c := Command{Name: name, Path: path, Argv: append([]string{name}, args...), Env: os.Environ()}
 	switch kind, err := kindOf(path); {
-	case err != nil || kind == forKernel:
+	case err != nil || kind == kernelRuns:
 		return c, nil // what cannot be read may well be executed
-	case kind == binary:
+	case kind == nobodyRuns:
 		return Command{}, failedExec(path, syscall.ENOEXEC)
 	}
 	c.Path, c.Argv = shell, append([]string{shell, path}, args...)
@@ -98,9 +98,9 @@ func executable(path, name string) error {
 type kind int
 
 const (
-	forKernel kind = iota // ELF, or a script that names its interpreter
-	text                  // a script for the shell
-	binary                // neither
+	kernelRuns kind = iota // ELF, or a script that names its interpreter
+	shellRuns              // a script for the shell
+	nobodyRuns             // neither
 )
 
 // kindOf judges a file by its first line, as shells do before they read what
@@ -108,21 +108,21 @@ const (
 func kindOf(path string) (kind, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return forKernel, err
+		return kernelRuns, err
 	}
 	defer file.Close()
 	head := make([]byte, 256)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return forKernel, err
+		return kernelRuns, err
 	}
 	head = head[:n]
 	if bytes.HasPrefix(head, []byte("\x7fELF")) || bytes.HasPrefix(head, []byte("#!")) {
-		return forKernel, nil
+		return kernelRuns, nil
 	}
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	if bytes.IndexByte(line, 0) >= 0 {
-		return binary, nil
+		return nobodyRuns, nil
 	}
-	return text, nil
+	return shellRuns, nil
 }

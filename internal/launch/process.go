@@ -36,10 +36,7 @@ func Prepare(c Command) (*Process, error) {
 		gate.Close()
 		return nil, &Error{StatusCannotRecord, fmt.Errorf("cannot start %s: %w", Quote(c.Name), err)}
 	}
-	state := inheritedState()
-	argv := append([]string{
-		waitingName, strconv.Itoa(pair[1]), strconv.FormatUint(state.ignored, 16), strconv.FormatUint(state.closed, 16), c.Path,
-	}, c.Argv...)
+	argv := append([]string{waitingName, strconv.Itoa(pair[1]), inheritedState().String(), c.Path}, c.Argv...)
 	pid, err := syscall.ForkExec(self(), argv, &syscall.ProcAttr{Env: c.Env, Files: []uintptr{0, 1, 2}})
 	if err != nil {
 		gate.Close()
@@ -96,22 +93,18 @@ func (p *Process) reap() {
 // a process that was made by Prepare: there it waits for Release and never
 // returns.
 func BecomeProgram() {
-	if len(os.Args) < 6 || os.Args[0] != waitingName {
+	if len(os.Args) < 5 || os.Args[0] != waitingName {
 		return
 	}
 	fd, err := strconv.Atoi(os.Args[1])
 	if err != nil {
 		return
 	}
-	ignored, err := strconv.ParseUint(os.Args[2], 16, 64)
+	state, err := parseInherited(os.Args[2])
 	if err != nil {
 		return
 	}
-	closed, err := strconv.ParseUint(os.Args[3], 16, 64)
-	if err != nil {
-		return
-	}
-	path, argv := os.Args[4], os.Args[5:]
+	path, argv := os.Args[3], os.Args[4:]
 
 	setCloseOnExec(fd, true)
 	gate := os.NewFile(uintptr(fd), "gate")
@@ -120,7 +113,7 @@ func BecomeProgram() {
 		os.Exit(StatusCannotRecord) // abandoned
 	}
 	env := replaced(os.Environ(), strings.Split(string(settings), "\x00"))
-	err = becomeProgram(inherited{ignored: ignored, closed: closed}, path, argv, env)
+	err = becomeProgram(state, path, argv, env)
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		fmt.Fprintf(gate, "%d", int(errno))

@@ -54,7 +54,7 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 		return Recorded{}, &Error{StatusCannotRecord, err}
 	}
 	started := time.Now()
-	if err := process.Release(Preload(c.Env, o.Library), RecordInto(c.Env, absolute)); err != nil {
+	if err := process.Release(Preload(c.Env, Preloaded(o.Library)), RecordInto(c.Env, absolute)); err != nil {
 		os.Remove(folder)
 		return Recorded{}, err
 	}

@@ -1,10 +1,13 @@
 package launch
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -98,8 +101,7 @@ func (p *Process) Wait() (Result, error) {
 		case err != nil:
 			return Result{}, err
 		case status.Stopped():
-			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-			syscall.Kill(p.Pid, syscall.SIGCONT)
+			p.stopAlong()
 		default:
 			r := Result{
 				ExitStatus: status.ExitStatus(),
@@ -112,6 +114,25 @@ func (p *Process) Wait() (Result, error) {
 			return r, nil
 		}
 	}
+}
+
+// stopAlong stops mallow when the program stays stopped. A key on the terminal
+// stops and continues both, and then the news that the program was stopped may
+// come when it runs again already.
+func (p *Process) stopAlong() {
+	time.Sleep(50 * time.Millisecond)
+	if !isStopped(p.Pid) {
+		return
+	}
+	syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	syscall.Kill(p.Pid, syscall.SIGCONT)
+}
+
+func isStopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	// The name before the state may contain anything, also a bracket.
+	_, state, found := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
+	return err == nil && found && strings.HasPrefix(state, "T")
 }
 
 // DieBy ends the calling process by sig, so that whoever waits for mallow

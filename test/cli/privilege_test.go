@@ -88,7 +88,7 @@ func refused(t *testing.T, user uint32, folder, program, sentence string) {
 func TestSetuid(t *testing.T) {
 	folder := sharedFolder(t)
 	program := copyOf(t, "/bin/true", folder)
-	if err := os.Chmod(program, 0o4755); err != nil {
+	if err := os.Chmod(program, 0o755|os.ModeSetuid); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, nobody, folder, program, "runs as user root (setuid), so the system ignores LD_PRELOAD; run mallow as that user")
@@ -100,7 +100,7 @@ func TestSetuid(t *testing.T) {
 func TestSetuidToLess(t *testing.T) {
 	folder := sharedFolder(t)
 	program := copyOf(t, "/bin/true", folder)
-	if err := errors.Join(os.Chown(program, nobody, nobody), os.Chmod(program, 0o4755)); err != nil {
+	if err := errors.Join(os.Chown(program, nobody, nobody), os.Chmod(program, 0o755|os.ModeSetuid)); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, 0, folder, program, "runs as user nobody (setuid)")

@@ -94,7 +94,7 @@ func TestDescriptors(t *testing.T) {
 // What a process inherits besides: dispositions and mask of signals, limits, creation mask, process group,
 // priority. `exec` keeps the shell from becoming another process in between.
 func TestInheritedState(t *testing.T) {
-	show := `{ grep -E '^(Sig|NoNewPrivs|Seccomp|Cpus_allowed|THP)' /proc/self/status; ulimit -a; ulimit -H -n; umask
+	show := `{ grep -E '^(Sig(Blk|Ign|Cgt)|NoNewPrivs|Seccomp|Cpus_allowed|THP)' /proc/self/status; ulimit -a; ulimit -H -n; umask
 nice; ps -o sid= -p $$ >/dev/null; cut -d ' ' -f 19,40,41 /proc/self/stat; } >$OUTPUT`
 	for _, before := range []string{
 		"", "trap '' PIPE; ", "trap '' INT QUIT HUP; ", "trap '' CHLD TSTP TTIN TTOU USR1; ", "ulimit -n 700; ", "umask 027; ", "ulimit -c 0; ",
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   return 1;
 }
 `)
-	sameAsAlone(t, `exec `+program+` "$@"`, "/bin/sh", "-c", `grep Sig /proc/self/status >$OUTPUT`)
+	sameAsAlone(t, `exec `+program+` "$@" >$OUTPUT`, "/bin/grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status")
 }
 
 // The environment is the same but for the two settings that do the work.
