@@ -1,5 +1,7 @@
 #include "record/rule.h"
 
+#include "record/loaded_image.h"
+#include "record/made_context.h"
 #include "record/module_generation.h"
 
 namespace mallow::record {
@@ -125,9 +127,8 @@ bool FindRow(uintptr_t pc, UnwindScratch* scratch, bool* signal_frame, bool* in_
              dl_find_object* found) {
   *in_object = _dl_find_object(reinterpret_cast<void*>(pc), found) == 0;
   if (!*in_object) return false;
-  const LoadedObject object{reinterpret_cast<uintptr_t>(found->dlfo_map_start),
-                            reinterpret_cast<uintptr_t>(found->dlfo_map_end),
-                            static_cast<const uint8_t*>(found->dlfo_eh_frame)};
+  const LoadedImage image = FindLoadedImage(*found);
+  const LoadedObject object{image.start, image.end, static_cast<const uint8_t*>(found->dlfo_eh_frame)};
   FrameEntry entry;
   if (!FindFrameEntry(object, pc, &entry) || !FindUnwindRow(object, entry, pc, scratch)) return false;
   *signal_frame = entry.signal_frame;
@@ -142,6 +143,8 @@ void MakeRule(uintptr_t pc, bool interrupted, UnwindScratch* scratch, StackMemor
   if (source->in_object) NoteLinkMap(source->found.dlfo_link_map);
   if (found) {
     source->rule = RuleOfRow(scratch->row, signal_frame);
+  } else if (!interrupted && pc == StartOfMadeContexts(scratch)) {
+    source->rule = {0, 0, RuleKind::kOutermost, 0};
   } else if (IsSignalTrampoline(pc, memory)) {
     source->rule = kSignalRule;
   } else {

@@ -9,8 +9,6 @@ namespace {
 
 uintptr_t g_own_text_start, g_own_text_bytes;
 
-bool InOwnText(FrameKey key) { return key - g_own_text_start < g_own_text_bytes; }
-
 // No code lies in the first page; 0 itself ends a stack.
 constexpr uintptr_t kLowestPc = 4096;
 
@@ -35,6 +33,8 @@ void SetOwnText(uintptr_t start, uintptr_t end) {
   g_own_text_start = start;
   g_own_text_bytes = end - start;
 }
+
+bool InOwnText(uintptr_t pc) { return pc - g_own_text_start < g_own_text_bytes; }
 
 // --- One capture ------------------------------------------------------------------------------
 
@@ -248,13 +248,12 @@ CaptureContext::Advance CaptureContext::Arrive(const WalkedFrame& from, uintptr_
                                                uintptr_t bp, Cursor* cursor) {
   const bool interrupted = from.rule.signal_frame() && kMutant != Mutant::kSignalPcDecremented;
   const Cursor caller{pc | (interrupted ? kInterrupted : 0), sp, bp};
+  if (!Progresses(from.sp, caller, from.rule.signal_frame())) return EndTruncated(Truncation::kDamagedStack);
   if (pc == 0 && !from.rule.signal_frame()) {
     outermost_caller_ = caller;
     return EndWith(End::kZeroReturn);
   }
-  if (!CanBePc(pc) || !Progresses(from.sp, caller, from.rule.signal_frame())) {
-    return EndTruncated(Truncation::kDamagedStack);
-  }
+  if (!CanBePc(pc)) return EndTruncated(Truncation::kDamagedStack);
   *cursor = caller;
   return Advance::kDone;
 }
@@ -409,6 +408,7 @@ CaptureContext::End CaptureContext::WalkInterpreted(const Registers& registers, 
     }
     Interpretation status;
     log_.count = 0;
+    if (entry.rule.kind == RuleKind::kOutermost) return End::kOutermost;
     if (entry.rule.kind == RuleKind::kNoUnwindInfo) return truncated(Truncation::kNoUnwindInfo);
     if (entry.rule.kind == RuleKind::kSignal) {
       status = RecoverFromSignal(frame, &caller);

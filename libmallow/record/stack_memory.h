@@ -18,7 +18,7 @@ class StackMemory {
  public:
   // Starts a capture at stack pointer `sp`, which is live: the word below it holds a return address.
   MALLOW_ALWAYS_INLINE void Begin(uintptr_t sp) {
-    asked_page_ = 0;
+    asked_page_ = kNoPage;
     if (MALLOW_UNLIKELY(!InOwnRange(sp - sizeof(uintptr_t)))) SwitchTo(sp - sizeof(uintptr_t));
   }
 
@@ -49,6 +49,7 @@ class StackMemory {
     uintptr_t low = 0, high = 0;  // page-aligned, [low, high)
   };
   static constexpr unsigned kOthers = 4;
+  static constexpr uintptr_t kNoPage = 1;
 
   void SwitchTo(uintptr_t address);
   bool Ask(uintptr_t address);
@@ -56,7 +57,7 @@ class StackMemory {
   Range own_;
   Range others_[kOthers];  // latest first
   uint32_t home_ = 0;
-  uintptr_t asked_page_ = 0;  // readable in this capture, outside the own range; 0 none
+  uintptr_t asked_page_ = kNoPage;  // readable in this capture, outside the own range
 };
 
 }  // namespace mallow::record

@@ -55,6 +55,7 @@ struct CaptureStatistics {
 
 // Frames whose pc lies in [start, end) are left out at the inner end of every path. Before the first capture.
 void SetOwnText(uintptr_t start, uintptr_t end);
+bool InOwnText(uintptr_t pc);
 
 // Objects may have been unloaded: every thread forgets its rules and its last stack at its next capture.
 // Any thread, any time; one atomic addition.

@@ -81,7 +81,10 @@ MALLOW_FRAME void RealignedVariable(int depth, int, int, int, int, int, int on_s
   Wander(depth - 1);
   Keep(more);
 }
-MALLOW_FRAME void CallRealignedVariable(int depth) { RealignedVariable(depth, 1, 2, 3, 4, 5, 6, 7); asm volatile(""); }
+MALLOW_FRAME void CallRealignedVariable(int depth) {
+  RealignedVariable(depth, 1, 2, 3, 4, 5, 6, 7);
+  asm volatile("");
+}
 
 MALLOW_FRAME void MaybeThrow(int depth) {
   Wander(depth - 1);
@@ -198,9 +201,9 @@ void OnSignal(int) {
   t_in_handler = nested;
 }
 
-void (*const kFrames[])(int) = {Plain,    Plain,  Wide,       UsesBpFreely,     Alloca,
-                                Realigned, Sorts, Catches,    VariableLengthArray, CallRealignedVariable,
-                                JumpTarget, Recurses, Switches, RaisesOnOwnStack, RaisesOnSignalStack};
+void (*const kFrames[])(int) = {Plain,      Plain,    Wide,     UsesBpFreely,        Alloca,
+                                Realigned,  Sorts,    Catches,  VariableLengthArray, CallRealignedVariable,
+                                JumpTarget, Recurses, Switches, RaisesOnOwnStack,    RaisesOnSignalStack};
 
 MALLOW_FRAME void Wander(int depth) {
   if (Random(3) == 0) CaptureHere();
@@ -229,7 +232,7 @@ void* Run(void* seed) {
 
 int main(int argc, char** argv) {
   g_rounds = argc > 1 ? atoi(argv[1]) : 400;
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = OnSignal;
   sigfillset(&action.sa_mask);
   sigaction(SIGUSR1, &action, nullptr);
@@ -238,7 +241,8 @@ int main(int argc, char** argv) {
 
   constexpr int kThreads = 3;
   pthread_t threads[kThreads];
-  for (uintptr_t i = 0; i < kThreads; ++i) pthread_create(&threads[i], nullptr, Run, reinterpret_cast<void*>(i + 1));
+  for (uintptr_t i = 0; i < kThreads; ++i)
+    pthread_create(&threads[i], nullptr, Run, reinterpret_cast<void*>(i + 1));
   Run(nullptr);
   for (pthread_t thread : threads) pthread_join(thread, nullptr);
   return mallow::unwind_test::Report("adversarial");

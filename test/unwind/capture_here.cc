@@ -8,30 +8,29 @@
 #include "oracle.h"
 
 // Hands the state of the caller, as at its call instruction, to the C function.
-#define MALLOW_CAPTURE_ENTRY(name, target)  \
-  asm(".text\n.globl " name "\n.type " name \
-      ",@function\n" name                   \
-      ":\n"                                 \
-      ".cfi_startproc\n"                    \
-      "sub $72, %rsp\n"                     \
-      ".cfi_adjust_cfa_offset 72\n"         \
-      "mov 72(%rsp), %rax\n"                \
-      "mov %rax, 0(%rsp)\n"                 \
-      "lea 80(%rsp), %rax\n"                \
-      "mov %rax, 8(%rsp)\n"                 \
-      "mov %rbp, 16(%rsp)\n"                \
-      "mov %rbx, 24(%rsp)\n"                \
-      "mov %r12, 32(%rsp)\n"                \
-      "mov %r13, 40(%rsp)\n"                \
-      "mov %r14, 48(%rsp)\n"                \
-      "mov %r15, 56(%rsp)\n"                \
-      "mov %rsp, %rdi\n"                    \
-      "call " target                        \
-      "\n"                                  \
-      "add $72, %rsp\n"                     \
-      ".cfi_adjust_cfa_offset -72\n"        \
-      "ret\n"                               \
-      ".cfi_endproc\n"                      \
+#define MALLOW_CAPTURE_ENTRY(name, target)                      \
+  asm(".text\n.globl " name "\n.type " name ",@function\n" name \
+      ":\n"                                                     \
+      ".cfi_startproc\n"                                        \
+      "sub $72, %rsp\n"                                         \
+      ".cfi_adjust_cfa_offset 72\n"                             \
+      "mov 72(%rsp), %rax\n"                                    \
+      "mov %rax, 0(%rsp)\n"                                     \
+      "lea 80(%rsp), %rax\n"                                    \
+      "mov %rax, 8(%rsp)\n"                                     \
+      "mov %rbp, 16(%rsp)\n"                                    \
+      "mov %rbx, 24(%rsp)\n"                                    \
+      "mov %r12, 32(%rsp)\n"                                    \
+      "mov %r13, 40(%rsp)\n"                                    \
+      "mov %r14, 48(%rsp)\n"                                    \
+      "mov %r15, 56(%rsp)\n"                                    \
+      "mov %rsp, %rdi\n"                                        \
+      "call " target                                            \
+      "\n"                                                      \
+      "add $72, %rsp\n"                                         \
+      ".cfi_adjust_cfa_offset -72\n"                            \
+      "ret\n"                                                   \
+      ".cfi_endproc\n"                                          \
       ".size " name ", . - " name "\n")
 
 MALLOW_CAPTURE_ENTRY("CaptureHere", "CheckCapture");

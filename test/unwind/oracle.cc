@@ -95,7 +95,8 @@ void PrintDifference(const record::Registers& start, NodeId node, ReadNode read_
   Oracle oracle(&context);
   if (!oracle.StepTo(start)) dprintf(STDERR_FILENO, " (never comes to the frame of the capture)");
   for (int frames = 0; frames < 100; ++frames) {
-    dprintf(STDERR_FILENO, oracle.interrupted() ? " 1%014lx" : " %lx", static_cast<unsigned long>(oracle.pc()));
+    dprintf(STDERR_FILENO, oracle.interrupted() ? " 1%014lx" : " %lx",
+            static_cast<unsigned long>(oracle.pc()));
     if (!oracle.Step()) break;
   }
   dprintf(STDERR_FILENO, "\n");

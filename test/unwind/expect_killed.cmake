@@ -1,0 +1,15 @@
+# Runs PROGRAM with ARGUMENTS (commas between them), a build with a deliberate fault: fails if the program finds nothing wrong.
+string(REPLACE "," ";" ARGUMENTS "${ARGUMENTS}")
+execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} TIMEOUT 120 RESULT_VARIABLE result OUTPUT_VARIABLE output
+  ERROR_VARIABLE errors)
+message("${output}")
+if(result STREQUAL "0")
+  message(FATAL_ERROR "the mutant survives: ${PROGRAM} reports no difference")
+endif()
+if(output MATCHES "vacuous" OR errors MATCHES "vacuous")
+  message(FATAL_ERROR "vacuous: ${errors}")
+endif()
+if(NOT result MATCHES "^1$|Segmentation|Bus error|Abort|timeout")
+  message(FATAL_ERROR "the program could not be run: ${result}")
+endif()
+message("killed: ${result}")
