@@ -3,6 +3,8 @@
 package profile
 
 import (
+	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -50,6 +52,15 @@ type Process struct {
 	Origins [Origins]Totals
 }
 
+// Name tells the process from others: program and process id.
+func (process *Process) Name() string {
+	im := process.Image
+	if im.Executable == "" {
+		return im.Name
+	}
+	return fmt.Sprintf("%s %d", filepath.Base(im.Executable), im.PID)
+}
+
 // MemanalyzeFigures are those of the program and its libraries together,
 // without what libc allocated and released on its own account.
 type MemanalyzeFigures struct {
@@ -62,6 +73,7 @@ type Quality struct {
 	TruncatedStacks uint64 // stacks that could not be unwound to their start
 	TruncatedCalls  uint64 // allocations with such a stack
 	UnplacedCalls   uint64 // allocations without any stack
+	InheritedFrees  uint64 // frees of blocks from before a fork or before recording
 	Incomplete      bool
 	PeakErrorBytes  uint64
 	Warnings        []string
@@ -146,12 +158,16 @@ func (p *Profile) describeQuality() {
 	q := &p.Quality
 	for _, rec := range p.Recordings {
 		q.Warnings = append(q.Warnings, rec.Warnings...)
-		for _, im := range rec.Images {
-			q.Incomplete = q.Incomplete || im.Incomplete != 0 || im.LostCalls > 0
-			q.PeakErrorBytes += im.PeakErrorBytes()
-			for _, w := range im.Warnings {
-				q.Warnings = append(q.Warnings, im.Name+": "+w)
-			}
+	}
+	for _, process := range p.Processes {
+		im := process.Image
+		q.Incomplete = q.Incomplete || im.Incomplete != 0 || im.LostCalls > 0
+		q.PeakErrorBytes += im.PeakErrorBytes()
+		for i := range im.Shards {
+			q.InheritedFrees += im.Shards[i].InheritedFrees
+		}
+		for _, w := range im.Warnings {
+			q.Warnings = append(q.Warnings, process.Name()+": "+w)
 		}
 	}
 }

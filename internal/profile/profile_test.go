@@ -173,7 +173,7 @@ func TestQuality(t *testing.T) {
 	if q.TruncatedStacks != 2 || q.TruncatedCalls != 31 || q.UnplacedCalls != 7 || !q.Incomplete {
 		t.Errorf("%+v", q)
 	}
-	for _, want := range []string{"disk was full", "stack table is full", "were being counted"} {
+	for _, want := range []string{"disk was full", "stack table is full", "calls in flight"} {
 		if !strings.Contains(strings.Join(p.Warnings(), "\n"), want) {
 			t.Errorf("no warning about %q in %q", want, p.Warnings())
 		}

@@ -211,15 +211,15 @@ func (im *Image) describeIncompleteness() {
 		}
 	}
 	if im.LostCalls > 0 {
-		im.warn("%d calls could not be counted", im.LostCalls)
+		im.warn("calls that could not be counted: %d", im.LostCalls)
 	}
 	if im.UnrecordedChildren > 0 {
-		im.warn("%d forked children could not be recorded", im.UnrecordedChildren)
+		im.warn("forked children that could not be recorded: %d", im.UnrecordedChildren)
 	}
 	if im.VforkChildren > 0 {
-		im.warn("%d vfork children are counted in this process", im.VforkChildren)
+		im.warn("vfork children that are counted in this process: %d", im.VforkChildren)
 	}
 	if n := im.inFlight(); n > 0 {
-		im.warn("%d calls were being counted when the process ended or was read: their counters may lack one", n)
+		im.warn("calls in flight when the process ended or was read: %d, each may be counted in part", n)
 	}
 }

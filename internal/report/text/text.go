@@ -34,14 +34,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	r.functions()
 	r.table()
 	r.processes()
-	r.quality()
-	if o.Next != "" {
-		next := "next: " + o.Next
-		if o.Wrote != "" {
-			next = "wrote " + o.Wrote + "     " + next
-		}
-		r.line(r.style.dim(term.Safe(next)))
-	}
+	r.ending()
 	return out.Flush()
 }
 
@@ -81,8 +74,8 @@ func (r *report) figures() figures {
 func (r *report) headline() {
 	f := r.figures()
 	parts := []string{
-		r.style.bold(count(f.allocations) + plural(f.allocations, " allocation", " allocations")),
-		count(f.frees) + plural(f.frees, " free", " frees"),
+		r.style.bold(counted(f.allocations, "allocation", "allocations")),
+		counted(f.frees, "free", "frees"),
 		size(f.peak) + " peak",
 		count(f.live) + " never freed" + inBrackets(f.liveBytes),
 		count(f.temporary) + " temporary",
@@ -159,7 +152,7 @@ func (r *report) table() {
 			calls += site.Counters.Calls
 		}
 		r.line(r.style.dim(fmt.Sprintf(columns, count(calls), percent(calls, whole), "", "", "", "") +
-			fmt.Sprintf("%s more %s", count(uint64(len(rest))), plural(uint64(len(rest)), "site", "sites"))))
+			counted(uint64(len(rest)), "more site", "more sites")))
 	}
 }
 
@@ -266,34 +259,49 @@ func (r *report) processes() {
 	for _, process := range all[:min(len(all), processesShown)] {
 		t := &process.Totals
 		r.line(r.cut(fmt.Sprintf(columns, count(t.Allocations), percent(t.Allocations, whole), size(t.Bytes), size(t.PeakBytes),
-			orDash(t.LiveBlocks, size(t.LiveBytes)), orDash(t.Temporary, percent(t.Temporary, t.Allocations))) + processName(process)))
+			orDash(t.LiveBlocks, size(t.LiveBytes)), orDash(t.Temporary, percent(t.Temporary, t.Allocations))) + term.Safe(process.Name())))
 	}
 	if more := len(all) - processesShown; more > 0 {
 		r.line(r.style.dim(fmt.Sprintf(columns, "", "", "", "", "", "") + fmt.Sprintf("%d more processes", more)))
 	}
 }
 
-func (r *report) quality() {
-	r.line("")
+// notes says how far the figures can be trusted.
+func (r *report) notes() []string {
+	var notes []string
 	q := &r.profile.Quality
 	if q.TruncatedStacks > 0 {
-		r.note(fmt.Sprintf("%s %s could not be followed to the start of their thread (%s of the allocations)",
-			count(q.TruncatedStacks), plural(q.TruncatedStacks, "stack", "stacks"),
+		notes = append(notes, fmt.Sprintf("%s could not be followed to the start of %s thread (%s of the allocations)",
+			counted(q.TruncatedStacks, "stack", "stacks"), plural(q.TruncatedStacks, "its", "their"),
 			percent(q.TruncatedCalls, r.profile.Totals.Allocations)))
 	}
 	if q.UnplacedCalls > 0 {
-		r.note(count(q.UnplacedCalls) + " allocations are counted without their stack and function")
+		notes = append(notes, counted(q.UnplacedCalls, "allocation is", "allocations are")+" counted without stack and function")
+	}
+	if q.InheritedFrees > 0 {
+		notes = append(notes, counted(q.InheritedFrees, "free", "frees")+" released what was allocated before a fork, or before recording")
 	}
 	if q.PeakErrorBytes > 0 {
-		r.note("the peak is exact to " + size(q.PeakErrorBytes) + ", because several threads allocated")
+		notes = append(notes, "the peak is exact to "+size(q.PeakErrorBytes)+", because several threads allocated")
 	}
-	for _, warning := range grouped(r.profile.Warnings()) {
-		r.note(warning)
-	}
+	return append(notes, grouped(r.profile.Warnings())...)
 }
 
-func (r *report) note(text string) {
-	r.line(r.style.warn("note:") + " " + term.Safe(text))
+func (r *report) ending() {
+	notes := r.notes()
+	if len(notes) > 0 || r.options.Next != "" {
+		r.line("")
+	}
+	for _, note := range notes {
+		r.line(r.style.warn("note:") + " " + term.Safe(note))
+	}
+	if next := r.options.Next; next != "" {
+		next = "next: " + next
+		if r.options.Wrote != "" {
+			next = "wrote " + r.options.Wrote + "     " + next
+		}
+		r.line(r.style.dim(term.Safe(next)))
+	}
 }
 
 // cut shortens a line to the width of the terminal.

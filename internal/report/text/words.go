@@ -73,6 +73,9 @@ func orDash(n uint64, text string) string {
 	return text
 }
 
+// counted writes a number of things.
+func counted(n uint64, one, many string) string { return count(n) + " " + plural(n, one, many) }
+
 func plural(n uint64, one, many string) string {
 	if n == 1 {
 		return one
@@ -97,7 +100,7 @@ func sentence(f analyze.Fact) string {
 	case analyze.Regrown:
 		return part(f.Share) + "passed on to realloc"
 	case analyze.Failed:
-		return count(f.Count) + " calls failed"
+		return counted(f.Count, "call", "calls") + " failed"
 	}
 	return ""
 }
@@ -242,14 +245,6 @@ func functionWidth(sites []*profile.Site) int {
 		}
 	}
 	return width
-}
-
-func processName(p *profile.Process) string {
-	name := path.Base(p.Image.Executable)
-	if p.Image.Executable == "" {
-		name = "(unknown program)"
-	}
-	return fmt.Sprintf("%s %d", term.Safe(name), p.Image.PID)
 }
 
 func byAllocations(processes []*profile.Process) []*profile.Process {
