@@ -2,10 +2,11 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -135,16 +136,14 @@ func readCounts(t testing.TB, folder string) []CountedProcess {
 	return processes
 }
 
-// SortProcesses orders processes by executable and calls, so that those of two runs can be compared.
+// SortProcesses orders processes by executable and counts, so that those of two runs can be compared.
 func SortProcesses(processes []CountedProcess) {
-	sort.Slice(processes, func(i, j int) bool {
-		left, right := processes[i], processes[j]
-		if left.Executable != right.Executable {
-			return left.Executable < right.Executable
-		}
-		if left.Counts.Allocations() != right.Counts.Allocations() {
-			return left.Counts.Allocations() < right.Counts.Allocations()
-		}
-		return left.Counts.Frees < right.Counts.Frees
+	slices.SortFunc(processes, func(left, right CountedProcess) int {
+		return cmp.Or(
+			cmp.Compare(left.Executable, right.Executable),
+			cmp.Compare(left.Counts.Allocations(), right.Counts.Allocations()),
+			cmp.Compare(left.Counts.Bytes, right.Counts.Bytes),
+			cmp.Compare(left.Counts.Frees, right.Counts.Frees),
+			cmp.Compare(left.Counts.FreeNulls, right.Counts.FreeNulls))
 	})
 }

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// sample is one run of a workload in one mode.
+type sample struct {
+	cpu  time.Duration // user and system, of the whole process tree
+	wall time.Duration
+	rss  int64 // bytes, of the largest process of the tree
+	// Of recorded runs only.
+	size   int64         // bytes on disk
+	report time.Duration // wall time of `mallow report`
+}
+
+// measurer runs workloads. Its folder is emptied between runs.
+type measurer struct {
+	folder  string
+	library string
+	cli     string
+}
+
+// measure runs the workload once.
+func (m measurer) measure(work workload, mode mode) (sample, error) {
+	output := filepath.Join(m.folder, "out")
+	os.RemoveAll(output)
+	if err := os.Mkdir(output, 0o755); err != nil {
+		return sample{}, err
+	}
+	defer os.RemoveAll(output)
+	recording := filepath.Join(output, "run.mallow")
+	arguments, settings := work.command, append([]string{}, work.settings...)
+	switch mode {
+	case library:
+		settings = append(settings, "LD_PRELOAD="+m.library)
+	case recorded:
+		arguments = append([]string{m.cli, "record", "-o", recording, "--"}, arguments...)
+	case heaptrack:
+		arguments = append([]string{"heaptrack", "-o", filepath.Join(output, "heaptrack")}, arguments...)
+	}
+	result, err := runMeasured(arguments, settings, work)
+	if err != nil {
+		return sample{}, fmt.Errorf("%s under %s: %w", work.name, mode, err)
+	}
+	switch mode {
+	case recorded:
+		if result.size, err = allocatedBytes(recording); err != nil {
+			return sample{}, err
+		}
+		start := time.Now()
+		if err := run(m.cli, "report", recording); err != nil {
+			return sample{}, err
+		}
+		result.report = time.Since(start)
+	case heaptrack:
+		if result.size, err = allocatedBytes(output); err != nil {
+			return sample{}, err
+		}
+	}
+	return result, nil
+}
+
+func runMeasured(arguments, settings []string, work workload) (sample, error) {
+	timeout := work.timeout
+	if timeout == 0 {
+		timeout = 3 * time.Minute
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	process := exec.CommandContext(ctx, arguments[0], arguments[1:]...)
+	process.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C.UTF-8"}, settings...)
+	var problems bytes.Buffer
+	process.Stderr = &problems
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	process.Cancel = func() error { return syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
+	if work.input != "" {
+		input, err := os.Open(work.input)
+		if err != nil {
+			return sample{}, err
+		}
+		defer input.Close()
+		process.Stdin = input
+	}
+	start := time.Now()
+	if err := process.Run(); err != nil {
+		return sample{}, fmt.Errorf("%w\n%s", err, problems.String())
+	}
+	wall := time.Since(start)
+	usage := process.ProcessState.SysUsage().(*syscall.Rusage)
+	return sample{
+		cpu:  process.ProcessState.UserTime() + process.ProcessState.SystemTime(),
+		wall: wall,
+		rss:  usage.Maxrss * 1024,
+	}, nil
+}
+
+// allocatedBytes is what the files below a folder take on disk.
+func allocatedBytes(folder string) (int64, error) {
+	var sum int64
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if info.Mode().IsRegular() {
+			sum += info.Sys().(*syscall.Stat_t).Blocks * 512
+		}
+		return nil
+	})
+	return sum, err
+}
