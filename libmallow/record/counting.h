@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "base/config.h"
-#include "record/process.h"
+#include "record/image_format.h"
 #include "record/thread_recorder.h"
 
 namespace mallow::record {
@@ -35,7 +35,8 @@ inline constexpr uint32_t kNoShard = (1u << 20) - 1;  // born while its thread c
 
 class Counting {
  public:
-  Counting(Process& process, ThreadRecorder& thread) : process_(process), thread_(thread), shard_(*thread.shard) {}
+  explicit Counting(ThreadRecorder& thread)
+      : thread_(thread), shard_(*thread.shard), first_(*thread.first_shard), header_(*thread.header) {}
 
   void Birth(StackId stack, size_t bytes, size_t usable_bytes);
   // A realloc that fails, a malloc without memory.
@@ -47,8 +48,7 @@ class Counting {
   void Flush();
 
  private:
-  uint64_t Epoch() const { return __atomic_load_n(&process_.header().peak_epoch, __ATOMIC_RELAXED); }
-  bool IsFirst() const { return &shard_ == &process_.first(); }
+  uint64_t Epoch() const { return __atomic_load_n(&header_.peak_epoch, __ATOMIC_RELAXED); }
   void LeavePeak();
   // Own figures that other threads look at: one plain store.
   static void Add(int64_t& figure, int64_t change) { __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED); }
@@ -60,9 +60,10 @@ class Counting {
     }
   }
 
-  Process& process_;
   ThreadRecorder& thread_;
   Shard& shard_;
+  Shard& first_;
+  Header& header_;
 };
 
 // Marks the calls that a kill may leave half counted.
@@ -98,15 +99,14 @@ inline void Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
   shard_.live_blocks++;
   Add(shard_.live_bytes, static_cast<int64_t>(bytes));
   if (!IsLibcStack(stack)) Add(shard_.live_bytes_program, static_cast<int64_t>(bytes));
-  if (MALLOW_LIKELY(IsFirst())) {
-    const Header& header = process_.header();
-    const int64_t sum = shard_.live_bytes + __atomic_load_n(&header.shared_live, __ATOMIC_RELAXED);
+  if (MALLOW_LIKELY(thread_.is_first())) {
+    const int64_t sum = shard_.live_bytes + __atomic_load_n(&header_.shared_live, __ATOMIC_RELAXED);
     if (sum > static_cast<int64_t>(shard_.peak_bytes)) {
       __atomic_store_n(&shard_.peak_bytes, static_cast<uint64_t>(sum), __ATOMIC_RELAXED);
       __atomic_store_n(&shard_.at_peak, 1, __ATOMIC_RELAXED);
     }
     const int64_t sum_program =
-        shard_.live_bytes_program + __atomic_load_n(&header.shared_live_program, __ATOMIC_RELAXED);
+        shard_.live_bytes_program + __atomic_load_n(&header_.shared_live_program, __ATOMIC_RELAXED);
     if (sum_program > static_cast<int64_t>(shard_.peak_bytes_program)) {
       shard_.peak_bytes_program = static_cast<uint64_t>(sum_program);
     }
@@ -116,7 +116,7 @@ inline void Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
 }
 
 inline void Counting::Death(const Tag& tag, const void* block, Release how) {
-  if (MALLOW_LIKELY(IsFirst())) LeavePeak();
+  if (MALLOW_LIKELY(thread_.is_first())) LeavePeak();
   Deaths& deaths = thread_.DeathsOf(tag.stack);
   const uint64_t epoch = Epoch();
   if (deaths.peak_epoch != epoch) {
@@ -137,7 +137,7 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how) {
   shard_.live_blocks--;
   Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
   if (!IsLibcStack(tag.stack)) Add(shard_.live_bytes_program, -static_cast<int64_t>(bytes));
-  if (MALLOW_UNLIKELY(!IsFirst() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes)) Flush();
+  if (MALLOW_UNLIKELY(!thread_.is_first() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes)) Flush();
 }
 
 inline void Counting::Failure(StackId stack) {
@@ -148,31 +148,29 @@ inline void Counting::Failure(StackId stack) {
 // The sum is about to leave its greatest value so far: from here on it is the past, and every record keeps
 // what it had before its next change.
 inline void Counting::LeavePeak() {
-  Shard& first = process_.first();
-  if (__atomic_load_n(&first.at_peak, __ATOMIC_RELAXED) == 0) return;
-  __atomic_store_n(&first.at_peak, 0, __ATOMIC_RELAXED);
-  uint64_t& epoch = process_.header().peak_epoch;
+  if (__atomic_load_n(&first_.at_peak, __ATOMIC_RELAXED) == 0) return;
+  __atomic_store_n(&first_.at_peak, 0, __ATOMIC_RELAXED);
+  uint64_t& epoch = header_.peak_epoch;
   __atomic_store_n(&epoch, __atomic_load_n(&epoch, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
 }
 
 inline void Counting::Flush() {
-  Header& header = process_.header();
   const int64_t change = shard_.live_bytes - thread_.flushed_live;
   const int64_t change_program = shard_.live_bytes_program - thread_.flushed_live_program;
   thread_.flushed_live = shard_.live_bytes;
   thread_.flushed_live_program = shard_.live_bytes_program;
   if (change < 0) LeavePeak();
-  const int64_t sum = __atomic_add_fetch(&header.shared_live, change, __ATOMIC_RELAXED) +
-                      __atomic_load_n(&process_.first().live_bytes, __ATOMIC_RELAXED);
-  const int64_t sum_program = __atomic_add_fetch(&header.shared_live_program, change_program, __ATOMIC_RELAXED) +
-                              __atomic_load_n(&process_.first().live_bytes_program, __ATOMIC_RELAXED);
-  const uint64_t before = __atomic_load_n(&process_.first().peak_bytes, __ATOMIC_RELAXED);
+  const int64_t sum = __atomic_add_fetch(&header_.shared_live, change, __ATOMIC_RELAXED) +
+                      __atomic_load_n(&first_.live_bytes, __ATOMIC_RELAXED);
+  const int64_t sum_program = __atomic_add_fetch(&header_.shared_live_program, change_program, __ATOMIC_RELAXED) +
+                              __atomic_load_n(&first_.live_bytes_program, __ATOMIC_RELAXED);
+  const uint64_t before = __atomic_load_n(&first_.peak_bytes, __ATOMIC_RELAXED);
   if (sum > static_cast<int64_t>(before) &&
-      sum > static_cast<int64_t>(__atomic_load_n(&header.shared_peak, __ATOMIC_RELAXED))) {
-    __atomic_store_n(&process_.first().at_peak, 1, __ATOMIC_RELAXED);
+      sum > static_cast<int64_t>(__atomic_load_n(&header_.shared_peak, __ATOMIC_RELAXED))) {
+    __atomic_store_n(&first_.at_peak, 1, __ATOMIC_RELAXED);
   }
-  Raise(&header.shared_peak, sum);
-  Raise(&header.shared_peak_program, sum_program);
+  Raise(&header_.shared_peak, sum);
+  Raise(&header_.shared_peak_program, sum_program);
 }
 
 }  // namespace mallow::record

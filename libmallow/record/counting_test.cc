@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "record/process.h"
 #include "record/test_folder.h"
 
 namespace mallow::record {
@@ -39,7 +40,7 @@ class CountingTest : public ::testing::Test {
   }
 
   Tag Birth(ThreadRecorder& thread, StackId stack, uint64_t bytes) {
-    Counting(process_, thread).Birth(stack, bytes, (bytes + 15) / 16 * 16);
+    Counting(thread).Birth(stack, bytes, (bytes + 15) / 16 * 16);
     return Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
   }
 
@@ -108,7 +109,7 @@ TEST_F(CountingTest, PeakIsExactWithOneThread) {
       const Block block = blocks[victim];
       blocks[victim] = blocks.back();
       blocks.pop_back();
-      Counting(process_, thread).Death(block.tag, nullptr, Counting::Release::kFree);
+      Counting(thread).Death(block.tag, nullptr, Counting::Release::kFree);
       live[block.stack] -= static_cast<int64_t>(block.tag.size);
       sum -= static_cast<int64_t>(block.tag.size);
       if (block.stack % 5 != 0) sum_program -= static_cast<int64_t>(block.tag.size);
@@ -129,15 +130,15 @@ TEST_F(CountingTest, TemporaryAndShortLived) {
   char blocks[3];
   thread.newest_block = &blocks[0];
   const Tag first = Birth(thread, stacks_[1], 10);
-  Counting(process_, thread).Death(first, &blocks[0], Counting::Release::kFree);
+  Counting(thread).Death(first, &blocks[0], Counting::Release::kFree);
   const Tag second = Birth(thread, stacks_[1], 10);
   thread.newest_block = &blocks[1];
   for (uint32_t i = 0; i < kShortLifeEvents - 1; i++) Birth(thread, stacks_[2], 1);
   thread.newest_block = &blocks[2];
-  Counting(process_, thread).Death(second, &blocks[1], Counting::Release::kFree);
+  Counting(thread).Death(second, &blocks[1], Counting::Release::kFree);
   const Tag third = Birth(thread, stacks_[1], 10);
   for (uint32_t i = 0; i <= kShortLifeEvents; i++) Birth(thread, stacks_[2], 1);
-  Counting(process_, thread).Death(third, &blocks[1], Counting::Release::kFree);
+  Counting(thread).Death(third, &blocks[1], Counting::Release::kFree);
   const Sums sums = Read(stacks_[1]);
   EXPECT_EQ(3u, sums.calls);
   EXPECT_EQ(3u, sums.releases);
@@ -159,7 +160,7 @@ TEST_F(CountingTest, ThreadsSumUpAndThePeakErrorIsBounded) {
       while (ready < kThreads) std::this_thread::yield();
       // Each releases what its neighbour made.
       for (const Tag& tag : made[(t + 1) % kThreads]) {
-        Counting(process_, thread).Death(tag, nullptr, Counting::Release::kFree);
+        Counting(thread).Death(tag, nullptr, Counting::Release::kFree);
       }
     });
   }

@@ -16,11 +16,10 @@ namespace mallow::record {
 
 constinit Process g_process;
 constinit bool g_recording = false;
+MALLOW_THREAD_LOCAL ThreadRecorder* t_recorder;
 
 namespace {
 
-thread_local ThreadRecorder* t_recorder;
-// A thread for which there is no shard: it does not ask again at every call.
 ThreadRecorder* const kUnrecordable = reinterpret_cast<ThreadRecorder*>(1);
 
 uint32_t ModuleOfRule(void*, const void* found) {
@@ -92,15 +91,15 @@ void Process::RememberLibc() {
   RangeOf(reinterpret_cast<const void*>(&gnu_get_libc_version), &libc_start_, &libc_bytes_);
 }
 
-ThreadRecorder* Process::Current() {
+ThreadRecorder* Process::CurrentSlow() {
   if (MALLOW_UNLIKELY(__atomic_load_n(alive_, __ATOMIC_RELAXED) == 0)) {
     // The fork was made by a signal handler within a record: that one has to end in the parent's file first.
-    if (reinterpret_cast<uintptr_t>(t_recorder) > 1 && t_recorder->busy) return nullptr;
+    if (IsRecorder(t_recorder) && t_recorder->busy) return nullptr;
     ContinueInChild();
     if (!g_recording) return nullptr;
   }
   ThreadRecorder* recorder = t_recorder;
-  if (MALLOW_LIKELY(reinterpret_cast<uintptr_t>(recorder) > 1)) return recorder;
+  if (IsRecorder(recorder)) return recorder;
   // Held by this thread: a signal handler allocates within Adopt.
   if (recorder == kUnrecordable || threads_lock_.HeldByThisThread()) return nullptr;
   return Adopt(nullptr);
@@ -121,7 +120,6 @@ ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
     if (recorder != nullptr) {
       live_threads_++;
       if (live_threads_ > header().most_threads) header().most_threads = live_threads_;
-      if (live_threads_ > 1) threaded_.store(true, std::memory_order_relaxed);
     }
   }
   if (recorder == nullptr) {
@@ -169,6 +167,8 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
   recorder->birth_pages.of[0] = births;
   recorder->death_pages.of[0] = deaths;
   recorder->number = number;
+  recorder->header = &header();
+  recorder->first_shard = &first();
   recorder->shard = file_.Items<Shard>(Section::kShards) + shard_count_;
   file_.SetUsed(Section::kShards, ++shard_count_);
   return true;
@@ -203,7 +203,7 @@ void Process::OnThreadExit(void* argument) {
   // After a fork the child's first thread may end with a recorder that it was not given here.
   if (t_recorder != recorder) return;
   t_recorder = nullptr;
-  if (recorder->shard != &g_process.first()) Counting(g_process, *recorder).Flush();
+  if (recorder->shard != &g_process.first()) Counting(*recorder).Flush();
   recorder->shard->state = kShardFree;
   SpinlockHolder holder(g_process.threads_lock_);
   recorder->next_free = g_process.free_threads_;
@@ -238,11 +238,10 @@ void Process::ContinueInChild() {
   modules_.ContinueIn(&file_);
   free_threads_ = nullptr;
   live_threads_ = 0;
-  threaded_.store(false, std::memory_order_relaxed);
 
   ThreadRecorder* own = t_recorder;
   t_recorder = nullptr;
-  if (reinterpret_cast<uintptr_t>(own) > 1) Adopt(own);
+  if (IsRecorder(own)) Adopt(own);
   MappedFile::Unmap(parent);
 }
 

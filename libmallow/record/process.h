@@ -5,7 +5,6 @@
 // CLONE_VM children share our memory, so their page is not wiped: they count in the parent.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,7 +22,10 @@ class Process {
   bool Start(const char* folder);
 
   // The calling thread's recorder, or null when it cannot have one (counted as lost by the caller).
-  ThreadRecorder* Current();
+  ThreadRecorder* Current() {
+    if (MALLOW_LIKELY(IsRecorder(t_recorder) && __atomic_load_n(alive_, __ATOMIC_RELAXED) != 0)) return t_recorder;
+    return CurrentSlow();
+  }
 
   MappedFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }
@@ -33,8 +35,6 @@ class Process {
 
   // Blocks of a shard with a lower number were there before the last fork.
   uint32_t first_shard() const { return first_shard_; }
-  // True from the second recorded thread on.
-  bool threaded() const { return threaded_.load(std::memory_order_relaxed); }
   // Of shard 0 of this file: the first thread's live bytes are always exact.
   Shard& first() { return *file_.Items<Shard>(Section::kShards); }
 
@@ -47,6 +47,7 @@ class Process {
  private:
   // Gives the calling thread a recorder: `own` if not null, else one that a finished thread left, else a new one.
   ThreadRecorder* Adopt(ThreadRecorder* own);
+  ThreadRecorder* CurrentSlow();
   ThreadRecorder* NewThreadRecorder();
   bool Renew(ThreadRecorder* recorder);
   bool GiveShard(ThreadRecorder* recorder);
@@ -63,7 +64,6 @@ class Process {
   uint32_t first_shard_ = 0;
   uint32_t shard_count_ = 0;  // in this file
   uint32_t live_threads_ = 0;
-  std::atomic<bool> threaded_{false};
   ThreadRecorder* free_threads_ = nullptr;
   os::ThreadExitHook exit_hook_;
   Spinlock threads_lock_{LockRank::kRecorder};

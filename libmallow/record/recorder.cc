@@ -42,7 +42,7 @@ class Entry {
 Tag* TagOf(void* p) { return static_cast<Tag*>(heap::SideRecord(p)); }
 
 // The stack of a call of `function`, made if it is new.
-StackId StackOf(ThreadRecorder& thread, Function function, const Registers& registers) {
+MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, const Registers& registers) {
   const Registers* caller = &registers;
   if (MALLOW_UNLIKELY(thread.wrapped != Function::kNone)) {
     function = thread.wrapped;
@@ -62,7 +62,7 @@ StackId StackOf(ThreadRecorder& thread, Function function, const Registers& regi
 }
 
 // A block came into being: counts it and writes its side record.
-void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
+MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
   Entry entry;
   const heap::Block block = p != nullptr ? heap::Describe(p) : heap::Block{};
   Tag* tag = static_cast<Tag*>(block.record);
@@ -74,7 +74,7 @@ void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
   const StackId stack = StackOf(thread, function, caller);
   if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
   InFlight in_flight(*thread.shard, stack);
-  Counting counting(g_process, thread);
+  Counting counting(thread);
   if (MALLOW_UNLIKELY(p == nullptr)) {
     counting.Failure(stack);
     return nullptr;
@@ -88,9 +88,9 @@ void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
 // Whether the block's birth was counted in this process, so that its death has to be.
 bool IsOurs(const Tag& tag) { return tag.shard >= g_process.first_shard() && tag.shard != kNoShard; }
 
-void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p, Counting::Release how) {
+MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p, Counting::Release how) {
   if (MALLOW_LIKELY(IsOurs(tag))) {
-    Counting(g_process, thread).Death(tag, p, how);
+    Counting(thread).Death(tag, p, how);
   } else {
     thread.shard->inherited_frees++;
     thread.shard->events++;
@@ -184,7 +184,7 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     ThreadRecorder& thread = entry.thread();
     const StackId stack = StackOf(thread, function, caller);
     InFlight in_flight(*thread.shard, stack);
-    Counting counting(g_process, thread);
+    Counting counting(thread);
     CountDeath(thread, old, p, Counting::Release::kRealloc);
     counting.Birth(stack, bytes, block.usable_bytes);
     *moved_tag = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};

@@ -19,7 +19,14 @@
 
 namespace mallow::record {
 
+struct ThreadRecorder;
+// The calling thread's; null: not made yet; kUnrecordable: there is no shard for it, and it does not ask again.
+extern MALLOW_THREAD_LOCAL ThreadRecorder* t_recorder;
+inline bool IsRecorder(const ThreadRecorder* recorder) { return reinterpret_cast<uintptr_t>(recorder) > 1; }
+
 struct ThreadRecorder {
+  bool is_first() const { return shard == first_shard; }
+
   // Counter records of a stack; with no room in the file those of stack 0, which always exist.
   Births& BirthsOf(StackId stack) {
     return *static_cast<Births*>(Record(birth_pages, CounterKind::kBirths, StackIndex(stack)));
@@ -29,6 +36,8 @@ struct ThreadRecorder {
   }
 
   Shard* shard;
+  Shard* first_shard;  // of the process: its live bytes are always exact
+  Header* header;
   uint32_t number;  // of the shard, counted on from the parent's
   bool busy;
   Function wrapped;  // not kNone: what this thread's next allocations count as
