@@ -30,6 +30,19 @@ func readable(name string) string {
 	return text
 }
 
+// readableNames keeps what readable gave: a name stands in many frames, and
+// demangling is the dearest step of all.
+type readableNames map[string]string
+
+func (r readableNames) of(name string) string {
+	text, ok := r[name]
+	if !ok {
+		text = readable(name)
+		r[name] = text
+	}
+	return text
+}
+
 // cloneSuffixes are what GCC and LLVM append when they split or copy a function.
 var cloneSuffixes = []string{".cold", ".isra.", ".part.", ".constprop.", ".lto_priv.", ".localalias", ".llvm.", ".clone."}
 

@@ -30,6 +30,7 @@ type image struct {
 	miniRead bool
 	unwind   *unwindIndex
 	frames   map[uint64][]Frame
+	names    readableNames
 
 	missingSplit string // a file of a split unit that was not found
 }
@@ -150,7 +151,7 @@ func (img *image) answer(addrs []uint64) {
 	for i, addr := range addrs {
 		var frames []Frame
 		if info != nil {
-			frames = convert(info.Frames(addr), symbols[i])
+			frames = img.convert(info.Frames(addr), symbols[i])
 		}
 		if len(frames) == 0 {
 			frames = []Frame{{}}
@@ -158,9 +159,9 @@ func (img *image) answer(addrs []uint64) {
 		if last := &frames[len(frames)-1]; last.Function == "" {
 			switch {
 			case len(symbols[i].name) > 0:
-				last.Function = readable(symbols[i].text())
+				last.Function = img.names.of(symbols[i].text())
 			case stubs[addr] != "":
-				last.Function = readable(stubs[addr]) + "@plt"
+				last.Function = img.names.of(stubs[addr]) + "@plt"
 			case starts[i] != 0:
 				last.Function = placeholder(img.module, starts[i])
 			default:
@@ -173,15 +174,15 @@ func (img *image) answer(addrs []uint64) {
 
 // convert makes names readable. Where DWARF has no linkage name for the
 // outermost function, a mangled symbol that covers the address is more exact.
-func convert(found []debuginfo.Frame, s symbol) []Frame {
+func (img *image) convert(found []debuginfo.Frame, s symbol) []Frame {
 	frames := make([]Frame, len(found))
 	for i, f := range found {
 		name := f.Function.Text
 		switch {
 		case f.Function.Linkage:
-			name = readable(name)
+			name = img.names.of(name)
 		case !f.Inlined && name != "" && bytes.HasPrefix(s.name, []byte("_")):
-			if full := readable(s.text()); full != s.text() {
+			if full := img.names.of(s.text()); full != s.text() {
 				name = full
 			}
 		}

@@ -74,7 +74,7 @@ func (s *Symbolizer) Frames(m Module, addrs []uint64) [][]Frame {
 	defer img.mu.Unlock()
 	if missing := img.unanswered(addrs); len(missing) > 0 {
 		s.guard(m, func() { img.answer(missing) })
-		s.warnAbout(m, img)
+		s.guard(m, func() { s.warnAbout(m, img) })
 	}
 	frames := make([][]Frame, len(addrs))
 	for i, addr := range addrs {
@@ -90,7 +90,9 @@ func (s *Symbolizer) HasLines(m Module) bool {
 	img := s.image(m)
 	img.mu.Lock()
 	defer img.mu.Unlock()
-	return img.hasLines()
+	found := false
+	s.guard(m, func() { found = img.hasLines() })
+	return found
 }
 
 // Warnings returns what the reader of the frames should know, each once, in
@@ -128,7 +130,7 @@ func (s *Symbolizer) image(m Module) *image {
 	s.mu.Lock()
 	img := s.images[key]
 	if img == nil {
-		img = &image{frames: map[uint64][]Frame{}, module: m}
+		img = &image{frames: map[uint64][]Frame{}, names: readableNames{}, module: m}
 		img.mu.Lock() // whoever finds it in the map waits until it is open
 		s.images[key] = img
 		s.mu.Unlock()
