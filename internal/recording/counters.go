@@ -111,6 +111,9 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 }
 
 func (im *Image) addBirths(c *Counters, b []byte) {
+	if allZero(b) {
+		return
+	}
 	births := Counters{
 		Calls:       le.Uint64(b[0:]),
 		Bytes:       le.Uint64(b[8:]),
@@ -124,6 +127,9 @@ func (im *Image) addBirths(c *Counters, b []byte) {
 }
 
 func (im *Image) addDeaths(c *Counters, b []byte) {
+	if allZero(b) {
+		return
+	}
 	deaths := Counters{
 		Releases:      le.Uint64(b[0:]),
 		ReleasedBytes: le.Uint64(b[8:]),

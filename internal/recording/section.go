@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 )
 
 var le = binary.LittleEndian
@@ -90,4 +91,13 @@ func allZero(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// room makes room in list for n more of at most used items: by doubling, so
+// that a file that only claims many items costs no memory.
+func room[T any](list []T, n int, used int64) []T {
+	if cap(list)-len(list) >= n {
+		return list
+	}
+	return slices.Grow(list, max(n, int(min(used-int64(len(list)), int64(len(list))))))
 }

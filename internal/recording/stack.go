@@ -26,7 +26,9 @@ var truncatedByDamage = Node{frame: uint64(TagTruncated)<<56 | 2}
 
 func (im *Image) readNodes(r io.ReaderAt) {
 	damaged := 0
+	used := im.sections[sectionNodes].used
 	im.read(r, sectionNodes, func(chunk []byte) {
+		im.nodes = room(im.nodes, len(chunk)/16, used)
 		for ; len(chunk) >= 16; chunk = chunk[16:] {
 			n := Node{frame: le.Uint64(chunk), Parent: le.Uint32(chunk[8:]), Extra: le.Uint32(chunk[12:])}
 			id := uint64(im.ParentNodes) + uint64(len(im.nodes))
@@ -43,7 +45,9 @@ func (im *Image) readNodes(r io.ReaderAt) {
 }
 
 func (im *Image) readStacks(r io.ReaderAt) {
+	used := im.sections[sectionStacks].used
 	im.read(r, sectionStacks, func(chunk []byte) {
+		im.stacks = room(im.stacks, len(chunk)/4, used)
 		for ; len(chunk) >= 4; chunk = chunk[4:] {
 			im.stacks = append(im.stacks, le.Uint32(chunk))
 		}

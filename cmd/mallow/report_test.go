@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mallow/internal/recording/recordingtest"
+)
+
+const handmade = "../../format/testdata/handmade/"
+
+func mallow(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestReportForms(t *testing.T) {
+	recording := handmade + "single-thread.mallow"
+	for _, c := range []struct{ args, want string }{
+		{recording, "mallow: 1,072 allocations, 1,043 frees"},
+		{"--all " + recording, "mallow: 1,073 allocations, 1,044 frees"},
+		{"--format text --top 1 " + recording, "6 more sites"},
+		{"--sort peak " + recording, "mallow: 1,072"},
+		{"--format memanalyze " + recording, "Allocations: 1072\nOperations: 1072\n"},
+		{"--format memanalyze --all " + recording, "Allocations: 1073\n"},
+		{"--format memanalyze-2017 " + recording, "Strdups:  40\n"},
+		{"--json " + recording, `{"schema":"mallow.report/1",`},
+		{"--color always " + recording, "\x1b[1m1,072 allocations"},
+		{recording + " " + handmade + "fork.mallow", "mallow: 1,086 allocations"},
+	} {
+		code, stdout, stderr := mallow(append([]string{"report"}, strings.Fields(c.args)...)...)
+		if code != 0 || !strings.Contains(stdout, c.want) || stderr != "" {
+			t.Errorf("report %s: %d, %q lacks %q; %s", c.args, code, stdout, c.want, stderr)
+		}
+	}
+}
+
+func TestReportRefuses(t *testing.T) {
+	recording := handmade + "single-thread.mallow"
+	newer := filepath.Join(t.TempDir(), "newer.mallow")
+	os.Mkdir(newer, 0o700)
+	image := recordingtest.Goldens()[0].Images[0].Bytes()
+	image[8] = 2
+	os.WriteFile(filepath.Join(newer, "image-1-2-0"), image, 0o600)
+	for args, want := range map[string]string{
+		"":                                   "no recording given",
+		"nowhere.mallow":                     "no such recording",
+		"/dev/null":                          "a folder NAME.mallow",
+		newer:                                "written by a newer mallow (format 2, this one reads 1)",
+		"--format html " + recording:         "there are text, json",
+		"--sort name " + recording:           "must be calls, bytes",
+		"--color blue " + recording:          "must be auto, always or never",
+		"--top -1 " + recording:              "from 0 up",
+		"--wrapper ( " + recording:           "--wrapper: error parsing regexp",
+		recording + " nowhere\x1b[2J.mallow": `nowhere\x1b[2J.mallow: no such recording`,
+	} {
+		code, stdout, stderr := mallow(append([]string{"report"}, strings.Fields(args)...)...)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("report %s: %d, stdout %q, stderr %q, want %q", args, code, stdout, stderr, want)
+		}
+	}
+}
+
+// TestReportJSONKeys holds the keys that scripts rely on.
+func TestReportJSONKeys(t *testing.T) {
+	_, stdout, _ := mallow("report", "--json", handmade+"single-thread.mallow")
+	var report map[string]any
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	totals := "mallocs callocs reallocs strdups wcsdups aligned news allocations frees free_nulls bytes peak_bytes " +
+		"live_blocks live_bytes temporary short_lived failed"
+	frame := "function file line module"
+	has := func(where string, value any, keys string) {
+		t.Helper()
+		object, ok := value.(map[string]any)
+		if !ok {
+			t.Fatalf("%s is no object", where)
+		}
+		for _, key := range strings.Fields(keys) {
+			if _, ok := object[key]; !ok {
+				t.Errorf("%s lacks %s", where, key)
+			}
+		}
+	}
+	has("the report", report, "schema totals origins processes sites advice quality")
+	has("totals", report["totals"], totals)
+	has("origins", report["origins"], "program libraries libc")
+	for _, origin := range []string{"program", "libraries", "libc"} {
+		has(origin, report["origins"].(map[string]any)[origin], totals)
+	}
+	has("quality", report["quality"], "truncated_stacks incomplete peak_error_bytes warnings")
+	site := report["sites"].([]any)[0].(map[string]any)
+	has("a site", site, frame+" origin allocations share bytes peak_bytes live_blocks live_bytes temporary short_lived size_min size_max stacks")
+	stack := site["stacks"].([]any)[0].(map[string]any)
+	has("a stack", stack, "allocations frames")
+	has("a frame", stack["frames"].([]any)[0], frame)
+	if advice, ok := report["advice"].([]any); !ok || len(advice) != 0 {
+		t.Errorf("advice: %v", report["advice"])
+	}
+}
+
+func TestReportIsTheSameEveryTime(t *testing.T) {
+	for _, form := range []string{"--format=text", "--format=json"} {
+		_, first, _ := mallow("report", form, handmade+"fork.mallow", handmade+"single-thread.mallow")
+		for range 20 {
+			if _, again, _ := mallow("report", form, handmade+"fork.mallow", handmade+"single-thread.mallow"); again != first {
+				t.Fatalf("%s differs:\n%s\n%s", form, first, again)
+			}
+		}
+	}
+}
+
+// TestHostileNames reports a recording whose names try to steer the terminal.
+func TestHostileNames(t *testing.T) {
+	im := recordingtest.NewImage(1, "/bin/\x1b[2Jprogram")
+	process := recordingtest.NewProcess(im)
+	thread := process.Thread()
+	evil := im.Symbolic("\x1b]0;owned\x07f", "a\u202ec.\xff\n", "lib\rx", 7)
+	thread.Alloc(im.Stack(1, evil), 10)
+	folder := t.TempDir()
+	if err := process.Finish().Write(folder, recordingtest.Packed); err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := mallow("report", folder)
+	for _, bad := range []string{"\x1b", "\x07", "\r", "\u202e", "\xff"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the text has %q", bad)
+		}
+	}
+	_, stdout, _ := mallow("report", "--json", folder)
+	if !json.Valid([]byte(stdout)) {
+		t.Errorf("no JSON: %q", stdout)
+	}
+}

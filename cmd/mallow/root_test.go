@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestVerbs(t *testing.T) {
+	built := make(map[string]bool)
+	for _, newCommand := range commands {
+		built[newCommand().Name()] = true
+	}
+	var help bytes.Buffer
+	if code := run([]string{"help"}, &help, &help); code != 0 {
+		t.Fatalf("help: %d", code)
+	}
+	for _, verb := range verbs {
+		if built[verb] || verb == "help" {
+			continue
+		}
+		var stdout, stderr bytes.Buffer
+		code := run([]string{verb, "--any", "thing"}, &stdout, &stderr)
+		if want := "mallow: mallow " + verb + " is not built yet\n"; code != 1 || stderr.String() != want || stdout.Len() > 0 {
+			t.Errorf("%s: %d %q", verb, code, stderr.String())
+		}
+		if strings.Contains(help.String(), "\n  "+verb+" ") {
+			t.Errorf("help lists %s", verb)
+		}
+	}
+}
+
+func TestTheDefaultVerb(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                         "",
+		"ls -l":                    "record ls -l",
+		"-o x.mallow ls -o y":      "record -o x.mallow ls -o y",
+		"-ox.mallow report":        "refused",
+		"-o report ls":             "record -o report ls",
+		"--output=x report":        "refused",
+		"--no-args report":         "refused",
+		"-- report":                "record -- report",
+		"report x.mallow":          "report x.mallow",
+		"diff a b":                 "diff a b",
+		"record -- report":         "record -- report",
+		"--help":                   "--help",
+		"--version":                "version",
+		"./report":                 "record ./report",
+		"__complete report --":     "__complete report --",
+		"-o":                       "record -o",
+		"--unknown-flag ls":        "record --unknown-flag ls",
+		"-":                        "record -",
+		"ls --json report compare": "record ls --json report compare",
+	} {
+		args, err := withDefaultVerb(newRootCommand(), strings.Fields(line))
+		got := strings.Join(args, " ")
+		if err != nil {
+			got = "refused"
+		}
+		if got != want {
+			t.Errorf("mallow %s: %q, want %q (%v)", line, got, want, err)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package text
+
+import (
+	"reflect"
+	"testing"
+
+	"mallow/internal/profile"
+)
+
+func TestCount(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 41207: "41,207", 1234567: "1,234,567"} {
+		if got := count(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestSize(t *testing.T) {
+	for n, want := range map[uint64]string{
+		0: "0 B", 999: "999 B", 1000: "1.00 kB", 9994: "9.99 kB", 9996: "10.0 kB", 99940: "99.9 kB", 99960: "100 kB",
+		640_000: "640 kB", 999_400: "999 kB", 999_600: "1.00 MB", 1_920_000: "1.92 MB", 1 << 63: "9.22 EB",
+	} {
+		if got := size(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		part, whole uint64
+		want        string
+	}{
+		{0, 10, "0 %"}, {10, 10, "100 %"}, {0, 0, "-"}, {1, 3, "33 %"}, {1, 50, "2.0 %"},
+		{1, 100_000, "<0.1 %"}, {99_999, 100_000, "99 %"},
+	} {
+		if got := percent(c.part, c.whole); got != c.want {
+			t.Errorf("%d of %d: %s, want %s", c.part, c.whole, got, c.want)
+		}
+	}
+}
+
+func TestShortName(t *testing.T) {
+	for function, want := range map[string]string{
+		"":                           "(unknown function)",
+		"main":                       "main",
+		"Table::insert(char const*)": "Table::insert",
+		"Node* Pool<Node>::make<>()": "Pool<Node>::make<>",
+		"(anonymous namespace)::grow(unsigned long)":                                           "(anonymous namespace)::grow",
+		"Less::operator()(int, int) const":                                                     "Less::operator()",
+		"std::map<int, int> build<int>(std::vector<int> const&)":                               "build<int>",
+		"Parser<std::pair<std::string, std::vector<int> >, std::allocator<char> >::parse(int)": "Parser<…>::parse",
+		"<alloc::vec::Vec<T> as mycrate::Encode>::encode":                                      "<alloc::vec::Vec<T> as mycrate::Encode>::encode",
+		"\x1b[2Jmain": `\x1b[2Jmain`,
+	} {
+		if got := shortName(function); got != want {
+			t.Errorf("%q: %q, want %q", function, got, want)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	for _, c := range []struct {
+		frame profile.Frame
+		want  string
+	}{
+		{profile.Frame{File: "/home/x/src/net/poll.c", Line: 88}, "net/poll.c:88"},
+		{profile.Frame{File: "../poll.c", Line: 88}, "poll.c:88"},
+		{profile.Frame{File: "poll.c"}, "poll.c"},
+		{profile.Frame{Function: "grow", Module: "/usr/lib/libz.so.1"}, "in libz.so.1"},
+		{profile.Frame{Function: "libz.so.1+0x10", Module: "/usr/lib/libz.so.1"}, ""},
+		{profile.Frame{}, ""},
+	} {
+		if got := place(&c.frame); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.frame, got, c.want)
+		}
+	}
+}
+
+func TestWarningsAreGrouped(t *testing.T) {
+	got := grouped([]string{
+		`a: its debug file "x.debug" is not installed`, "b: built without -g", `c: its debug file "y.debug" is not installed`,
+		"alone", `d: the file "z" changed`,
+	})
+	want := []string{"a, c: its debug file is not installed", "b: built without -g", "alone", `d: the file "z" changed`}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestCut(t *testing.T) {
+	s := style{on: true}
+	line := "12345" + s.bold("6789") + "0"
+	for width, want := range map[int]string{
+		10: line,
+		11: line,
+		9:  "12345" + escape + "1m" + "678…" + reset,
+		3:  "12…",
+	} {
+		if got := s.cut(line, width); got != want {
+			t.Errorf("width %d: %q, want %q", width, got, want)
+		}
+	}
+}

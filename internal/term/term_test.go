@@ -1,0 +1,58 @@
+package term
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestSafe(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                           "",
+		"Table::insert(char const*)": "Table::insert(char const*)",
+		"grüße 表":                    "grüße 表",
+		"\x1b[31mred\x1b[0m":         `\x1b[31mred\x1b[0m`,
+		"a\nb\tc\rd\x7f":             `a\x0ab\x09c\x0dd\x7f`,
+		"\x9b31m":                    `\x9b31m`,
+		"\u009b31m":                  `\u{9b}31m`,
+		"safe\u202egpj.exe":          `safe\u{202e}gpj.exe`,
+		"\u2066x\u2069\u200f":        `\u{2066}x\u{2069}\u{200f}`,
+		"half \xe2\x82":              `half \xe2\x82`,
+	} {
+		if got := Safe(in); got != want {
+			t.Errorf("Safe(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzSafe(f *testing.F) {
+	f.Add("\x1b]0;title\x07")
+	f.Add("\xff\u202e")
+	f.Fuzz(func(t *testing.T, s string) {
+		safe := Safe(s)
+		if !utf8.ValidString(safe) || strings.ContainsFunc(safe, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("Safe(%q) = %q", s, safe)
+		}
+	})
+}
+
+func TestColour(t *testing.T) {
+	var c Colour
+	for _, s := range []string{"auto", "always", "never"} {
+		if err := c.Set(s); err != nil || c.String() != s {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	if err := c.Set("blue"); err == nil {
+		t.Error("blue is taken")
+	}
+	var file bytes.Buffer
+	if !Always.For(&file) || Never.For(&file) || Auto.For(&file) {
+		t.Error("what is no terminal has colour only when always")
+	}
+	if Width(&file) != 0 {
+		t.Error("what is no terminal has no width")
+	}
+}
