@@ -68,7 +68,7 @@ func (d *Diagnosis) recorded() string {
 	if d.Refusal != nil {
 		return "no: it " + d.Refusal.Reason + "; " + d.Refusal.Remedy
 	}
-	return "yes, with the processes that it starts"
+	return "yes, with the processes that it starts, unless they are static, 32-bit, for another libc or gain privileges"
 }
 
 func (p *Program) mallocLine() string {

@@ -17,7 +17,7 @@ func checkScripts(t *tree) []complaint {
 		if f.isData() || !isShellScript(f.content) {
 			continue
 		}
-		c := exec.Command("shellcheck", "--format=gcc", f.path)
+		c := exec.Command("shellcheck", "--format=gcc", "--severity=warning", f.path)
 		c.Dir = t.root
 		if output, err := c.Output(); err != nil {
 			wrong = append(wrong, complaint{f.path, 0, strings.TrimSpace(string(output))})

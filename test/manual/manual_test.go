@@ -1,0 +1,136 @@
+// Package manual executes the examples of the manual and of the READMEs: documentation that lies fails.
+package manual
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+// text is what the pages count the words of.
+const text = `How much does a word cost? A word costs a block, and a block costs a call,
+and a call costs what a word costs: much, where there are many words.
+`
+
+// example is a command of a page with what it prints; "..." in that stands for anything.
+type example struct {
+	line    int
+	command string
+	output  string
+}
+
+// examples reads the commands of a page: lines after "$ ", indented by four or within a fence. What a command
+// prints ends where the indented or fenced text ends, or with the next command.
+func examples(page string) []example {
+	var found []example
+	fenced, printing, blank := false, false, 0
+	for i, line := range strings.Split(page, "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced, printing = !fenced, false
+			continue
+		}
+		body, indented := strings.CutPrefix(line, "    ")
+		if fenced {
+			body = line
+		}
+		command, isCommand := strings.CutPrefix(body, "$ ")
+		switch {
+		case line == "":
+			blank++
+			continue
+		case !fenced && !indented:
+			printing = false
+		case isCommand:
+			found = append(found, example{line: i + 1, command: command})
+			printing = true
+		case printing:
+			found[len(found)-1].output += strings.Repeat("\n", blank) + body + "\n"
+		}
+		blank = 0
+	}
+	return found
+}
+
+// matches holds when got is what was wanted, with "..." for anything; a line of its own for any lines, or none.
+func matches(wanted, got string) bool {
+	pattern := regexp.QuoteMeta(wanted)
+	pattern = regexp.MustCompile(`(?m)^\\\.\\\.\\\.\n`).ReplaceAllString(pattern, `(.*\n)*`)
+	pattern = strings.ReplaceAll(pattern, `\.\.\.`, `.*`)
+	return regexp.MustCompile(`^` + pattern + `$`).MatchString(got)
+}
+
+func TestManual(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(harness.Root(), "docs", "manual", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no manual: %v", err)
+	}
+	for _, page := range append(pages, filepath.Join(harness.Root(), "README.md"), filepath.Join(harness.Root(), "README.zh-CN.md")) {
+		t.Run(filepath.Base(page), func(t *testing.T) { execute(t, page) })
+	}
+}
+
+func execute(t *testing.T, page string) {
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	prepare(t, folder)
+	for _, e := range examples(string(content)) {
+		command := exec.Command("/bin/bash", "-c", e.command)
+		command.Dir = folder
+		command.Env = []string{
+			"PATH=" + filepath.Dir(harness.CLI(t)) + ":/usr/bin:/bin", "HOME=" + folder, "LC_ALL=C.UTF-8",
+		}
+		output, _ := command.CombinedOutput() // pages print exit codes themselves
+		if got := string(output); !matches(e.output, got) {
+			t.Errorf("%s:%d: $ %s\nprinted\n%s\nnot\n%s", filepath.Base(page), e.line, e.command, got, e.output)
+		}
+	}
+}
+
+// prepare puts into folder what the pages use: the example, a text, and what the READMEs see in the source tree.
+func prepare(t *testing.T, folder string) {
+	t.Helper()
+	root := harness.Root()
+	for name, target := range map[string]string{
+		"words.c": "examples/words.c", "examples": "examples", "LICENSE": "LICENSE",
+	} {
+		if err := os.Symlink(filepath.Join(root, target), filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(harness.CLI(t), filepath.Join(folder, "mallow")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "text"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, test := range []struct {
+		wanted, got string
+		match       bool
+	}{
+		{"a\n", "a\n", true},
+		{"a\n", "b\n", false},
+		{"a\n", "a\nb\n", false},
+		{"a...c\n", "abbc\n", true},
+		{"a...c\n", "a\nc\n", false},
+		{"a\n...\nd\n", "a\nb\nc\nd\n", true},
+		{"a\n...\nd\n", "a\nd\n", true},
+		{"...\n", "", true},
+		{"a.c\n", "abc\n", false},
+	} {
+		if matches(test.wanted, test.got) != test.match {
+			t.Error(fmt.Sprintf("%q against %q", test.got, test.wanted))
+		}
+	}
+}
