@@ -2,6 +2,7 @@
 
 #include "record/module_generation.h"
 #include "record/mutant.h"
+#include "record/oracle_hook.h"
 
 namespace mallow::record {
 
@@ -478,6 +479,7 @@ NodeId StackCache::Capture(const Registers& registers, const NodeTable& table,
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   const NodeId node = contexts_[level].Capture(registers, table, statistics);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if constexpr (kOracleBuild) CheckAgainstOracle(registers, node);
   depth_ = level;
   return node;
 }
