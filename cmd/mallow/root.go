@@ -43,7 +43,9 @@ mallow's own flags end at the first word that is no flag.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	for _, newCommand := range commands {
-		root.AddCommand(newCommand())
+		c := newCommand()
+		c.DisableFlagsInUseLine = true // Use shows them where they stand
+		root.AddCommand(c)
 	}
 	for _, verb := range verbs {
 		if verb != "help" && find(root, verb) == nil {
