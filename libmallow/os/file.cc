@@ -31,7 +31,7 @@ int OpenAt(int folder, const char* path, int flags, unsigned mode) {
 }
 
 int StatusAt(int folder, const char* path, int flags, FileStatus* status) {
-  struct statx found;
+  struct statx found = {};
   const long result = Retried(SYS_statx, folder, Word(path), flags, STATX_BASIC_STATS, Word(&found));
   if (result < 0) return static_cast<int>(result);
   status->device = static_cast<uint64_t>(found.stx_dev_major) << 32 | found.stx_dev_minor;
@@ -40,7 +40,8 @@ int StatusAt(int folder, const char* path, int flags, FileStatus* status) {
   status->allocated_bytes = found.stx_blocks * kSectorBytes;
   status->mode = found.stx_mode;
   status->user_id = found.stx_uid;
-  status->modification_ns = static_cast<uint64_t>(found.stx_mtime.tv_sec) * 1'000'000'000 + found.stx_mtime.tv_nsec;
+  status->modification_ns =
+      static_cast<uint64_t>(found.stx_mtime.tv_sec) * 1'000'000'000 + found.stx_mtime.tv_nsec;
   return 0;
 }
 
