@@ -3,7 +3,7 @@
 #include "api/cxx_runtime.h"
 #include "api/slow.h"
 
-asm(".weak __gxx_personality_v0\n\t.weak __cxa_begin_catch\n\t.weak __cxa_end_catch");
+asm(".weak __gxx_personality_v0\n\t.weak __cxa_begin_catch\n\t.weak __cxa_end_catch\n\t.weak __cxa_rethrow");
 
 namespace mallow::api {
 namespace {
@@ -18,19 +18,34 @@ void* ServeAfterHandler(Call& call) {
   }
 }
 
+// However often the handler was asked, one call failed.
+void NoteFailure(const Call& call) {
+  if (record::g_recording) record::NoteFailed(call.function, call.caller);
+}
+
 }  // namespace
 
 void* RetryNew(Call& call) {
-  if (void* p = ServeAfterHandler(call)) return p;
+  void* p;
+  try {
+    p = ServeAfterHandler(call);
+  } catch (...) {
+    NoteFailure(call);
+    throw;
+  }
+  if (p != nullptr) return p;
+  NoteFailure(call);
   ThrowBadAlloc();
 }
 
 void* RetryNewNothrow(Call& call) {
+  void* p = nullptr;
   try {
-    return ServeAfterHandler(call);
+    p = ServeAfterHandler(call);
   } catch (...) {
-    return nullptr;
   }
+  if (p == nullptr) NoteFailure(call);
+  return p;
 }
 
 }  // namespace mallow::api

@@ -66,7 +66,9 @@ void* SlowAligned(size_t alignment, size_t bytes) {
   EnsureStarted();
   // The block and the way to its aligned start together must be an object's size.
   if (bytes > kMaxBytes || alignment > kMaxBytes - bytes) return RecordedFailure<function>();
+  if constexpr (function == Function::kPvalloc) bytes = bytes == 0 ? alignment : bytes;
   if (record::g_recording) return RecordedAligned<function>(alignment, bytes);
+  if constexpr (function == Function::kPvalloc) bytes = (bytes + alignment - 1) & ~(alignment - 1);
   return OrNoMemory(heap::AllocateAligned(alignment, bytes));
 }
 

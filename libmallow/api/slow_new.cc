@@ -52,10 +52,7 @@ template void* SlowNewAligned<Function::kNewAlignedNothrow>(size_t, size_t);
 template void* SlowNewAligned<Function::kNewArrayAlignedNothrow>(size_t, size_t);
 
 void* Serve(const Call& call) {
-  if (call.bytes > kMaxBytes || call.alignment > kMaxBytes - call.bytes) {
-    if (record::g_recording) record::NoteFailed(call.function, call.caller);
-    return nullptr;
-  }
+  if (call.bytes > kMaxBytes || call.alignment > kMaxBytes - call.bytes) return nullptr;
   if (record::g_recording) {
     return call.alignment == 0
                ? record::Allocate(call.function, call.bytes, call.caller)

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "heap/heap.h"
 #include "record/counting.h"
+#include "record/module_generation.h"
 #include "record/process.h"
 
 namespace mallow::record {
@@ -61,25 +62,30 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
   return stack;
 }
 
+bool HasNewHandler(Function function) {
+  return function >= Function::kNew && function <= Function::kNewArrayAlignedNothrow;
+}
+
+MALLOW_COLD void* Failed(Function function, const Registers& caller) {
+  if (!HasNewHandler(function)) NoteFailed(function, caller);
+  return nullptr;
+}
+
 // A block came into being: counts it and writes its side record.
 MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
-  Entry entry;
-  const heap::Block block = p != nullptr ? heap::Describe(p) : heap::Block{};
+  if (MALLOW_UNLIKELY(p == nullptr)) return Failed(function, caller);
+  const heap::Block block = heap::Describe(p);
   Tag* tag = static_cast<Tag*>(block.record);
+  Entry entry;
   if (!entry) {
-    if (p != nullptr) *tag = Tag{kNoStack, 0, bytes, kNoShard};
+    *tag = Tag{kNoStack, 0, bytes, kNoShard};
     return p;
   }
   ThreadRecorder& thread = entry.thread();
   const StackId stack = StackOf(thread, function, caller);
   if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
   InFlight in_flight(*thread.shard, stack);
-  Counting counting(thread);
-  if (MALLOW_UNLIKELY(p == nullptr)) {
-    counting.Failure(stack);
-    return nullptr;
-  }
-  counting.Birth(stack, bytes, block.usable_bytes);
+  Counting(thread).Birth(stack, bytes, block.usable_bytes);
   *tag = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
   thread.newest_block = p;
   return p;
@@ -102,7 +108,8 @@ void ReleaseNull(const Registers& caller) {
   if (!entry) return;
   ThreadRecorder& thread = entry.thread();
   ThreadRecorder::NullSlot& slot = thread.null_slots[(caller.pc >> 2) % ThreadRecorder::kNullSlots];
-  if (slot.pc != caller.pc) {
+  const uint64_t generation = ModuleGeneration();
+  if (slot.pc != caller.pc || slot.generation != generation) {
     const uint32_t module = g_process.modules().IdAt(caller.pc - 1);
     const NodeId node = g_process.stacks().Child(kRoot, kTagReturnAddress << 56 | caller.pc, module);
     StackId stack = kNoStack;
@@ -112,7 +119,7 @@ void ReleaseNull(const Registers& caller) {
         stack = g_process.stacks().AddStack(node, Function::kFreeNull, g_process.IsLibc(caller.pc));
       }
     }
-    slot = {caller.pc, stack};
+    slot = {caller.pc, generation, stack};
   }
   InFlight in_flight(*thread.shard, slot.stack);
   if (slot.stack != kNoStack) thread.BirthsOf(slot.stack).calls++;
@@ -135,10 +142,19 @@ void* AllocateZeroed(Function function, size_t bytes, const Registers& caller) {
 }
 
 void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller) {
-  return Born(function, heap::AllocateAligned(alignment, bytes), bytes, caller);
+  // pvalloc asks for whole pages, however few bytes its caller asked for.
+  const size_t served = function == Function::kPvalloc ? (bytes + alignment - 1) & ~(alignment - 1) : bytes;
+  return Born(function, heap::AllocateAligned(alignment, served), bytes, caller);
 }
 
-void NoteFailed(Function function, const Registers& caller) { Born(function, nullptr, 0, caller); }
+void NoteFailed(Function function, const Registers& caller) {
+  Entry entry;
+  if (!entry) return;
+  ThreadRecorder& thread = entry.thread();
+  const StackId stack = StackOf(thread, function, caller);
+  InFlight in_flight(*thread.shard, stack);
+  Counting(thread).Failure(stack);
+}
 
 void Release(void* p, const Registers& caller) {
   if (p == nullptr) return ReleaseNull(caller);
@@ -174,7 +190,7 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
   void* moved = p;
   if (!heap::ResizeInPlace(p, bytes)) {
     moved = heap::Allocate(bytes);
-    if (moved == nullptr) return Born(function, nullptr, bytes, caller);
+    if (moved == nullptr) return Failed(function, caller);
     const size_t kept = heap::UsableBytes(p);
     memcpy(moved, p, kept < bytes ? kept : bytes);
   }

@@ -24,7 +24,8 @@ extern bool g_recording;
 bool Start(const char* folder);
 inline constexpr size_t kSideRecordBytes = 16;
 
-// Each returns a block or null (no memory; errno is the caller's business).
+// Each returns a block or null (no memory; errno is the caller's business). A null counts as a failed call,
+// except for operator new, whose handler may yet find memory: that notes its failure at the end.
 void* Allocate(Function function, size_t bytes, const Registers& caller);
 void* AllocateZeroed(Function function, size_t bytes, const Registers& caller);
 void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller);

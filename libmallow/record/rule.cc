@@ -1,5 +1,7 @@
 #include "record/rule.h"
 
+#include <link.h>
+
 #include "record/loaded_image.h"
 #include "record/made_context.h"
 #include "record/module_generation.h"
@@ -135,6 +137,16 @@ bool FindRow(uintptr_t pc, UnwindScratch* scratch, bool* signal_frame, bool* in_
   return true;
 }
 
+// Where ld.so starts the process there is no unwind information, and no caller either: from its entry point on,
+// for less than the given number of bytes.
+static bool IsStartOfProcess(uintptr_t pc, const dl_find_object& found) {
+  constexpr uintptr_t kStartBytes = 256;
+  const uintptr_t base = _r_debug.r_ldbase;
+  if (base == 0 || found.dlfo_link_map == nullptr || found.dlfo_link_map->l_addr != base) return false;
+  const uintptr_t entry = base + reinterpret_cast<const ElfW(Ehdr)*>(base)->e_entry;
+  return pc - entry < kStartBytes;
+}
+
 void MakeRule(uintptr_t pc, bool interrupted, UnwindScratch* scratch, StackMemory* memory,
               RuleSource* source) {
   bool signal_frame = false;
@@ -144,6 +156,8 @@ void MakeRule(uintptr_t pc, bool interrupted, UnwindScratch* scratch, StackMemor
   if (found) {
     source->rule = RuleOfRow(scratch->row, signal_frame);
   } else if (!interrupted && pc == StartOfMadeContexts(scratch)) {
+    source->rule = {0, 0, RuleKind::kOutermost, 0};
+  } else if (source->in_object && IsStartOfProcess(pc, source->found)) {
     source->rule = {0, 0, RuleKind::kOutermost, 0};
   } else if (IsSignalTrampoline(pc, memory)) {
     source->rule = kSignalRule;

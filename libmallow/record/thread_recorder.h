@@ -64,6 +64,7 @@ struct ThreadRecorder {
   // Return address -> stack, for free(NULL).
   struct NullSlot {
     uintptr_t pc;
+    uint64_t generation;  // of the loaded objects
     StackId stack;
   };
   static constexpr size_t kNullSlots = 64;
