@@ -14,12 +14,11 @@ import (
 
 // sample is one run of a workload in one mode.
 type sample struct {
-	cpu  time.Duration // user and system, of the whole process tree
-	wall time.Duration
-	rss  int64 // bytes, of the largest process of the tree
-	// Of recorded runs only.
-	size   int64         // bytes on disk
-	report time.Duration // wall time of `mallow report`
+	cpu    time.Duration // user and system, of the whole process tree
+	wall   time.Duration
+	rss    int64         // bytes, of the largest process of the tree
+	size   int64         // bytes on disk that the run left
+	report time.Duration // wall time of `mallow report`, for explained only
 }
 
 // measurer runs workloads. Its folder is emptied between runs.
@@ -43,6 +42,11 @@ func (m measurer) measure(work workload, mode mode) (sample, error) {
 	case library:
 		settings = append(settings, "LD_PRELOAD="+m.library)
 	case recorded:
+		if err := os.Mkdir(recording, 0o700); err != nil {
+			return sample{}, err
+		}
+		settings = append(settings, "LD_PRELOAD="+m.library, "MALLOW_OPTIONS=record="+recording)
+	case explained:
 		arguments = append([]string{m.cli, "record", "-o", recording, "--"}, arguments...)
 	case heaptrack:
 		arguments = append([]string{"heaptrack", "-o", filepath.Join(output, "heaptrack")}, arguments...)
@@ -51,30 +55,21 @@ func (m measurer) measure(work workload, mode mode) (sample, error) {
 	if err != nil {
 		return sample{}, fmt.Errorf("%s under %s: %w", work.name, mode, err)
 	}
-	switch mode {
-	case recorded:
-		if result.size, err = allocatedBytes(recording); err != nil {
-			return sample{}, err
-		}
+	if result.size, err = allocatedBytes(output); err != nil {
+		return sample{}, err
+	}
+	if mode == explained {
 		start := time.Now()
 		if err := run(m.cli, "report", recording); err != nil {
 			return sample{}, err
 		}
 		result.report = time.Since(start)
-	case heaptrack:
-		if result.size, err = allocatedBytes(output); err != nil {
-			return sample{}, err
-		}
 	}
 	return result, nil
 }
 
 func runMeasured(arguments, settings []string, work workload) (sample, error) {
-	timeout := work.timeout
-	if timeout == 0 {
-		timeout = 3 * time.Minute
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	process := exec.CommandContext(ctx, arguments[0], arguments[1:]...)
 	process.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C.UTF-8"}, settings...)

@@ -43,10 +43,10 @@ func recordingTable(works []workload, all results) string {
 			}
 			cpu := series(samples, cpuSeconds)
 			size, report := "", ""
-			if mode == recorded || mode == heaptrack {
+			if mode != glibc && mode != library {
 				size = fmt.Sprintf("%.0f", median(series(samples, func(s sample) float64 { return float64(s.size) / 1e3 })))
 			}
-			if mode == recorded {
+			if mode == explained {
 				report = fmt.Sprintf("%.0f", median(series(samples, func(s sample) float64 { return s.report.Seconds() * 1e3 })))
 			}
 			fmt.Fprintf(&text, "| %s | %s | %.3f | %v | %v | %.3f | %.1f | %s | %s |\n", work.name, mode, median(cpu),

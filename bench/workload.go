@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // workload is a program and its work, the same at every run.
@@ -20,7 +19,6 @@ type workload struct {
 	input    string   // path of standard input, empty for none
 	modes    []mode
 	note     string // why a mode is left out
-	timeout  time.Duration
 }
 
 // mode is what a workload runs under.
@@ -30,11 +28,12 @@ const (
 	glibc     mode = "glibc"
 	library   mode = "libmallow"
 	recorded  mode = "libmallow, recorded"
-	heaptrack mode = "heaptrack"
+	explained mode = "mallow record, with its report"
+	heaptrack mode = "heaptrack, without a report"
 )
 
 var (
-	allModes       = []mode{glibc, library, recorded, heaptrack}
+	allModes       = []mode{glibc, library, recorded, explained, heaptrack}
 	allocatorModes = []mode{glibc, library}
 )
 
@@ -76,7 +75,7 @@ func prepare(folder string, scale int) (recording, allocator []workload, err err
 		recording = append(recording, real.under(allModes))
 		allocator = append(allocator, real.under(allocatorModes))
 	}
-	withoutPeer := cc1plus.under([]mode{glibc, library, recorded})
+	withoutPeer := cc1plus.under([]mode{glibc, library, recorded, explained})
 	withoutPeer.note = "heaptrack is left out of cc1plus: the interpreter of Debian's 1.4.0 takes minutes and most of the memory there"
 	recording = append(recording, withoutPeer)
 	allocator = append(allocator, cc1plus.under(allocatorModes))
