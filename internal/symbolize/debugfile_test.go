@@ -1,6 +1,7 @@
 package symbolize
 
 import (
+	"debug/elf"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -130,7 +131,7 @@ func TestDebugFileByLink(t *testing.T) {
 				t.Fatal(err)
 			}
 			frames, warnings := ask(t, binary, p.addrs[:1])
-			want := `program: its debug file "program.debug" is not installed; shown by function, without lines`
+			want := `program: its debug file is not installed; shown by function, without lines`
 			if frames[0][0].File != "" || len(warnings) != 1 || warnings[0] != want {
 				t.Errorf("frames %v, warnings %q", frames[0], warnings)
 			}
@@ -245,6 +246,45 @@ func TestSplitUnits(t *testing.T) {
 					p.same(t, moved)
 				})
 			})
+		}
+	}
+}
+
+// The debug package of libc is what a distribution makes: found by build id,
+// processed by dwz, most of it C.
+func TestDebugPackageOfLibc(t *testing.T) {
+	const libc = "/lib/x86_64-linux-gnu/libc.so.6"
+	s := New(Options{})
+	defer s.Close()
+	m := Module{Path: libc}
+	if !s.HasLines(m) {
+		t.Skip("the debug package of libc is not installed (libc6-dbg)")
+	}
+	addrs := codeAddresses(t, libc, most)
+	ours := s.Frames(m, addrs)
+	theirs := llvm.frames(t, libc, addrs)
+	// Names are left out: one function of libc has many.
+	a := compare(addrs, ours, theirs, func(string, string) bool { return true })
+	if a.differences() > 0 || a.between > len(addrs)/20 {
+		t.Errorf("%+v", a)
+	}
+	f, err := elf.Open(libc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	exported, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]uint64{}
+	for _, e := range exported {
+		known[e.Name] = e.Value
+	}
+	for _, name := range []string{"malloc", "fopen", "strdup", "qsort", "getaddrinfo", "realloc", "vasprintf"} {
+		got := s.Frames(m, []uint64{known[name]})[0]
+		if last := got[len(got)-1]; last.Function != name || last.Line == 0 {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

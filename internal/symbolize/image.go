@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -172,8 +171,7 @@ func (img *image) answer(addrs []uint64) {
 	}
 }
 
-// convert makes names readable. Where DWARF has no linkage name for the
-// outermost function, a mangled symbol that covers the address is more exact.
+// convert makes names readable.
 func (img *image) convert(found []debuginfo.Frame, s symbol) []Frame {
 	frames := make([]Frame, len(found))
 	for i, f := range found {
@@ -181,14 +179,27 @@ func (img *image) convert(found []debuginfo.Frame, s symbol) []Frame {
 		switch {
 		case f.Function.Linkage:
 			name = img.names.of(name)
-		case !f.Inlined && name != "" && bytes.HasPrefix(s.name, []byte("_")):
-			if full := img.names.of(s.text()); full != s.text() {
-				name = full
-			}
+		case !f.Inlined && name != "":
+			name = img.outermost(name, s)
 		}
 		frames[i] = Frame{Function: name, File: f.File, Line: f.Line, Inlined: f.Inlined}
 	}
 	return frames
+}
+
+// outermost chooses between the plain name of DWARF and the symbol for the same
+// code: a mangled symbol says more, and a public one is what callers write
+// where the library's own name is internal (fopen for _IO_new_fopen).
+func (img *image) outermost(name string, s symbol) string {
+	if len(s.name) == 0 {
+		return name
+	}
+	internal := s.name[0] == '_'
+	full := img.names.of(s.text())
+	if internal && full != s.text() || !internal && s.bind != elf.STB_LOCAL && name[0] == '_' {
+		return full
+	}
+	return name
 }
 
 // miniDebug unpacks the symbol table of a stripped file, if it brings one and
@@ -241,7 +252,7 @@ func (s *Symbolizer) warnAbout(m Module, img *image) {
 		return
 	}
 	if link, _ := img.file.debugLink(); link != "" && img.debug == nil {
-		s.warn("%s: its debug file %s is not installed; shown by function, without lines", m.name(), fmt.Sprintf("%q", link))
+		s.warn("%s: its debug file is not installed; shown by function, without lines", m.name())
 		return
 	}
 	s.warn("%s: built without -g; shown by function, without lines", m.name())

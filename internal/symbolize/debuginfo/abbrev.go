@@ -183,7 +183,7 @@ func (d *Data) abbrevs(offset uint64, e encoding) *abbrevTable {
 	for {
 		from := c.off
 		code, a, ok := readAbbrev(&c, e)
-		if !ok || !d.spend(c.off-from) {
+		if !ok || !d.spend(4*(c.off-from)) {
 			return t
 		}
 		switch {
@@ -205,7 +205,7 @@ func (d *Data) rootAbbrev(offset uint64, e encoding, code uint64) *abbrev {
 	for {
 		from := c.off
 		got, a, ok := readAbbrev(&c, e)
-		if !ok || !d.spend(c.off-from) {
+		if !ok || !d.spend(4*(c.off-from)) {
 			return nil
 		}
 		if got == code {

@@ -36,8 +36,8 @@ type Data struct {
 	abbrevTables map[abbrevKey]*abbrevTable
 	names        map[uint64]Name
 
-	// budget is how much work, in bytes read, is left. Honest files need a
-	// small multiple of their size; damaged ones could ask for its square.
+	// budget is how much work, in bytes read, is left. Honest files need two or
+	// three times their size; damaged ones could ask for its square.
 	budget int
 }
 
@@ -68,7 +68,7 @@ func newData(s Sections, alt *Data) *Data {
 		alt:          alt,
 		abbrevTables: map[abbrevKey]*abbrevTable{},
 		names:        map[uint64]Name{},
-		budget:       64*size + 1<<20,
+		budget:       8*size + 4<<20,
 	}
 }
 

@@ -109,7 +109,7 @@ func (u *unit) readFilesV4(c *cursor) {
 	u.lines.files = append(u.lines.files, "")
 	for {
 		name := c.cstring()
-		if len(name) == 0 || !u.data.spend(1) {
+		if len(name) == 0 || !u.data.spend(16) {
 			return
 		}
 		u.lines.addFile(u, dirs, c.uleb(), string(name))
@@ -144,7 +144,8 @@ func (u *unit) readEntriesV5(c *cursor, add func(name string, dir uint64)) {
 	if len(formats) == 0 {
 		return
 	}
-	for ; count > 0 && !c.bad && u.data.spend(1); count-- {
+	for ; count > 0 && !c.bad && u.data.spend(16); count-- {
+		from := c.off
 		var name string
 		var dir uint64
 		for _, f := range formats {
@@ -154,6 +155,9 @@ func (u *unit) readEntriesV5(c *cursor, add func(name string, dir uint64)) {
 			case lnctDirectoryIndex:
 				dir = v.u
 			}
+		}
+		if c.off == from {
+			return // rows without content, however many are claimed
 		}
 		add(name, dir)
 	}

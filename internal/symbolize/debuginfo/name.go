@@ -1,5 +1,7 @@
 package debuginfo
 
+import "strings"
+
 // Name is what a function is called. Linkage tells that Text is the mangled
 // name that the linker saw; else it is the name as in the source, with the
 // scopes around it where the language has them.
@@ -13,8 +15,8 @@ type Name struct {
 const maxHops = 16
 
 // name returns the name of the function entry at r, following its abstract
-// origin and specification, which may lie in other units or files. A linkage
-// name anywhere on the way is preferred, because it is unique.
+// origin and specification, which may lie in other units or files. A mangled
+// linkage name anywhere on the way is preferred, because it is unique.
 func (r entryRef) name() Name {
 	if n, ok := r.data.names[r.off]; ok {
 		return n
@@ -37,7 +39,7 @@ func (r entryRef) plainName() string {
 	return plain
 }
 
-// follow returns the first linkage name on the chain, and the first plain name
+// follow returns the first mangled name on the chain, and the first plain name
 // with the entry from which the chain does not go on: the declaration.
 func (r entryRef) follow() (linkage, plain string, last entryRef) {
 	for range maxHops {
@@ -46,11 +48,14 @@ func (r entryRef) follow() (linkage, plain string, last entryRef) {
 			break
 		}
 		last = r
-		if e.linkage != "" {
+		if mangled(e.linkage) {
 			return e.linkage, plain, last
 		}
 		if plain == "" {
 			plain = e.name
+		}
+		if plain == "" {
+			plain = e.linkage
 		}
 		if e.next.data == nil {
 			break
@@ -61,6 +66,12 @@ func (r entryRef) follow() (linkage, plain string, last entryRef) {
 		last = r
 	}
 	return "", plain, last
+}
+
+// mangled tells whether a linkage name says more than the plain name: in C it
+// is an alias that only the linker sees, such as __GI_abort for abort.
+func mangled(name string) bool {
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "_D")
 }
 
 // functionEntry is what an entry itself says of its name. next is the entry

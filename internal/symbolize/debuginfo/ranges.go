@@ -99,7 +99,7 @@ func (u *unit) rangeListV5(v value) []addrRange {
 	var list []addrRange
 	c := cursorAt(section, off)
 	base := u.home().lowPC
-	for u.data.spend(4) {
+	for u.data.spend(16) {
 		var r addrRange
 		known := true
 		switch kind := c.u8(); kind {
