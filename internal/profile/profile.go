@@ -32,10 +32,10 @@ type Options struct {
 type Profile struct {
 	Recordings []*recording.Recording
 	Processes  []*Process
-	Totals     Totals            // all processes, all origins
-	Origins    [Origins]Totals   // of all processes
-	Program    MemanalyzeFigures // what only the recorder knows without libc
-	Sites      []*Site           // by allocations, the most first
+	Totals     Totals          // all processes, all origins
+	Origins    [Origins]Totals // of all processes
+	Program    ProgramFigures
+	Sites      []*Site // by allocations, the most first
 	Quality    Quality
 
 	forest *forest
@@ -61,9 +61,10 @@ func (process *Process) Name() string {
 	return fmt.Sprintf("%s %d", filepath.Base(im.Executable), im.PID)
 }
 
-// MemanalyzeFigures are those of the program and its libraries together,
-// without what libc allocated and released on its own account.
-type MemanalyzeFigures struct {
+// ProgramFigures are what only the recorder knows of the program and its
+// libraries together, without what libc allocated and released on its own
+// account.
+type ProgramFigures struct {
 	PeakBytes uint64 // the processes' own peaks added
 	Frees     uint64
 }
@@ -133,7 +134,7 @@ func (process *Process) sum() {
 		freesLibc += shard.FreesLibc
 	}
 	for i := range process.Origins {
-		process.Totals.add(&process.Origins[i])
+		process.Totals.Add(&process.Origins[i])
 	}
 	process.Totals.FreeNulls = freeNulls
 	process.Totals.Failed = failed
@@ -144,13 +145,13 @@ func (process *Process) sum() {
 
 func (p *Profile) addUp() {
 	for _, process := range p.Processes {
-		p.Totals.add(&process.Totals)
+		p.Totals.Add(&process.Totals)
 		for i := range p.Origins {
-			p.Origins[i].add(&process.Origins[i])
+			p.Origins[i].Add(&process.Origins[i])
 		}
-		_, peak := process.Image.PeakBytes()
-		p.Program.PeakBytes += peak
-		p.Program.Frees += *process.Totals.Frees - *process.Origins[OriginLibc].Frees
+		program := process.program()
+		p.Program.PeakBytes += program.PeakBytes
+		p.Program.Frees += program.Frees
 	}
 }
 
@@ -182,10 +183,23 @@ func (p *Profile) Warnings() []string {
 
 // WithoutLibc returns the totals of the program and its libraries.
 func (p *Profile) WithoutLibc() Totals {
-	t := p.Origins[OriginProgram]
-	t.add(&p.Origins[OriginLibraries])
-	t.PeakBytes = p.Program.PeakBytes
-	frees := p.Program.Frees
-	t.Frees = &frees
+	return withoutLibc(&p.Origins, p.Program)
+}
+
+// WithoutLibc returns the totals of the process without libc's own calls.
+func (process *Process) WithoutLibc() Totals {
+	return withoutLibc(&process.Origins, process.program())
+}
+
+func withoutLibc(origins *[Origins]Totals, program ProgramFigures) Totals {
+	t := origins[OriginProgram]
+	t.Add(&origins[OriginLibraries])
+	t.PeakBytes = program.PeakBytes
+	t.Frees = &program.Frees
 	return t
+}
+
+func (process *Process) program() ProgramFigures {
+	_, peak := process.Image.PeakBytes()
+	return ProgramFigures{PeakBytes: peak, Frees: *process.Totals.Frees - *process.Origins[OriginLibc].Frees}
 }

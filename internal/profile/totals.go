@@ -82,7 +82,8 @@ func (t *Totals) group(g recording.Group) *uint64 {
 	return nil
 }
 
-func (t *Totals) add(o *Totals) {
+// Add sums totals; peaks are added, too.
+func (t *Totals) Add(o *Totals) {
 	t.Mallocs += o.Mallocs
 	t.Callocs += o.Callocs
 	t.Reallocs += o.Reallocs

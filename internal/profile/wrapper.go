@@ -67,6 +67,11 @@ var wrapperNames = names(
 	"sqlite3DbRealloc", "dbReallocFinish", "sqlite3DbReallocOrFree", "sqlite3DbStrDup", "sqlite3DbStrNDup",
 	"sqlite3DbSpanDup", "sqlite3_mprintf", "sqlite3_vmprintf", "sqlite3MPrintf", "sqlite3VMPrintf",
 	"sqlite3_str_vappendf", "sqlite3StrAccumEnlarge", "sqlite3StrAccumFinish", "strAccumFinishRealloc",
+	// OpenSSL, nginx, libuv, Lua
+	"CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_calloc", "CRYPTO_realloc", "CRYPTO_clear_realloc", "CRYPTO_strdup",
+	"CRYPTO_strndup", "CRYPTO_memdup", "CRYPTO_aligned_alloc", "CRYPTO_malloc_array", "CRYPTO_realloc_array",
+	"ngx_alloc", "ngx_calloc", "ngx_memalign", "uv__malloc", "uv__calloc", "uv__realloc", "uv__reallocf", "uv__strdup",
+	"uv__strndup", "l_alloc", "luaM_malloc_", "luaM_realloc_", "luaM_saferealloc_", "luaM_growaux_",
 	// formatters of other programs
 	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc",
 	"curl_dbg_malloc", "curl_dbg_calloc", "curl_dbg_realloc", "curl_dbg_strdup",

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mallow/internal/analyze"
 	"mallow/internal/profile"
@@ -48,40 +49,26 @@ type report struct {
 
 func (r *report) line(text string) { fmt.Fprintln(r.out, text) }
 
-// figures are the totals that the report speaks of: without libc's own calls,
-// unless those are asked for.
-type figures struct {
-	allocations, frees, freeNulls, peak, live, liveBytes, temporary, failed, bytes uint64
-}
-
-func (r *report) figures() figures {
-	t := &r.profile.Totals
-	f := figures{t.Allocations, *t.Frees, t.FreeNulls, t.PeakBytes, t.LiveBlocks, t.LiveBytes, t.Temporary, t.Failed, t.Bytes}
-	if !r.options.All {
-		libc := &r.profile.Origins[profile.OriginLibc]
-		f.allocations -= libc.Allocations
-		f.frees = r.profile.Program.Frees
-		f.peak = r.profile.Program.PeakBytes
-		f.live -= libc.LiveBlocks
-		f.liveBytes -= libc.LiveBytes
-		f.temporary -= libc.Temporary
-		f.failed -= min(libc.Failed, f.failed)
-		f.bytes -= libc.Bytes
+// totals are what the report speaks of: without libc's own calls, unless
+// those are asked for.
+func (r *report) totals() profile.Totals {
+	if r.options.All {
+		return r.profile.Totals
 	}
-	return f
+	return r.profile.WithoutLibc()
 }
 
 func (r *report) headline() {
-	f := r.figures()
+	t := r.totals()
 	parts := []string{
-		r.style.bold(counted(f.allocations, "allocation", "allocations")),
-		counted(f.frees, "free", "frees"),
-		size(f.peak) + " peak",
-		count(f.live) + " never freed" + inBrackets(f.liveBytes),
-		count(f.temporary) + " temporary",
+		r.style.bold(counted(t.Allocations, "allocation", "allocations")),
+		counted(*t.Frees, "free", "frees"),
+		size(t.PeakBytes) + " peak",
+		count(t.LiveBlocks) + " never freed" + inBrackets(t.LiveBytes),
+		count(t.Temporary) + " temporary",
 	}
-	if f.failed > 0 {
-		parts = append(parts, count(f.failed)+" failed")
+	if t.Failed > 0 {
+		parts = append(parts, count(t.Failed)+" failed")
 	}
 	line := "mallow: " + strings.Join(parts, ", ")
 	if libc := r.profile.Origins[profile.OriginLibc].Allocations; libc > 0 && !r.options.All {
@@ -99,10 +86,7 @@ func inBrackets(bytes uint64) string {
 
 // functions tells which functions were called, and by whom.
 func (r *report) functions() {
-	t := r.profile.Totals
-	if !r.options.All {
-		t = r.profile.WithoutLibc()
-	}
+	t := r.totals()
 	var parts []string
 	for _, g := range []struct {
 		name  string
@@ -123,10 +107,7 @@ func (r *report) functions() {
 	r.line(r.style.dim(line))
 }
 
-const (
-	columns      = "%11s %6s %9s %9s %9s %5s  "
-	detailIndent = "                  "
-)
+const detailIndent = "                  "
 
 func (r *report) table() {
 	shown := r.sites
@@ -137,8 +118,8 @@ func (r *report) table() {
 		return
 	}
 	r.line("")
-	r.line(r.style.dim(fmt.Sprintf(columns, "calls", "share", "bytes", "at peak", "live", "temp") + "site"))
-	whole := r.figures().allocations
+	r.line(r.style.dim(r.row(cells{"calls", "share", "bytes", "at peak", "live", "temp"}) + "site"))
+	whole := r.totals().Allocations
 	callers := r.profile.Callers(shown)
 	named := r.namedCallers(shown, callers)
 	width := functionWidth(shown)
@@ -151,48 +132,47 @@ func (r *report) table() {
 		for _, site := range rest {
 			calls += site.Counters.Calls
 		}
-		r.line(r.style.dim(fmt.Sprintf(columns, count(calls), percent(calls, whole), "", "", "", "") +
+		r.line(r.style.dim(r.row(cells{count(calls), percent(calls, whole)}) +
 			counted(uint64(len(rest)), "more site", "more sites")))
 	}
 }
 
 func (r *report) site(site *profile.Site, whole uint64, width int) {
-	c := &site.Counters
-	figures := fmt.Sprintf(columns,
-		count(c.Calls), percent(c.Calls, whole), size(c.Bytes), size(uint64(max(0, c.PeakBytes))),
-		orDash(uint64(c.LiveBlocks()), size(uint64(c.LiveBytes()))), orDash(c.Temporary, percent(c.Temporary, c.Calls)))
 	function, place := siteName(site)
 	name := r.style.bold(function)
 	if place != "" {
 		name += strings.Repeat(" ", max(0, width-len([]rune(function)))) + "  " + r.style.place(place)
 	}
-	r.line(r.cut(figures + name))
+	r.line(r.cut(r.row(siteCells(&site.Counters, whole)) + name))
 }
 
-// details tells what is true of a site and who calls it, on one line. Where
-// the terminal is narrow, it names fewer callers.
+// details tells what is true of a site and who calls it: on one line, or where
+// the terminal is narrow on two, with fewer callers.
 func (r *report) details(site *profile.Site, callers, named []profile.Caller) {
-	var line string
-	for most := callersShown; most > 0; most-- {
-		line = r.detailLine(site, callers, named, most)
-		if r.options.Width == 0 || len([]rune(line)) <= r.options.Width-len(detailIndent) {
-			break
+	facts := sentences(analyze.Facts(site))
+	line := facts
+	if who := whoCalls(site, callers, named, callersShown); who != "" {
+		if line = strings.TrimPrefix(facts+"  "+who, "  "); !r.fits(line) && facts != "" {
+			r.detail(facts)
+			line = who
 		}
+	}
+	for most := callersShown - 1; most > 0 && !r.fits(line); most-- {
+		line = whoCalls(site, callers, named, most)
 	}
 	if line != "" {
-		r.line(r.cut(detailIndent + r.style.dim(line)))
+		r.detail(line)
 	}
 }
 
-func (r *report) detailLine(site *profile.Site, callers, named []profile.Caller, most int) string {
+func (r *report) detail(line string) { r.line(r.cut(detailIndent + r.style.dim(line))) }
+
+func (r *report) fits(detail string) bool {
+	return r.options.Width == 0 || utf8.RuneCountInString(detail) <= r.options.Width-len(detailIndent)
+}
+
+func whoCalls(site *profile.Site, callers, named []profile.Caller, most int) string {
 	var parts []string
-	if facts := analyze.Facts(site); len(facts) > 0 {
-		sentences := make([]string, len(facts))
-		for i, f := range facts {
-			sentences[i] = sentence(f)
-		}
-		parts = append(parts, strings.Join(sentences, ", "))
-	}
 	if len(callers) > 0 {
 		parts = append(parts, "<- "+callerList(callers, site.Module, most))
 	}
@@ -214,12 +194,18 @@ func (r *report) namedCallers(sites []*profile.Site, callers [][]profile.Caller)
 		}
 	}
 	for k, list := range r.profile.NamedCallers(nameless) {
-		named[at[k]] = slices.DeleteFunc(list, func(c profile.Caller) bool { return !c.Named() })
+		named[at[k]] = slices.DeleteFunc(list, func(c profile.Caller) bool { return !c.Named() || startFunctions[c.Function] })
 	}
 	return named
 }
 
-func callerNamed(c profile.Caller) bool { return c.Named() }
+func callerNamed(c profile.Caller) bool { return c.Named() && !startFunctions[c.Function] }
+
+// startFunctions call every program or thread and say nothing of a site.
+var startFunctions = map[string]bool{
+	"_start": true, "__libc_start_main": true, "__libc_start_main_impl": true, "__libc_start_call_main": true,
+	"start_thread": true, "__clone3": true, "clone3": true, "call_init": true, "_dl_init": true,
+}
 
 const callersShown = 3
 
@@ -242,28 +228,6 @@ func callerList(callers []profile.Caller, module string, most int) string {
 		names = append(names, name)
 	}
 	return strings.Join(names, ", ")
-}
-
-const processesShown = 8
-
-// processes tells where the allocations of a family of processes were made.
-func (r *report) processes() {
-	all := byAllocations(r.profile.Processes)
-	if len(all) < 2 {
-		return
-	}
-	r.line("")
-	r.line(r.style.dim(fmt.Sprintf(columns, "calls", "share", "bytes", "peak", "live", "temp") +
-		fmt.Sprintf("process (%d; the peaks of all are added above)", len(all))))
-	whole := r.profile.Totals.Allocations
-	for _, process := range all[:min(len(all), processesShown)] {
-		t := &process.Totals
-		r.line(r.cut(fmt.Sprintf(columns, count(t.Allocations), percent(t.Allocations, whole), size(t.Bytes), size(t.PeakBytes),
-			orDash(t.LiveBlocks, size(t.LiveBytes)), orDash(t.Temporary, percent(t.Temporary, t.Allocations))) + term.Safe(process.Name())))
-	}
-	if more := len(all) - processesShown; more > 0 {
-		r.line(r.style.dim(fmt.Sprintf(columns, "", "", "", "", "", "") + fmt.Sprintf("%d more processes", more)))
-	}
 }
 
 // notes says how far the figures can be trusted.

@@ -1,11 +1,9 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -105,6 +103,14 @@ func sentence(f analyze.Fact) string {
 	return ""
 }
 
+func sentences(facts []analyze.Fact) string {
+	all := make([]string, len(facts))
+	for i, f := range facts {
+		all[i] = sentence(f)
+	}
+	return strings.Join(all, ", ")
+}
+
 func part(share float64) string {
 	if share == 1 {
 		return ""
@@ -146,7 +152,7 @@ func shortPath(file string) string {
 	return name
 }
 
-const longestName = 48
+const longestName = 60
 
 // shortName leaves the parameters of a C++ function out, and template
 // arguments where they are long.
@@ -247,14 +253,6 @@ func functionWidth(sites []*profile.Site) int {
 	return width
 }
 
-func byAllocations(processes []*profile.Process) []*profile.Process {
-	sorted := slices.Clone(processes)
-	slices.SortStableFunc(sorted, func(a, b *profile.Process) int {
-		return cmp.Compare(b.Totals.Allocations, a.Totals.Allocations)
-	})
-	return sorted
-}
-
 // quotedName is the name of one file within a warning.
 var quotedName = regexp.MustCompile(` "[^"]*"`)
 
@@ -284,7 +282,7 @@ func grouped(warnings []string) []string {
 			lines[i] = alone[text]
 			continue
 		}
-		lines[i] = enumerate(list) + ": " + text
+		lines[i] = enumerate(list) + ": " + strings.Replace(text, "its ", "the ", 1)
 	}
 	return lines
 }

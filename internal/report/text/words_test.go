@@ -82,7 +82,7 @@ func TestWarningsAreGrouped(t *testing.T) {
 		`a: its debug file "x.debug" is not installed`, "b: built without -g", `c: its debug file "y.debug" is not installed`,
 		"alone", `d: the file "z" changed`,
 	})
-	want := []string{"a, c: its debug file is not installed", "b: built without -g", "alone", `d: the file "z" changed`}
+	want := []string{"a, c: the debug file is not installed", "b: built without -g", "alone", `d: the file "z" changed`}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
