@@ -119,6 +119,10 @@ func TestProcessesAndThreads(t *testing.T) {
 		{program: "churn", processes: 1, allocations: 40000, frees: 40000, site: "work", siteCalls: 40000, siteBytes: 2560000},
 		{program: "handed_over", processes: 1, allocations: 120000, frees: 120000, site: "produce", siteCalls: 120000, siteBytes: 13860000},
 		{program: "interrupted", processes: 1, allocations: 400, frees: 400, site: "in_handler", siteCalls: 400, siteBytes: 22400},
+		// 64 x 150, 34 x 3 and the signal stack.
+		{program: "narrow", processes: 1, allocations: 9703, frees: 6468, liveBlocks: 1, site: "allocate", siteCalls: 9702},
+		// 4 x 160,000 in the threads, 60 x 80 in the children, and the inherited block.
+		{program: "storm", processes: 61, allocations: 644801, frees: 644861, site: "in_child", siteCalls: 4800, siteBytes: 432000},
 		// Four children of its own, two shells, and ten calls between vfork and exec.
 		{program: "started", processes: 7, allocations: 410, frees: 410, site: "allocate", siteCalls: 410, siteBytes: 29520},
 	} {
