@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mallow/internal/analyze"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
 	"mallow/internal/report/json"
@@ -23,7 +24,7 @@ type reportOptions struct {
 	top      int
 	topSet   bool
 	stacks   int
-	sort     text.Order
+	sort     analyze.Order
 	all      bool
 	wrappers []string
 	colour   term.Colour
@@ -31,7 +32,7 @@ type reportOptions struct {
 }
 
 func defaultReportOptions() reportOptions {
-	return reportOptions{format: "text", top: 10, stacks: 10, sort: text.ByCalls, colour: term.Auto}
+	return reportOptions{format: "text", top: 10, stacks: 10, sort: analyze.ByCalls, colour: term.Auto}
 }
 
 func newReportCommand() *cobra.Command {
@@ -142,7 +143,7 @@ func nextStep(paths []string, o reportOptions) string {
 }
 
 func writeJSON(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
-	sites := text.Sites(p, true, o.sort)
+	sites := analyze.Rank(p, true, o.sort)
 	if o.topSet && o.top > 0 && len(sites) > o.top {
 		sites = sites[:o.top]
 	}

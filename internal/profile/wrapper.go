@@ -92,21 +92,33 @@ func names(list ...string) map[string]bool {
 // isWrapper knows the common wrappers by their demangled names.
 func isWrapper(function string) bool {
 	if self, trait, ok := rustImplementation(function); ok {
-		return inLibrary(self) && inLibrary(trait)
+		return belongsToRust(self, trait)
 	}
 	name := qualifiedName(function)
 	return inLibrary(name) || wrapperNames[name] || cpython.MatchString(name)
 }
 
 func inLibrary(name string) bool {
-	name = strings.TrimLeft(name, "&<*")
-	name = strings.TrimPrefix(name, "mut ")
 	for _, scope := range libraryScopes {
 		if strings.HasPrefix(name, scope) {
 			return true
 		}
 	}
 	return false
+}
+
+// belongsToRust tells whether "<self as trait>" is an implementation of Rust's
+// own libraries: of one of their traits, for one of their types, a generic
+// parameter, a primitive or a slice.
+func belongsToRust(self, trait string) bool {
+	if nestedSelf, nestedTrait, ok := rustImplementation(trait); ok {
+		return belongsToRust(nestedSelf, nestedTrait) && belongsToRust(self, "core::")
+	}
+	if trait != "" && !inLibrary(trait) {
+		return false
+	}
+	self = strings.TrimPrefix(strings.TrimLeft(self, "&*"), "mut ")
+	return inLibrary(self) || strings.HasPrefix(self, "[") || !strings.Contains(self, "::")
 }
 
 // rustImplementation takes "<self as trait>::method" apart.
@@ -124,7 +136,7 @@ func rustImplementation(function string) (self, trait string, ok bool) {
 				continue
 			}
 			if depth--; depth == 0 {
-				return function[1:i], function[1:i], true // an inherent method has no trait
+				return function[1:i], "", true // an inherent method
 			}
 		case ' ':
 			if depth == 1 && strings.HasPrefix(function[i:], " as ") {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mallow/internal/recording"
@@ -68,7 +69,7 @@ func TestEveryCutIsReadOrRefused(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s cut at %d: %v", golden.Name, size, err)
 				}
-				digest(im)
+				walk(t, im)
 			}
 		}
 	}
@@ -229,6 +230,37 @@ func TestADamagedFileIsNotPacked(t *testing.T) {
 	}
 }
 
+// TestInUse maps an image and closes the descriptor, as the recorder does.
+func TestInUse(t *testing.T) {
+	folder := t.TempDir()
+	made := recordingtest.Goldens()[0].Images[0]
+	if err := made.Write(folder, recordingtest.Sparse); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, made.Name)
+	if recording.InUse(path) {
+		t.Fatal("in use, but nobody has it")
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if !recording.InUse(path) {
+		t.Error("mapped for writing, but not in use")
+	}
+	if err := syscall.Munmap(mapped); err != nil {
+		t.Fatal(err)
+	}
+	if recording.InUse(path) {
+		t.Error("still in use")
+	}
+}
+
 func TestForkChildResolvesInItsParent(t *testing.T) {
 	rec, err := recording.Open(filepath.Join(handmade, "fork.mallow"))
 	if err != nil {
@@ -331,6 +363,25 @@ func TestMeta(t *testing.T) {
 	}
 }
 
+// walk follows every stack and asks for whatever it names.
+func walk(t *testing.T, im *recording.Image) {
+	im.EachStack(func(id uint32, c *recording.Counters) {
+		c.LiveBlocks()
+		for n := im.StackNode(id); n != 0; {
+			node, in := im.Node(n)
+			if in == nil {
+				break
+			}
+			if node.Parent >= n {
+				t.Fatalf("node %d has parent %d", n, node.Parent)
+			}
+			in.Module(node.Extra)
+			in.SymbolicFrame(node.Value())
+			n = node.Parent
+		}
+	})
+}
+
 func FuzzImage(f *testing.F) {
 	for _, golden := range recordingtest.Goldens() {
 		for _, made := range golden.Images {
@@ -344,20 +395,6 @@ func FuzzImage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		im.EachStack(func(id uint32, c *recording.Counters) {
-			c.LiveBlocks()
-			for n := im.StackNode(id); n != 0; {
-				node, in := im.Node(n)
-				if in == nil {
-					break
-				}
-				if node.Parent >= n {
-					t.Fatalf("node %d has parent %d", n, node.Parent)
-				}
-				in.Module(node.Extra)
-				in.SymbolicFrame(node.Value())
-				n = node.Parent
-			}
-		})
+		walk(t, im)
 	})
 }

@@ -128,21 +128,31 @@ func copyData(target *os.File, to int64, source *os.File, from, length int64) er
 	return nil
 }
 
-// InUse reports whether the process that writes the image file still runs
-// with it mapped. Such a file must not be packed.
-//
-// The kernel is asked first: it grants a read lease only on a file that nobody
-// can write to, by a mapping or otherwise, in whatever pid namespace. Where
-// there are no leases, /proc tells of the writer named in the file.
+// InUse reports whether a process still has the image file mapped for writing.
+// Such a file must not be packed.
 func InUse(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); errors.Is(err, unix.EAGAIN) {
-		return true
+	return hasWriter(f) || isMappedByItsProcess(f)
+}
+
+// hasWriter asks the kernel for a read lease, which it refuses while anybody,
+// in whatever namespace, has the file open or mapped for writing. Some file
+// systems have no leases.
+func hasWriter(f *os.File) bool {
+	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+	if err == nil {
+		unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
 	}
+	return errors.Is(err, unix.EAGAIN)
+}
+
+// isMappedByItsProcess looks into the maps of the process that the header
+// names.
+func isMappedByItsProcess(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {
 		return false
@@ -152,5 +162,5 @@ func InUse(path string) bool {
 		return false
 	}
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", header.PID))
-	return err == nil && bytes.Contains(maps, []byte("/"+filepath.Base(path)))
+	return err == nil && bytes.Contains(maps, []byte("/"+filepath.Base(f.Name())))
 }

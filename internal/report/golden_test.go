@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mallow/internal/analyze"
 	"mallow/internal/profile"
 	"mallow/internal/profile/profiletest"
 	"mallow/internal/recording"
@@ -39,7 +40,7 @@ func TestReports(t *testing.T) {
 			return text.Write(b, p, text.Options{Top: 10})
 		},
 		"all.txt": func(b *bytes.Buffer, p *profile.Profile) error {
-			return text.Write(b, p, text.Options{Top: 2, Sort: text.ByBytes, All: true, Colour: true, Width: 100, Next: "mallow"})
+			return text.Write(b, p, text.Options{Top: 2, Sort: analyze.ByBytes, All: true, Colour: true, Width: 100, Next: "mallow"})
 		},
 		"json": func(b *bytes.Buffer, p *profile.Profile) error {
 			var line bytes.Buffer

@@ -18,7 +18,7 @@ import (
 // Options of the report.
 type Options struct {
 	Top    int // sites to show; 0: all
-	Sort   Order
+	Sort   analyze.Order
 	All    bool // with what libc allocated on its own account
 	Colour bool
 	Width  int    // columns of the terminal; 0: lines are not cut
@@ -30,7 +30,7 @@ type Options struct {
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	out := bufio.NewWriter(w)
 	r := &report{profile: p, options: o, style: style{on: o.Colour}, out: out}
-	r.sites = Sites(p, o.All, o.Sort)
+	r.sites = analyze.Rank(p, o.All, o.Sort)
 	r.headline()
 	r.functions()
 	r.table()

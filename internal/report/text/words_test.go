@@ -64,7 +64,7 @@ func TestPlace(t *testing.T) {
 		frame profile.Frame
 		want  string
 	}{
-		{profile.Frame{File: "/home/x/src/net/poll.c", Line: 88}, "net/poll.c:88"},
+		{profile.Frame{File: "/srv/src/net/poll.c", Line: 88}, "net/poll.c:88"},
 		{profile.Frame{File: "../poll.c", Line: 88}, "poll.c:88"},
 		{profile.Frame{File: "poll.c"}, "poll.c"},
 		{profile.Frame{Function: "grow", Module: "/usr/lib/libz.so.1"}, "in libz.so.1"},

@@ -1,4 +1,4 @@
-package text
+package analyze
 
 import (
 	"cmp"
@@ -43,9 +43,9 @@ func (o *Order) String() string { return string(*o) }
 // Type names the values of the flag in its help.
 func (o *Order) Type() string { return "calls|bytes|size|peak|temporary|live" }
 
-// Sites returns the sites of a profile in an order; unless all is set, without
+// Rank returns the sites of a profile in an order; unless all is set, without
 // what libc allocated on its own account.
-func Sites(p *profile.Profile, all bool, by Order) []*profile.Site {
+func Rank(p *profile.Profile, all bool, by Order) []*profile.Site {
 	sites := slices.Clone(p.Sites)
 	if !all {
 		sites = sites[:0]
