@@ -23,10 +23,23 @@ void* MetadataArena::AllocateArray(size_t bytes) {
   const int shift = Max(kMinArrayShift, Log2Ceiling(bytes));
   FreeArrayLink*& list = free_arrays_[shift - kMinArrayShift];
   MALLOW_DCHECK(shift - kMinArrayShift < kArraySizes);
-  if (list == nullptr) return Allocate(size_t{1} << shift, Min<size_t>(size_t{1} << shift, kCacheLineBytes));
+  if (list == nullptr) {
+    void* fresh = Allocate(size_t{1} << shift, Min<size_t>(size_t{1} << shift, kCacheLineBytes));
+    return fresh != nullptr ? fresh : TakeLonger(shift);
+  }
   FreeArrayLink* array = list;
   list = array->next;
   return array;
+}
+
+void* MetadataArena::TakeLonger(int shift) {
+  for (int i = shift - kMinArrayShift + 1; i < kArraySizes; ++i) {
+    if (FreeArrayLink* array = free_arrays_[i]) {
+      free_arrays_[i] = array->next;
+      return array;
+    }
+  }
+  return nullptr;
 }
 
 void MetadataArena::FreeArray(void* array, size_t bytes) {

@@ -33,6 +33,9 @@ class MetadataArena {
     FreeArrayLink* next;
   };
 
+  // When the system has no more: an array of a longer kind, which is of the shorter one from then on.
+  void* TakeLonger(int shift);
+
   char* next_ = nullptr;
   char* end_ = nullptr;
   size_t bytes_ = 0;

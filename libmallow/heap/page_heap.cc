@@ -31,17 +31,24 @@ char* MapAligned(size_t bytes) {
   return aligned;
 }
 
-// The pages of a range that fill whole pages of the system, which may be longer than ours: only these can be
-// given back.
+// The part of a span that fills whole pages of the system, which may be longer than ours: only these can be given
+// back.
 struct SystemPages {
-  SystemPages(PageId begin, PageId end, Pages most = ~Pages{0} >> 1) {
-    const Pages unit = Max<Pages>(1, os::PageSize() / kPageBytes);
-    first = RoundUp(begin, unit);
-    last = Max(first, RoundDown(Min(end, first + RoundUp(most, unit)), unit));
+  explicit SystemPages(const Span* span) : unit(Max<Pages>(1, os::PageSize() / kPageBytes)) {
+    first = RoundUp(span->page, unit);
+    last = Max(first, RoundDown(span->end(), unit));
+  }
+  // What of these lies in the same pages of the system as [begin, end).
+  SystemPages Around(PageId begin, PageId end) const {
+    SystemPages part = *this;
+    part.first = Max(first, RoundDown(begin, unit));
+    part.last = Max(part.first, Min(last, RoundUp(end, unit)));
+    return part;
   }
   Pages count() const { return last - first; }
   bool Release() const { return count() > 0 && os::Release(AddressOf(first), count() * kPageBytes); }
 
+  Pages unit;
   PageId first;
   PageId last;
 };
@@ -96,7 +103,7 @@ Span* PageHeap::AllocateLarge(Pages pages, Pages alignment) {
 
 void PageHeap::Free(Span* span) {
   // Long objects are released before the lock is taken: it takes milliseconds.
-  const SystemPages inner(span->page, span->end());
+  const SystemPages inner(span);
   const bool released = span->pages >= ReleasePace::kImmediate && inner.Release();
   SpinlockHolder holder(lock_);
   if (span->state == SpanState::kLarge) {
@@ -304,20 +311,24 @@ void PageHeap::DetachRecords(Span* span) {
   metadata_.FreeArray(span->records, span->objects * record_bytes_);
 }
 
-// Gives up to `most` resident pages of a free span back. Returns how many.
+// Gives about `most` resident pages of a free span back, less only when there are no more. Returns how many.
 Pages PageHeap::ReleaseResident(Span* span, Pages most) {
+  const SystemPages inner(span);
   Pages released = 0;
   PageId page = span->page;
   while (page < span->end() && released < most) {
-    const Pages run = PageMap::RunLength(page, span->end() - page);
-    if (PageMap::StateOf(page) == PageState::kResident) {
-      const SystemPages part(page, page + run, most - released);
-      if (part.Release()) {
-        PageMap::SetState(part.first, part.count(), PageState::kClean);
-        released += part.count();
-      }
+    const PageId run_end = page + PageMap::RunLength(page, span->end() - page);
+    if (PageMap::StateOf(page) == PageState::kClean) {
+      page = run_end;
+      continue;
     }
-    page += run;
+    const SystemPages part = inner.Around(page, Min(run_end, page + (most - released)));
+    const Pages resident = PageMap::CountResident(part.first, part.count());
+    if (part.Release()) {
+      PageMap::SetState(part.first, part.count(), PageState::kClean);
+      released += resident;
+    }
+    page = part.count() > 0 ? Max(part.last, page + 1) : run_end;
   }
   return released;
 }

@@ -55,6 +55,7 @@ bool MovePages(void* from, void* to, size_t bytes) {
 }
 
 size_t PageSize() {
+  if (MALLOW_UNLIKELY(Current().page_bytes != 0)) return Current().page_bytes;
   size_t size = page_size.load(std::memory_order_relaxed);
   if (MALLOW_UNLIKELY(size == 0)) {
     size = getauxval(AT_PAGESZ);

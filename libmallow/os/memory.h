@@ -17,6 +17,8 @@ struct MemoryFunctions {
   // Gives the pages back and keeps the addresses: they read as zero afterwards. False when it did not happen
   // (locked pages, a filter that forbids it): the contents are then unchanged.
   bool (*release)(void* p, size_t bytes);
+  // Size of a page, or 0: ask the system.
+  size_t page_bytes = 0;
 };
 
 void* Map(void* hint, size_t bytes);

@@ -1,0 +1,37 @@
+// For tests: the invariants of the whole heap.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "heap/central_list.h"
+#include "heap/heap.h"
+#include "heap/page_heap.h"
+#include "heap/thread_registry.h"
+#include "heap/transfer_cache.h"
+
+namespace mallow::heap {
+
+inline void ExpectValidHeap() {
+  EXPECT_TRUE(page_heap.IsValid());
+  for (SizeClass c = 1; c < kClassCount; ++c) {
+    EXPECT_TRUE(central_lists[c].IsValid(c)) << "class " << c;
+    EXPECT_TRUE(transfer_caches[c].IsValid(c)) << "class " << c;
+  }
+  ThreadCache* cache = thread_words.cache;
+  if (cache != nullptr && cache != kThreadEnded) {
+    EXPECT_TRUE(cache->IsValid());
+  }
+}
+
+// After every block was freed and Trim called: nothing is in use, nothing holds memory.
+inline void ExpectEmptyHeap() {
+  const Statistics statistics = GetStatistics();
+  EXPECT_EQ(statistics.in_use_bytes, 0u);
+  EXPECT_EQ(statistics.central_free_bytes, 0u);
+  EXPECT_EQ(statistics.thread_free_bytes, 0u);
+  EXPECT_EQ(statistics.large_count, 0u);
+  EXPECT_EQ(statistics.page_heap_free_bytes, statistics.system_bytes);
+  EXPECT_EQ(statistics.returned_bytes, statistics.system_bytes);
+}
+
+}  // namespace mallow::heap

@@ -1,0 +1,197 @@
+#include "heap/page_heap.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "heap/page_map.h"
+#include "os/memory.h"
+
+namespace mallow::heap {
+namespace {
+
+// A reference model: the live spans by first page. The heap must never hand out a page twice, and what it says
+// to be clean must read as zero.
+class Model {
+ public:
+  void Add(Span* span) {
+    const auto after = live_.lower_bound(span->page);
+    if (after != live_.end()) {
+      ASSERT_LE(span->end(), after->first);
+    }
+    if (after != live_.begin()) {
+      ASSERT_LE(std::prev(after)->second->end(), span->page);
+    }
+    live_[span->page] = span;
+    pages_ += span->pages;
+  }
+  void Remove(Span* span) {
+    live_.erase(span->page);
+    pages_ -= span->pages;
+  }
+  Span* Any(uint64_t random) const {
+    return std::next(live_.begin(), static_cast<long>(random % live_.size()))->second;
+  }
+  size_t size() const { return live_.size(); }
+  Pages pages() const { return pages_; }
+  const std::map<PageId, Span*>& live() const { return live_; }
+
+ private:
+  std::map<PageId, Span*> live_;
+  Pages pages_ = 0;
+};
+
+// `written` pages at the start were given to the program before.
+void ExpectCleanPagesAreZero(const Span* span, Pages written) {
+  static const char kZeros[kPageBytes] = {};
+  for (PageId page = span->page + written; page < span->end(); ++page) {
+    if (PageMap::StateOf(page) == PageState::kClean) {
+      ASSERT_EQ(memcmp(AddressOf(page), kZeros, kPageBytes), 0);
+    }
+  }
+}
+
+void ExpectAgrees(const Model& model) {
+  ASSERT_TRUE(page_heap.IsValid());
+  const PageHeap::Totals totals = page_heap.GetTotals();
+  ASSERT_EQ(totals.system - totals.free, model.pages());
+  ASSERT_LE(totals.returned, totals.free);
+  for (const auto& [page, span] : model.live()) {
+    ASSERT_EQ(PageMap::SpanOf(page), span);
+    ASSERT_EQ(PageMap::SpanOf(span->end() - 1), span);
+    ASSERT_NE(span->state, SpanState::kFree);
+    const SizeClass c = span->state == SpanState::kSmall ? span->size_class : 0;
+    for (PageId inside = page; inside < span->end(); ++inside)
+      ASSERT_EQ(PageMap::ClassOf(AddressOf(inside)), c);
+  }
+}
+
+void RunRandomOperations(unsigned seed, int steps) {
+  std::mt19937_64 random(seed);
+  Model model;
+  for (int step = 0; step < steps; ++step) {
+    const unsigned choice = random() % 100;
+    if (choice < 25 || model.size() == 0) {
+      const SizeClass c = 1 + random() % (kClassCount - 1);
+      Span* span = page_heap.AllocateSmall(c);
+      ASSERT_NE(span, nullptr);
+      ASSERT_EQ(span->free_objects, Info(c).objects);
+      model.Add(span);
+    } else if (choice < 50) {
+      const Pages pages = 1 + random() % (random() % 20 == 0 ? 2000 : 200);
+      const Pages alignment = random() % 4 == 0 ? Pages{1} << random() % 8 : 1;
+      Span* span = page_heap.AllocateLarge(pages, alignment);
+      ASSERT_NE(span, nullptr);
+      ASSERT_EQ(span->page % alignment, 0u);
+      ASSERT_EQ(span->pages, pages);
+      ExpectCleanPagesAreZero(span, 0);
+      memset(span->start(), 0xee, pages * kPageBytes);
+      model.Add(span);
+    } else if (choice < 60) {
+      Span* span = model.Any(random());
+      if (span->state != SpanState::kLarge) continue;
+      model.Remove(span);
+      const Pages before = span->pages;
+      const Pages wanted = 1 + random() % (2 * before);
+      if (page_heap.Resize(span, wanted)) {
+        ASSERT_EQ(span->pages, wanted);
+        ExpectCleanPagesAreZero(span, before);
+        memset(span->start(), 0xee, wanted * kPageBytes);
+      } else {
+        ASSERT_GT(wanted, before);
+        ASSERT_EQ(span->pages, before);
+      }
+      model.Add(span);
+    } else if (choice < 62) {
+      page_heap.ReleaseDownTo(random() % 500);
+    } else {
+      Span* span = model.Any(random());
+      model.Remove(span);
+      page_heap.Free(span);
+    }
+    if (step % 256 == 0) ExpectAgrees(model);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  while (model.size() > 0) {
+    Span* span = model.Any(random());
+    model.Remove(span);
+    page_heap.Free(span);
+  }
+  ExpectAgrees(model);
+  page_heap.ReleaseDownTo(0);
+  const PageHeap::Totals totals = page_heap.GetTotals();
+  EXPECT_EQ(totals.free, totals.system);
+  EXPECT_EQ(totals.returned, totals.system);
+  EXPECT_EQ(totals.large_count, 0u);
+}
+
+TEST(PageHeap, AgreesWithAModel) {
+  for (unsigned seed = 1; seed <= 4; ++seed) RunRandomOperations(seed, 6000);
+}
+
+TEST(PageHeap, NeighboursMergeInEveryOrder) {
+  const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (const auto& order : orders) {
+    Span* whole = page_heap.AllocateLarge(90, 1);
+    const PageId start = whole->page;
+    page_heap.Free(whole);
+    Span* parts[3];
+    for (Span*& part : parts) part = page_heap.AllocateLarge(30, 1);
+    for (int i : order) page_heap.Free(parts[i]);
+    Span* again = page_heap.AllocateLarge(90, 1);
+    EXPECT_EQ(again->page, start);
+    page_heap.Free(again);
+  }
+  EXPECT_TRUE(page_heap.IsValid());
+}
+
+TEST(PageHeap, LongObjectsGoBackToTheSystemAtOnce) {
+  const Pages pages = ReleasePace::kImmediate;
+  Span* span = page_heap.AllocateLarge(pages, 1);
+  memset(span->start(), 1, pages * kPageBytes);
+  page_heap.Free(span);
+  const PageHeap::Totals totals = page_heap.GetTotals();
+  EXPECT_GE(totals.returned, pages);
+}
+
+TEST(PageHeap, WithoutMemoryNothingChanges) {
+  static const os::MemoryFunctions kNoMemory = {[](void*, size_t) -> void* { return nullptr; },
+                                                os::SystemMemoryFunctions().unmap,
+                                                os::SystemMemoryFunctions().release};
+  const PageHeap::Totals before = page_heap.GetTotals();
+  os::ReplaceMemoryFunctions(&kNoMemory);
+  EXPECT_EQ(page_heap.AllocateLarge(before.system + 1, 1), nullptr);
+  EXPECT_EQ(page_heap.AllocateLarge(size_t{PTRDIFF_MAX} / kPageBytes, 1), nullptr);
+  os::ReplaceMemoryFunctions(nullptr);
+  const PageHeap::Totals after = page_heap.GetTotals();
+  EXPECT_EQ(before.system, after.system);
+  EXPECT_EQ(before.free, after.free);
+  EXPECT_TRUE(page_heap.IsValid());
+}
+
+TEST(ReleasePace, GivesBackHalfOfWhatNobodyNeeded) {
+  constexpr uint64_t kSecond = 1000 * 1000 * 1000;
+  ReleasePace pace;
+  uint64_t now = kSecond;
+  EXPECT_EQ(pace.Due(now, 10000), 0u) << "nothing is known of the first interval";
+  Pages resident = 10000;
+  Pages before = resident;
+  for (int interval = 0; interval < 100; ++interval) {
+    EXPECT_EQ(pace.Due(now + 1, resident), 0u) << "within an interval nothing is due";
+    now += kSecond;
+    const Pages due = pace.Due(now, resident);
+    EXPECT_LE(due, Max<Pages>(before / 2 + 1, 2048));
+    resident -= due;
+    before = resident;
+  }
+  EXPECT_LE(resident, 1024 * 1024 / kPageBytes);
+  pace.OnAllocate(0);
+  now += kSecond;
+  EXPECT_EQ(pace.Due(now, 10000), 0u) << "all of it was needed once in the interval";
+}
+
+}  // namespace
+}  // namespace mallow::heap

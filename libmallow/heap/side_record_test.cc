@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "heap/heap.h"
+#include "heap/heap_checks.h"
+#include "heap/thread_cache.h"
+
+namespace mallow::heap {
+namespace {
+
+constexpr size_t kRecordBytes = 16;
+
+struct Record {
+  void* owner;
+  uint64_t check;
+};
+static_assert(sizeof(Record) == kRecordBytes);
+
+class SideRecordTest : public testing::Test {
+ protected:
+  // Before the first allocation of this process; a second time changes nothing.
+  static void SetUpTestSuite() { Configure(kRecordBytes, true); }
+};
+
+TEST_F(SideRecordTest, EveryObjectHasItsOwn) {
+  std::mt19937_64 random(1);
+  std::map<char*, size_t> live;
+  std::set<void*> records;
+  for (int step = 0; step < 40000; ++step) {
+    if (random() % 2 == 0 && live.size() < 3000) {
+      const size_t bytes = random() % (random() % 20 == 0 ? 900000 : 2000);
+      char* p = static_cast<char*>(random() % 8 == 0 ? AllocateAligned(size_t{32} << random() % 11, bytes)
+                                                     : Allocate(bytes));
+      Record* record = static_cast<Record*>(SideRecord(p));
+      ASSERT_NE(record, nullptr);
+      ASSERT_TRUE(records.insert(record).second) << "two live objects share a record";
+      *record = {p, bytes};
+      memset(p, 0xff, bytes);
+      live[p] = bytes;
+    } else if (!live.empty()) {
+      auto found = std::next(live.begin(), static_cast<long>(random() % live.size()));
+      const auto [p, bytes] = *found;
+      Record* record = static_cast<Record*>(SideRecord(p));
+      ASSERT_EQ(record->owner, p);
+      ASSERT_EQ(record->check, bytes);
+      records.erase(record);
+      live.erase(found);
+      Free(p);
+    }
+  }
+  for (const auto& [p, bytes] : live) Free(p);
+  ExpectValidHeap();
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
+TEST_F(SideRecordTest, OnlyTheStartOfAnObjectHasOne) {
+  int local = 0;
+  EXPECT_EQ(SideRecord(&local), nullptr);
+  EXPECT_EQ(SideRecord(nullptr), nullptr);
+  EXPECT_EQ(SideRecord(reinterpret_cast<void*>(UINTPTR_MAX)), nullptr);
+  for (size_t bytes : {1, 100, 5000, 60000, 262144, 1000000}) {
+    char* p = static_cast<char*>(Allocate(bytes));
+    EXPECT_NE(SideRecord(p), nullptr);
+    EXPECT_EQ(SideRecord(p + 1), nullptr);
+    for (size_t inside = 8; inside < UsableBytes(p); inside += 8 + bytes / 100) {
+      ASSERT_EQ(SideRecord(p + inside), nullptr) << inside << " in " << bytes;
+    }
+    Free(p);
+  }
+}
+
+TEST_F(SideRecordTest, NoHitPathHits) {
+  Free(Allocate(64));
+  for (size_t bytes : {0, 64, 5000, 200000}) {
+    EXPECT_EQ(TryAllocate(bytes), nullptr);
+    void* p = Allocate(bytes);
+    EXPECT_FALSE(TryFree(p));
+    EXPECT_FALSE(TryFreeSized(p, bytes));
+    Free(p);
+    EXPECT_EQ(TryAllocate(bytes), nullptr);
+  }
+  std::thread([] {
+    void* p = Allocate(64);
+    EXPECT_EQ(TryAllocate(64), nullptr);
+    Free(p);
+  }).join();
+}
+
+TEST_F(SideRecordTest, RecordsSurviveResizing) {
+  char* p = static_cast<char*>(Allocate(1 << 20));
+  static_cast<Record*>(SideRecord(p))->check = 77;
+  EXPECT_TRUE(ResizeInPlace(p, 500000));
+  EXPECT_TRUE(ResizeInPlace(p, 1 << 20));
+  EXPECT_EQ(static_cast<Record*>(SideRecord(p))->check, 77u);
+  Free(p);
+}
+
+}  // namespace
+}  // namespace mallow::heap

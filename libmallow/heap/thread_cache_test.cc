@@ -1,0 +1,170 @@
+#include "heap/thread_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "heap/heap_checks.h"
+
+namespace mallow::heap {
+namespace {
+
+class ThreadCacheTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Free(Allocate(1));
+    cache_ = thread_words.cache;
+    Trim(0);
+  }
+  void TearDown() override {
+    ExpectValidHeap();
+    Trim(0);
+    ExpectEmptyHeap();
+  }
+
+  // Leaves `count` free objects of the class in the bin.
+  void Fill(SizeClass c, size_t count) {
+    std::vector<void*> objects;
+    for (size_t i = 0; i < count + 200; ++i) objects.push_back(Allocate(Info(c).bytes));
+    for (void* object : objects) Free(object);
+    while (cache_->Length(c) > count) kept_.push_back(Allocate(Info(c).bytes));
+    for (void* object : kept_) ReleaseObjects(c, &object, 1);
+    kept_.clear();
+    ASSERT_EQ(cache_->Length(c), count);
+  }
+
+  ThreadCache* cache_ = nullptr;
+  std::vector<void*> kept_;
+};
+
+TEST_F(ThreadCacheTest, LastInFirstOut) {
+  void* a = Allocate(100);
+  void* b = Allocate(100);
+  Free(a);
+  Free(b);
+  EXPECT_EQ(TryAllocate(100), b);
+  EXPECT_EQ(TryAllocate(100), a);
+  Free(a);
+  Free(b);
+}
+
+TEST_F(ThreadCacheTest, BinsGrowWithUseAndStayBounded) {
+  const SizeClass c = SizeClassOf(64);
+  std::vector<void*> objects;
+  size_t capacity = 0;
+  for (int i = 0; i < 5000; ++i) {
+    objects.push_back(Allocate(64));
+    ASSERT_GE(cache_->Capacity(c), capacity);
+    capacity = cache_->Capacity(c);
+  }
+  EXPECT_EQ(capacity, Info(c).max_cached);
+  for (void* object : objects) {
+    Free(object);
+    ASSERT_LE(cache_->Length(c), capacity);
+  }
+  EXPECT_TRUE(cache_->IsValid());
+}
+
+TEST_F(ThreadCacheTest, ATestOfTheHitPathNeverTakesMoreThanThereIs) {
+  const SizeClass c = SizeClassOf(512);
+  Fill(c, 20);
+  std::set<void*> objects;
+  while (void* object = TryAllocate(512)) ASSERT_TRUE(objects.insert(object).second);
+  EXPECT_EQ(objects.size(), 20u);
+  EXPECT_EQ(TryAllocate(512), nullptr) << "and again";
+  for (void* object : objects) Free(object);
+}
+
+TEST_F(ThreadCacheTest, IdleObjectsGoBackByTheLowWaterMark) {
+  const SizeClass c = SizeClassOf(200);
+  Fill(c, 40);
+  cache_->Collect();
+  EXPECT_TRUE(cache_->IsHidden(c));
+  EXPECT_EQ(cache_->Length(c), 40u) << "the first collection hides the lower half";
+  cache_->Collect();
+  EXPECT_EQ(cache_->Length(c), 30u) << "half of what stayed hidden goes back";
+  size_t length = 30;
+  for (int i = 0; i < 20; ++i) {
+    cache_->Collect();
+    ASSERT_LE(cache_->Length(c), length);
+    length = cache_->Length(c);
+    ASSERT_TRUE(cache_->IsValid());
+  }
+  EXPECT_EQ(length, 0u);
+}
+
+TEST_F(ThreadCacheTest, WhatTheProgramReachesIsNotIdle) {
+  const SizeClass c = SizeClassOf(200);
+  Fill(c, 40);
+  std::vector<void*> objects(30);
+  for (int round = 0; round < 20; ++round) {
+    cache_->Collect();
+    for (void*& object : objects) object = Allocate(200);
+    EXPECT_FALSE(cache_->IsHidden(c));
+    for (void* object : objects) Free(object);
+    ASSERT_EQ(cache_->Length(c), 40u) << "round " << round;
+  }
+}
+
+TEST_F(ThreadCacheTest, ABusyUpperHalfLetsTheLowerHalfGo) {
+  const SizeClass c = SizeClassOf(200);
+  Fill(c, 40);
+  for (int round = 0; round < 30; ++round) {
+    cache_->Collect();
+    void* a = Allocate(200);
+    void* b = Allocate(200);
+    Free(a);
+    Free(b);
+  }
+  EXPECT_LE(cache_->Length(c), 4u);
+}
+
+TEST_F(ThreadCacheTest, RandomUseWithCollectionsInBetween) {
+  std::mt19937_64 random(1);
+  std::vector<std::pair<unsigned char*, size_t>> live;
+  for (int step = 0; step < 200000; ++step) {
+    if (random() % 2 == 0 && live.size() < 2000) {
+      const size_t bytes = random() % (random() % 8 == 0 ? 40000 : 600);
+      auto* p = static_cast<unsigned char*>(Allocate(bytes + 1));
+      p[0] = p[bytes] = static_cast<unsigned char>(bytes);
+      live.emplace_back(p, bytes);
+    } else if (!live.empty()) {
+      std::swap(live[random() % live.size()], live.back());
+      const auto [p, bytes] = live.back();
+      ASSERT_EQ(p[0], static_cast<unsigned char>(bytes));
+      ASSERT_EQ(p[bytes], static_cast<unsigned char>(bytes));
+      Free(p);
+      live.pop_back();
+    }
+    if (step % 500 == 0) cache_->Collect();
+    if (step % 5000 == 0) ExpectValidHeap();
+  }
+  for (const auto& [p, bytes] : live) Free(p);
+}
+
+TEST_F(ThreadCacheTest, SizedFreeTakesTheSameWay) {
+  const SizeClass c = SizeClassOf(3000);
+  void* p = Allocate(3000);
+  const size_t length = cache_->Length(c);
+  ASSERT_TRUE(TryFreeSized(p, 3000));
+  EXPECT_EQ(cache_->Length(c), length + 1);
+  EXPECT_FALSE(TryFreeSized(p, kMaxSmallBytes + 1));
+}
+
+TEST_F(ThreadCacheTest, LargeObjectsComeBackWithoutThePageHeap) {
+  void* p = Allocate(1 << 20);
+  Free(p);
+  const size_t count = page_heap.GetTotals().large_count;
+  EXPECT_EQ(Allocate(1 << 20), p);
+  EXPECT_EQ(page_heap.GetTotals().large_count, count);
+  Free(p);
+  cache_->Collect();
+  cache_->Collect();
+  EXPECT_EQ(page_heap.GetTotals().large_count, count - 1) << "two collections without use end it";
+}
+
+}  // namespace
+}  // namespace mallow::heap

@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "heap/heap.h"
+#include "heap/heap_checks.h"
+
+namespace mallow::heap {
+namespace {
+
+struct Block {
+  Block* next;
+  size_t bytes;
+  unsigned char mark;
+};
+
+Block* NewBlock(uint64_t& random) {
+  random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+  const size_t bytes = sizeof(Block) + random % (random >> 40 & 15 ? 700 : 70000);
+  Block* block = static_cast<Block*>(Allocate(bytes));
+  block->bytes = bytes;
+  block->mark = static_cast<unsigned char>(bytes * 31);
+  reinterpret_cast<unsigned char*>(block)[bytes - 1] = block->mark;
+  return block;
+}
+
+void FreeBlock(Block* block) {
+  ASSERT_EQ(block->mark, static_cast<unsigned char>(block->bytes * 31));
+  ASSERT_EQ(reinterpret_cast<unsigned char*>(block)[block->bytes - 1], block->mark);
+  Free(block);
+}
+
+TEST(Threads, EachForItself) {
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    threads.emplace_back([seed] {
+      uint64_t random = seed * 0x9e3779b97f4a7c15;
+      std::vector<Block*> live(300);
+      for (int step = 0; step < 60000; ++step) {
+        Block*& slot = live[random % live.size()];
+        if (slot != nullptr) FreeBlock(slot);
+        slot = NewBlock(random);
+      }
+      for (Block* block : live) {
+        if (block != nullptr) FreeBlock(block);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Trim(0);
+  ExpectValidHeap();
+  ExpectEmptyHeap();
+}
+
+TEST(Threads, OneAllocatesAnotherFrees) {
+  constexpr int kBlocks = 200000;
+  constexpr size_t kRing = 1024;
+  auto ring = std::make_unique<std::atomic<Block*>[]>(kRing);
+  size_t most_in_system = 0;
+  std::thread producer([&] {
+    uint64_t random = 42;
+    for (int i = 0; i < kBlocks; ++i) {
+      Block* block = NewBlock(random);
+      while (ring[i % kRing].load(std::memory_order_relaxed) != nullptr) std::this_thread::yield();
+      ring[i % kRing].store(block, std::memory_order_release);
+    }
+  });
+  std::thread consumer([&] {
+    for (int i = 0; i < kBlocks; ++i) {
+      Block* block;
+      while ((block = ring[i % kRing].load(std::memory_order_acquire)) == nullptr) std::this_thread::yield();
+      ring[i % kRing].store(nullptr, std::memory_order_relaxed);
+      FreeBlock(block);
+    }
+    most_in_system = GetStatistics().system_bytes;
+  });
+  producer.join();
+  consumer.join();
+  EXPECT_LT(most_in_system, size_t{64} << 20) << "a thread that only frees must not pile blocks up";
+  Trim(0);
+  ExpectValidHeap();
+  ExpectEmptyHeap();
+}
+
+TEST(Threads, ChurnLeaksNothing) {
+  const int rounds = kChecksEnabled ? 1000 : 10000;
+  size_t metadata = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::thread threads[2];
+    for (std::thread& thread : threads) {
+      thread = std::thread([round] {
+        uint64_t random = static_cast<uint64_t>(round) * 77 + 1;
+        Block* blocks[20];
+        for (Block*& block : blocks) block = NewBlock(random);
+        for (Block* block : blocks) FreeBlock(block);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (round == rounds / 10) metadata = GetStatistics().metadata_bytes;
+  }
+  EXPECT_EQ(thread_registry.threads(), thread_words.cache == nullptr ? 0u : 1u);
+  EXPECT_LE(GetStatistics().metadata_bytes, metadata + metadata / 4);
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
+// A destructor that runs after the cache is gone, and arms itself again: four times in all.
+pthread_key_t late_key;
+std::atomic<int> late_runs{0};
+
+void LateDestructor(void* value) {
+  ++late_runs;
+  Free(value);
+  void* next = Allocate(1000);
+  void* large = Allocate(1 << 20);
+  ASSERT_TRUE(next != nullptr && large != nullptr);
+  memset(next, 1, 1000);
+  Free(large);
+  if (late_runs < 3) {
+    pthread_setspecific(late_key, next);
+  } else {
+    Free(next);
+  }
+}
+
+TEST(Threads, DestructorsMayRunAfterTheCacheIsGone) {
+  // The heap's own key must be older than ours, for its destructor to run first.
+  Free(Allocate(1));
+  ASSERT_EQ(pthread_key_create(&late_key, LateDestructor), 0);
+  std::thread([] { pthread_setspecific(late_key, Allocate(500)); }).join();
+  EXPECT_EQ(late_runs, 3);
+  pthread_key_delete(late_key);
+  Trim(0);
+  ExpectValidHeap();
+  ExpectEmptyHeap();
+}
+
+TEST(Threads, StatisticsMayBeReadAtAnyTime) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
+    threads.emplace_back([&stop, seed] {
+      uint64_t random = seed * 12345;
+      while (!stop) FreeBlock(NewBlock(random));
+    });
+  }
+  for (int i = 0; i < 300; ++i) {
+    const Statistics statistics = GetStatistics();
+    ASSERT_LE(statistics.page_heap_free_bytes, statistics.system_bytes);
+    ASSERT_LE(statistics.returned_bytes, statistics.page_heap_free_bytes);
+    if (i % 50 == 0) Trim(0);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
+}  // namespace
+}  // namespace mallow::heap

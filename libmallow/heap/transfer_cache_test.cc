@@ -1,0 +1,65 @@
+#include "heap/transfer_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "heap/central_list.h"
+#include "heap/heap_checks.h"
+
+namespace mallow::heap {
+namespace {
+
+std::vector<void*> Fetch(SizeClass c, size_t count) {
+  std::vector<void*> objects(count);
+  for (size_t got = 0; got < count;) got += FetchObjects(c, objects.data() + got, count - got);
+  return objects;
+}
+
+TEST(TransferCache, LastInFirstOut) {
+  const SizeClass c = SizeClassOf(128);
+  std::vector<void*> objects = Fetch(c, 10);
+  EXPECT_EQ(transfer_caches[c].Insert(c, objects.data(), 10), 10u);
+  EXPECT_EQ(transfer_caches[c].count(), 10u);
+  void* slots[20];
+  EXPECT_EQ(transfer_caches[c].Remove(slots, 4), 4u);
+  EXPECT_TRUE(std::equal(slots, slots + 4, objects.begin() + 6));
+  EXPECT_EQ(transfer_caches[c].Remove(slots + 4, 16), 6u);
+  EXPECT_EQ(transfer_caches[c].Remove(slots, 1), 0u);
+  central_lists[c].Release(objects.data(), 10);
+}
+
+TEST(TransferCache, WhatDoesNotFitGoesToTheCentralList) {
+  for (SizeClass c : {SizeClassOf(16), SizeClassOf(2048), SizeClassOf(kMaxSmallBytes)}) {
+    const size_t capacity = TransferCache::CapacityOf(c);
+    std::vector<void*> objects = Fetch(c, capacity + 5);
+    ReleaseObjects(c, objects.data(), 3);
+    ReleaseObjects(c, objects.data() + 3, objects.size() - 3);
+    EXPECT_EQ(transfer_caches[c].count(), capacity);
+    EXPECT_TRUE(transfer_caches[c].IsValid(c));
+    transfer_caches[c].ReleaseAll(c);
+    EXPECT_EQ(transfer_caches[c].count(), 0u);
+    EXPECT_EQ(central_lists[c].free_objects(), 0u);
+  }
+}
+
+TEST(TransferCache, IdleObjectsGoBackByHalves) {
+  const SizeClass c = SizeClassOf(256);
+  std::vector<void*> objects = Fetch(c, 64);
+  ASSERT_EQ(transfer_caches[c].Insert(c, objects.data(), 64), 64u);
+  transfer_caches[c].ReleaseIdle(c);
+  EXPECT_EQ(transfer_caches[c].count(), 64u) << "nothing is known of the time before the first call";
+  transfer_caches[c].ReleaseIdle(c);
+  EXPECT_EQ(transfer_caches[c].count(), 32u);
+  void* slots[32];
+  ASSERT_EQ(transfer_caches[c].Remove(slots, 32), 32u);
+  ASSERT_EQ(transfer_caches[c].Insert(c, slots, 32), 32u);
+  transfer_caches[c].ReleaseIdle(c);
+  EXPECT_EQ(transfer_caches[c].count(), 32u) << "all were used since the last call";
+  transfer_caches[c].ReleaseAll(c);
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
+}  // namespace
+}  // namespace mallow::heap

@@ -1,0 +1,61 @@
+#include "os/memory.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace mallow::os {
+namespace {
+
+TEST(Memory, PageSizeIsTheSystems) { EXPECT_EQ(PageSize(), static_cast<size_t>(sysconf(_SC_PAGESIZE))); }
+
+TEST(Memory, FreshPagesAreZeroAndAgainAfterRelease) {
+  const size_t bytes = 4 * PageSize();
+  char* p = static_cast<char*>(Map(nullptr, bytes));
+  ASSERT_NE(p, nullptr);
+  for (size_t i = 0; i < bytes; ++i) ASSERT_EQ(p[i], 0);
+  memset(p, 1, bytes);
+  EXPECT_TRUE(Release(p, 2 * PageSize()));
+  EXPECT_EQ(p[0], 0);
+  EXPECT_EQ(p[bytes - 1], 1);
+  EXPECT_TRUE(Unmap(p, bytes));
+}
+
+TEST(Memory, MovesPages) {
+  const size_t bytes = 4 * PageSize();
+  char* from = static_cast<char*>(Map(nullptr, bytes));
+  char* to = static_cast<char*>(Map(nullptr, bytes));
+  memset(from, 7, bytes);
+  if (!MovePages(from, to, bytes)) GTEST_SKIP() << "the kernel is older than 5.7";
+  EXPECT_EQ(to[0], 7);
+  EXPECT_EQ(to[bytes - 1], 7);
+  EXPECT_EQ(from[0], 0);
+  EXPECT_TRUE(Unmap(from, bytes) && Unmap(to, bytes));
+}
+
+TEST(Memory, FailuresLeaveErrnoAlone) {
+  errno = 4711;
+  EXPECT_EQ(Map(nullptr, size_t{1} << 62), nullptr);
+  EXPECT_FALSE(Unmap(reinterpret_cast<void*>(1), 4096));
+  EXPECT_FALSE(Release(reinterpret_cast<void*>(1), 4096));
+  EXPECT_EQ(errno, 4711);
+}
+
+TEST(Memory, FunctionsCanBeReplaced) {
+  static const MemoryFunctions kNothing = {[](void*, size_t) -> void* { return nullptr; },
+                                           [](void*, size_t) { return false; },
+                                           [](void*, size_t) { return false; }};
+  const uint64_t calls = MapCalls();
+  ReplaceMemoryFunctions(&kNothing);
+  EXPECT_EQ(Map(nullptr, 4096), nullptr);
+  ReplaceMemoryFunctions(nullptr);
+  EXPECT_EQ(MapCalls(), calls + 1);
+  void* p = Map(nullptr, 4096);
+  EXPECT_NE(p, nullptr);
+  Unmap(p, 4096);
+}
+
+}  // namespace
+}  // namespace mallow::os
