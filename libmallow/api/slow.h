@@ -30,21 +30,22 @@ void* SlowNew(size_t bytes);
 template <Function function>
 void* SlowNewAligned(size_t bytes, size_t alignment);
 
-// The same while the process is recorded. Only the slow functions come here.
-void* RecordedMalloc(size_t bytes);
-void* RecordedCalloc(size_t bytes);
-void* RecordedRealloc(void* p, size_t bytes);
-void* RecordedReallocToNothing(void* p);
-void RecordedFree(void* p);
+// The same while the process is recorded. Only the slow functions come here, by a jump: a frame of its own is what
+// the capture of the caller's registers needs.
+MALLOW_NOINLINE void* RecordedMalloc(size_t bytes);
+MALLOW_NOINLINE void* RecordedCalloc(size_t bytes);
+MALLOW_NOINLINE void* RecordedRealloc(void* p, size_t bytes);
+MALLOW_NOINLINE void* RecordedReallocToNothing(void* p);
+MALLOW_NOINLINE void RecordedFree(void* p);
 template <Function function>
-void* RecordedAligned(size_t alignment, size_t bytes);
+MALLOW_NOINLINE void* RecordedAligned(size_t alignment, size_t bytes);
 template <Function function>
-void* RecordedNew(size_t bytes);
+MALLOW_NOINLINE void* RecordedNew(size_t bytes);
 template <Function function>
-void* RecordedNewAligned(size_t bytes, size_t alignment);
+MALLOW_NOINLINE void* RecordedNewAligned(size_t bytes, size_t alignment);
 // A call that failed before it came to the heap: sets errno to ENOMEM and returns null.
 template <Function function>
-void* RecordedFailure();
+MALLOW_NOINLINE void* RecordedFailure();
 
 // A pointer that is not the heap's: ignored when ld.so made the block before there was a malloc, else fatal.
 void FreeForeign(void* p);

@@ -158,8 +158,9 @@ void NoteFailed(Function function, const Registers& caller) {
 
 void Release(void* p, const Registers& caller) {
   if (p == nullptr) return ReleaseNull(caller);
-  Tag* tag = TagOf(p);
-  if (MALLOW_UNLIKELY(tag == nullptr)) return heap::Free(p);  // which says what is wrong with it
+  const heap::Block block = heap::Describe(p);
+  Tag* tag = static_cast<Tag*>(block.record);
+  if (MALLOW_UNLIKELY(tag == nullptr)) DieAt("free(): the pointer is not the start of a block", p);
   if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("free(): double free of a block", p);
   if (Entry entry; entry) {
     ThreadRecorder& thread = entry.thread();
@@ -171,7 +172,7 @@ void Release(void* p, const Registers& caller) {
   tag->stack = kReleased;
   // dlclose has unmapped an object by the time it frees what ld.so kept of it.
   if (MALLOW_UNLIKELY(g_process.IsLdSo(caller.pc))) LoaderFreed(p);
-  heap::Free(p);
+  heap::FreeDescribed(p, block);
 }
 
 void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller) {
@@ -181,10 +182,7 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     return nullptr;
   }
   Tag* tag = TagOf(p);
-  if (MALLOW_UNLIKELY(tag == nullptr)) {
-    heap::Free(p);  // ends the process: the pointer is not the start of a block
-    return nullptr;
-  }
+  if (MALLOW_UNLIKELY(tag == nullptr)) DieAt("realloc(): the pointer is not the start of a block", p);
   if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("realloc(): the block was freed before", p);
   const Tag old = *tag;
   void* moved = p;

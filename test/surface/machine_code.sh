@@ -22,8 +22,8 @@ objdump -d --no-show-raw-insn "$1" | awk '
     line = $0
     # To functions of ours: libc is called where memory must be cleared.
     if ((hit || aligned) && instruction ~ /^call/) fail(name " calls: " line)
-    if ((hit || aligned) && instruction ~ /^jmp/ && line ~ /Slow/) jumps[name] = 1
-    if (slow && instruction ~ /^jmp/ && line ~ /Recorded/) to_recorded[name] = 1
+    if ((hit || aligned) && instruction ~ /^j/ && line ~ /Slow/) jumps[name] = 1
+    if (slow && instruction ~ /^j/ && line ~ /Recorded/) to_recorded[name] = 1
     if (recorded && stores < 5) {
       if (line ~ /mov +%(rbx|r12|r13|r14|r15),-?(0x[0-9a-f]+)?\(%r[bs]p\)/) stores++
       else if (instruction !~ /^(push|cmp|test)/ && line ~ /,%(rbx|ebx|r1[2-5]d?)$/) fail(name " writes a register before the capture: " line)

@@ -1,4 +1,5 @@
 // misuse WHAT: damage that glibc detects is detected: the process ends by SIGABRT after one sentence on descriptor 2.
+#include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -22,6 +23,16 @@ static void Misuse(const char* what) {
     free(q);
     HIDE(p);
     free(p);
+  } else if (strcmp(what, "double_free_found_later") == 0) {
+    // Enough frees for the block to leave the thread cache twice.
+    static void* others[5000];
+    for (int i = 0; i < 5000; ++i) others[i] = malloc(100);
+    free(p);
+    for (int i = 0; i < 2500; ++i) free(others[i]);
+    HIDE(p);
+    free(p);
+    for (int i = 2500; i < 5000; ++i) free(others[i]);
+    malloc_trim(0);
   } else if (strcmp(what, "double_free_of_pages") == 0) {
     free(pages);
     HIDE(pages);

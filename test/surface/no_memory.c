@@ -2,6 +2,7 @@
 // program goes on. WAY: big, small, threads.
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "check.h"
@@ -9,10 +10,9 @@
 enum { kLimit = 1 << 29 };
 
 static void* Allocate(void* bytes) {
-  // Its own exhaustion: only that nothing is torn down.
   for (int i = 0; i < 1000; ++i) {
     void* p = malloc((size_t)bytes);
-    if (p != NULL) memset(p, 1, 64);
+    if (p != NULL) memset(p, 1, (size_t)bytes);
     free(p);
   }
   return NULL;
@@ -56,26 +56,38 @@ static void ExhaustTwice(size_t bytes) {
   CHECK(second >= first - first / 8);
   Release(&list);
   // Other sizes than before find room too.
-  void* large = malloc(64 << 20);
+  void* large = malloc(1 << 20);
   CHECK(large != NULL);
   free(large);
 }
 
+// Threads whose stacks are there already start, and live, when nothing else is to be had.
 static void ExhaustWithThreads(void) {
+  enum { kThreads = 20, kStackBytes = 256 * 1024 };
+  char* stacks = mmap(NULL, kThreads * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(stacks != MAP_FAILED);
   void* list = NULL;
   Exhaust(&list, 1 << 20);
   Exhaust(&list, 64);
-  // A thread that cannot be made is an error code; one that can be made must live.
-  for (int i = 0; i < 50; ++i) {
-    pthread_t thread;
-    const int error = pthread_create(&thread, NULL, Allocate, (void*)(size_t)(i * 100));
-    CHECK(error == 0 || error == EAGAIN || error == ENOMEM);
-    if (error == 0) CHECK(pthread_join(thread, NULL) == 0);
+  for (int round = 0; round < 2; ++round) {
+    pthread_t threads[kThreads];
+    int made[kThreads];
+    for (int i = 0; i < kThreads; ++i) {
+      pthread_attr_t attributes;
+      CHECK(pthread_attr_init(&attributes) == 0);
+      CHECK(pthread_attr_setstack(&attributes, stacks + i * kStackBytes, kStackBytes) == 0);
+      // libc takes memory from us for a thread: to have none is an error code.
+      const int error = pthread_create(&threads[i], &attributes, Allocate, (void*)(size_t)(i * 100));
+      CHECK(error == 0 || error == EAGAIN || error == ENOMEM);
+      made[i] = error == 0;
+      if (round == 1) CHECK(made[i]);
+      pthread_attr_destroy(&attributes);
+    }
+    for (int i = 0; i < kThreads; ++i) {
+      if (made[i]) CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+    Release(&list);
   }
-  Release(&list);
-  pthread_t threads[20];
-  for (int i = 0; i < 20; ++i) CHECK(pthread_create(&threads[i], NULL, Allocate, (void*)(size_t)(i * 100)) == 0);
-  for (int i = 0; i < 20; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
 int main(int argc, char** argv) {

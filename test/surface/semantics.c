@@ -17,9 +17,13 @@ void* __libc_pvalloc(size_t);
 __attribute__((weak)) int __posix_memalign(void**, size_t, size_t);
 MALLOW_MAYBE void free_sized(void*, size_t);
 MALLOW_MAYBE void free_aligned_sized(void*, size_t, size_t);
-// Gone from the headers, still there for programs that were linked before 2017.
+// Gone from the headers, still there for programs that were linked before 2017: not for those that are linked today.
+#ifdef MALLOW_LINKED
+#define OldFree free
+#else
 void OldFree(void*);
 __asm__(".symver OldFree, cfree@GLIBC_2.2.5");
+#endif
 
 // Sizes that no object may have.
 static const size_t kTooLarge[] = {(size_t)PTRDIFF_MAX + 1, SIZE_MAX - 4096, SIZE_MAX - 4095, SIZE_MAX - 64,

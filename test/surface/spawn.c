@@ -9,6 +9,7 @@
 #include "check.h"
 
 extern char** environ;
+enum { kRounds = 20 };
 static volatile int stop;
 
 static void* Allocate(void* unused) {
@@ -40,7 +41,7 @@ int main(void) {
   char* const command[] = {"true", NULL};
   pthread_t threads[2];
   for (int i = 0; i < 2; ++i) CHECK(pthread_create(&threads[i], NULL, Allocate, NULL) == 0);
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < kRounds; ++i) {
     pid_t child = vfork();
     if (child == 0) {
       execve("/bin/true", command, environ);
@@ -54,7 +55,7 @@ int main(void) {
   stop = 1;
   for (int i = 0; i < 2; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
   // A raw clone runs no fork handlers: promised with one thread only.
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < kRounds; ++i) {
     const pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (child == 0) {
       AllocateInChild(NULL);
