@@ -158,6 +158,7 @@ func (p *Profile) addUp() {
 func (p *Profile) describeQuality() {
 	q := &p.Quality
 	for _, rec := range p.Recordings {
+		q.Incomplete = q.Incomplete || rec.Unrecorded > 0
 		q.Warnings = append(q.Warnings, rec.Warnings...)
 	}
 	for _, process := range p.Processes {

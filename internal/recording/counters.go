@@ -164,3 +164,27 @@ func (im *Image) EachStack(visit func(id uint32, c *Counters)) {
 		}
 	}
 }
+
+// checkSums holds the counters of the stacks against those of the threads,
+// which count the same calls on their own: what differs was damaged. Only of
+// a process that ended in good order must they agree.
+func (im *Image) checkSums() {
+	if im.Flags&FlagPacked == 0 || im.Incomplete != 0 || im.inFlight() > 0 || len(im.Warnings) > 0 {
+		return
+	}
+	var blocks, bytes int64
+	im.EachStack(func(id uint32, c *Counters) {
+		if tail, _ := im.Node(im.StackNode(id)); tail.Tag() == TagFunction && Function(tail.Value()) == FreeNull {
+			return
+		}
+		blocks += int64(c.Calls - c.Releases)
+		bytes += int64(c.Bytes - c.ReleasedBytes)
+	})
+	for i := range im.Shards {
+		blocks -= im.Shards[i].LiveBlocks
+		bytes -= im.Shards[i].LiveBytes
+	}
+	if blocks != 0 || bytes != 0 {
+		im.warn("damaged: its stacks and its threads disagree by %d live blocks and %d bytes", blocks, bytes)
+	}
+}

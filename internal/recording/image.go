@@ -152,12 +152,16 @@ func readImageFile(path, name string) (*Image, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("no regular file")
 	}
-	return readImage(name, f, info.Size())
+	if info.Size() == 0 {
+		return nil, errUnrecorded
+	}
+	return ReadImage(name, f, info.Size())
 }
 
-// readImage reads what r holds as far as it can be read. It never trusts a
-// number. An error means that there is nothing to read.
-func readImage(name string, r io.ReaderAt, size int64) (*Image, error) {
+// ReadImage reads what r, an image file of size bytes, holds as far as it can
+// be read. An error means that there is nothing to read. The image has no
+// Parent yet.
+func ReadImage(name string, r io.ReaderAt, size int64) (*Image, error) {
 	header, err := readHeader(r, size)
 	if err != nil {
 		return nil, err

@@ -101,6 +101,57 @@ func TestEveryDamagedHeaderByteIsReadOrRefused(t *testing.T) {
 	}
 }
 
+// TestDamagedCountersAreNoticed changes one counter of a stack.
+func TestDamagedCountersAreNoticed(t *testing.T) {
+	made := recordingtest.Goldens()[0].Images[0]
+	for _, damage := range []uint64{0, 1, 1 << 40} {
+		b := made.Bytes()
+		pages := sectionOffset(t, b, 4)
+		stack1 := b[pages+64:]
+		calls := binary.LittleEndian.Uint64(stack1)
+		binary.LittleEndian.PutUint64(stack1, calls+damage)
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, made.Name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rec, err := recording.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := rec.Images[0].Warnings; (damage > 0) != (len(w) == 1) {
+			t.Errorf("damage %d: warnings %q", damage, w)
+		}
+	}
+}
+
+func TestNodesPointBackwards(t *testing.T) {
+	b := recordingtest.Goldens()[0].Images[0].Bytes()
+	nodes := b[sectionOffset(t, b, 1):]
+	binary.LittleEndian.PutUint32(nodes[8:], 5)
+	binary.LittleEndian.PutUint32(nodes[3*16+8:], 3)
+	im := read(t, b)
+	if root, _ := im.Node(0); root.Parent != 0 {
+		t.Errorf("the root has parent %d", root.Parent)
+	}
+	if n, _ := im.Node(3); n.Tag() != recording.TagTruncated || n.Parent != 0 {
+		t.Errorf("a node that points at itself is %+v", n)
+	}
+	if w := strings.Join(im.Warnings, ""); !strings.Contains(w, "point forward") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func sectionOffset(t *testing.T, b []byte, kind uint32) uint64 {
+	t.Helper()
+	for i := range binary.LittleEndian.Uint32(b[28:]) {
+		if entry := b[1024+64*i:]; binary.LittleEndian.Uint32(entry) == kind {
+			return binary.LittleEndian.Uint64(entry[8:])
+		}
+	}
+	t.Fatalf("no section %d", kind)
+	return 0
+}
+
 func TestANewerVersionIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	im := recordingtest.Goldens()[0].Images[0]

@@ -24,10 +24,15 @@ type Recording struct {
 	Path     string
 	Meta     *Meta    // nil without a readable meta.json
 	Images   []*Image // by start time; never empty
+	// Unrecorded is the number of process images that could not be recorded.
+	Unrecorded int
 	Warnings []string // about the recording as a whole; images have their own
 }
 
 const imagePrefix = "image-"
+
+// errUnrecorded is what an empty image file says.
+var errUnrecorded = errors.New("this process could not be recorded: the disk was full, or a limit of file size or memory was met")
 
 // Open reads the recording in the folder path.
 func Open(path string) (*Recording, error) {
@@ -40,6 +45,9 @@ func Open(path string) (*Recording, error) {
 		return nil, err
 	}
 	rec.linkParents()
+	for _, im := range rec.Images {
+		im.checkSums()
+	}
 	rec.Meta, err = readMeta(filepath.Join(path, "meta.json"))
 	if err != nil {
 		rec.Warnings = append(rec.Warnings, err.Error())
@@ -82,6 +90,9 @@ func (rec *Recording) readImages(names []string) error {
 		switch {
 		case err == nil:
 			rec.Images = append(rec.Images, images[i])
+		case errors.Is(err, errUnrecorded):
+			rec.Unrecorded++
+			rec.Warnings = append(rec.Warnings, fmt.Sprintf("%s: %v", names[i], err))
 		case errors.Is(err, ErrNewerVersion):
 			return fmt.Errorf("%s: %w", rec.Path, err)
 		default:

@@ -32,7 +32,10 @@ func (im *Image) readNodes(r io.ReaderAt) {
 		for ; len(chunk) >= 16; chunk = chunk[16:] {
 			n := Node{frame: le.Uint64(chunk), Parent: le.Uint32(chunk[8:]), Extra: le.Uint32(chunk[12:])}
 			id := uint64(im.ParentNodes) + uint64(len(im.nodes))
-			if id > 0 && uint64(n.Parent) >= id {
+			switch {
+			case id == 0:
+				n = Node{} // the root, whatever stands there
+			case uint64(n.Parent) >= id:
 				n = truncatedByDamage
 				damaged++
 			}
@@ -40,7 +43,7 @@ func (im *Image) readNodes(r io.ReaderAt) {
 		}
 	})
 	if damaged > 0 {
-		im.warn("damaged: %d nodes point forward, their stacks are cut there", damaged)
+		im.warn("damaged: nodes that point forward, where their stacks are cut: %d", damaged)
 	}
 }
 
