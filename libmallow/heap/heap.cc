@@ -15,9 +15,10 @@
 namespace mallow::heap {
 namespace {
 
-// The span of a live block: small by its class byte, else the large one that starts at p.
-Span* SpanOfBlock(const void* p) {
-  if (PageMap::ClassOf(p) != 0) return PageMap::SpanOf(PageOf(p));
+// The span of a live block: the small one around p, else the large one that starts there.
+MALLOW_ALWAYS_INLINE Span* SpanOfBlock(const void* p) {
+  Span* span = PageMap::SpanOf(PageOf(p));
+  if (MALLOW_LIKELY(span != nullptr && span->state == SpanState::kSmall && span->Contains(p))) return span;
   return LargeSpanAt(p);
 }
 
@@ -78,11 +79,16 @@ void* SideRecord(const void* p) { return Describe(p).record; }
 
 Block Describe(const void* p) {
   Span* span = SpanOfBlock(p);
-  if (span == nullptr || span->records == nullptr) return {nullptr, 0};
-  if (span->state == SpanState::kLarge) return {span->records, BytesOf(span)};
+  if (span == nullptr || span->records == nullptr) return {};
+  if (span->state == SpanState::kLarge) return {span->records, BytesOf(span), span};
   const int index = span->IndexOf(p);
-  if (index < 0) return {nullptr, 0};
-  return {span->records + static_cast<size_t>(index) * page_heap.record_bytes(), span->object_bytes};
+  if (index < 0) return {};
+  return {span->records + static_cast<size_t>(index) * page_heap.record_bytes(), span->object_bytes, span};
+}
+
+void FreeDescribed(void* p, const Block& block) {
+  if (MALLOW_LIKELY(block.span->state == SpanState::kSmall)) return FreeOfClass(p, block.span->size_class);
+  FreeLarge(p);
 }
 
 bool Trim(size_t keep_bytes) {

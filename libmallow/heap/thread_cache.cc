@@ -113,7 +113,7 @@ void* ThreadCache::Refill(SizeClass size_class) {
   const size_t wish = bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
   if (wish > bin.capacity && MayGrow(size_class, wish)) SetCapacity(size_class, wish);
   // Half full: the next calls may be of either kind.
-  void** const objects = slots_[size_class] + internal::kBinSlots - bin.capacity;
+  void** const objects = Objects(size_class);
   const size_t fetched = FetchObjects(size_class, objects, DivideUp(bin.capacity, 2));
   if (fetched == 0) return nullptr;
   SetCursor(size_class, objects + fetched - 1);
@@ -123,7 +123,7 @@ void* ThreadCache::Refill(SizeClass size_class) {
 }
 
 void ThreadCache::ReleaseOldest(SizeClass size_class, size_t count) {
-  void** const objects = slots_[size_class] + internal::kBinSlots - bins_[size_class].capacity;
+  void** const objects = Objects(size_class);
   const size_t length = Length(size_class);
   ReleaseObjects(size_class, objects, count);
   memmove(objects, objects + count, (length - count) * sizeof(void*));
@@ -131,24 +131,21 @@ void ThreadCache::ReleaseOldest(SizeClass size_class, size_t count) {
 }
 
 void ThreadCache::Push(SizeClass size_class, void* object) {
+  if (TryPush(size_class, object)) return;
   Bin& bin = bins_[size_class];
   const SizeClassInfo& info = Info(size_class);
-  if (Length(size_class) == bin.capacity) {
-    bin.active = true;
-    Unhide(size_class);
-    const size_t wish =
-        bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
-    if (wish > bin.capacity && MayGrow(size_class, wish)) {
-      SetCapacity(size_class, wish);
-    } else {
-      const size_t half = DivideUp(bin.capacity, 2);
-      ReleaseOldest(size_class, half);
-      CountFetched(half * info.bytes);
-    }
+  bin.active = true;
+  Unhide(size_class);
+  const size_t wish = bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
+  if (wish > bin.capacity && MayGrow(size_class, wish)) {
+    SetCapacity(size_class, wish);
+  } else {
+    const size_t half = DivideUp(bin.capacity, 2);
+    ReleaseOldest(size_class, half);
+    CountFetched(half * info.bytes);
   }
-  void** const cursor = cursors_.of_class[size_class];
-  *cursor = object;
-  SetCursor(size_class, cursor + 1);
+  const bool pushed = TryPush(size_class, object);
+  MALLOW_CHECK(pushed);
 }
 
 void ThreadCache::CollectBin(SizeClass size_class) {
@@ -269,8 +266,15 @@ void FreeSlow(void* p) {
   if (p == nullptr) return;
   const SizeClass size_class = PageMap::ClassOf(p);
   if (size_class == 0) return FreeLarge(p);
+  FreeOfClass(p, size_class);
+}
+
+void FreeOfClass(void* p, SizeClass size_class) {
   ThreadCache* cache = CurrentCache();
-  if (MALLOW_LIKELY(cache != nullptr)) return cache->Push(size_class, p);
+  if (MALLOW_LIKELY(cache != nullptr)) {
+    if (MALLOW_UNLIKELY(!cache->TryPush(size_class, p))) cache->Push(size_class, p);
+    return;
+  }
   ReleaseObjects(size_class, &p, 1);
 }
 

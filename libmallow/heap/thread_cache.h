@@ -75,6 +75,15 @@ class alignas(4096) ThreadCache {
     return object;
   }
 
+  // The counterpart: false when the bin is full.
+  MALLOW_ALWAYS_INLINE bool TryPush(SizeClass size_class, void* object) {
+    void** const cursor = cursors_.of_class[size_class];
+    if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cursor) % internal::kBinBytes == 0)) return false;
+    *cursor = object;
+    SetCursor(size_class, cursor + 1);
+    return true;
+  }
+
   // Slow paths. Refill returns null when there is no memory.
   void* Refill(SizeClass size_class);
   void Push(SizeClass size_class, void* object);
@@ -118,8 +127,9 @@ class alignas(4096) ThreadCache {
   void SetCursor(SizeClass size_class, void** cursor) {
     __atomic_store_n(&cursors_.of_class[size_class], cursor, __ATOMIC_RELAXED);
   }
-  void** Bottom(SizeClass size_class) {
-    return slots_[size_class] + internal::kBinSlots - 1 - bins_[size_class].capacity;
+  // Where the oldest object lies, or would; the sentinel is just below.
+  void** Objects(SizeClass size_class) {
+    return slots_[size_class] + internal::kBinSlots - bins_[size_class].capacity;
   }
   void Hide(SizeClass size_class);
   void Unhide(SizeClass size_class);
@@ -196,5 +206,7 @@ MALLOW_ALWAYS_INLINE bool TryFreeSized(void* p, size_t bytes) {
 // Where the hit paths go on when they fail. Complete: they accept any size and any pointer.
 void* AllocateSlow(size_t bytes);
 void FreeSlow(void* p);
+// The same for an object of a known small class.
+void FreeOfClass(void* p, SizeClass size_class);
 
 }  // namespace mallow::heap

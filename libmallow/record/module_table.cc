@@ -9,6 +9,7 @@
 #include "os/memory.h"
 #include "record/loaded_image.h"
 #include "record/mapped_file.h"
+#include "record/module_generation.h"
 #include "record/stack_table.h"
 
 namespace mallow::record {
@@ -84,6 +85,17 @@ void ModuleTable::ContinueIn(MappedFile* file) {
 uint32_t ModuleTable::IdOf(const dl_find_object& found) {
   const link_map* map = found.dlfo_link_map;
   if (known_ == nullptr || map == nullptr) return 0;
+  const auto start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
+  const uint64_t generation = ModuleGeneration();
+  SpinlockHolder holder(lock_);
+  if (last_.start == start && last_.link_map == map && last_.generation == generation) return last_.id;
+  const uint32_t id = Search(found);
+  last_ = {start, map, generation, id};
+  return id;
+}
+
+uint32_t ModuleTable::Search(const dl_find_object& found) {
+  const link_map* map = found.dlfo_link_map;
   const LoadedImage image = FindLoadedImage(found);
   // The executable is the one object without a name; ld.so and the vdso have theirs.
   const bool is_executable = map->l_name == nullptr || map->l_name[0] == 0;
@@ -94,7 +106,6 @@ uint32_t ModuleTable::IdOf(const dl_find_object& found) {
   known.identity = Mix(0xcbf2'9ce4'8422'2325, reinterpret_cast<const uint8_t*>(path), strlen(path));
   known.identity = Mix(known.identity, notes.build_id, notes.build_id_bytes);
 
-  SpinlockHolder holder(lock_);
   for (uint32_t i = count_; i-- > 0;) {
     const Known& other = known_[i];
     if (other.start == known.start && other.end == known.end && other.identity == known.identity) return i + 1;

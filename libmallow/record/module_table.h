@@ -43,9 +43,20 @@ class ModuleTable {
     ModuleKind kind;
   };
 
+  // With the lock held.
+  uint32_t Search(const dl_find_object& found);
   bool Add(const Known& known, const dl_find_object& found, const char* path, const uint8_t* build_id,
            size_t build_id_bytes);
 
+  // The last answer: rules are made for one object after another. Any change of the loaded objects voids it.
+  struct Answer {
+    uintptr_t start;
+    const void* link_map;
+    uint64_t generation;
+    uint32_t id;
+  };
+
+  Answer last_ = {};
   Known* known_ = nullptr;
   uint32_t count_ = 0;
   uint32_t first_ = 0;  // ids below lie in an ancestor's file
