@@ -44,7 +44,8 @@ bench: all ## Measure against glibc and the peers, and print the tables
 tidy: ## Check formatting, layers, words and scripts
 	@$(GO) run -buildvcs=false ./tools/tidy
 
-fuzz: all ## Fuzz every reader for FUZZTIME each (default 30s)
+fuzz: all ## Fuzz the allocator, and every reader for FUZZTIME each (default 30s)
+	@$(GO) run -buildvcs=false ./tools/suite -j $(JOBS) -only fuzz
 	@tools/fuzz.sh $(FUZZTIME)
 
 test-oracle: all ## Compare every capture with the oracle, in full (long)

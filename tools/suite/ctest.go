@@ -11,7 +11,7 @@ import (
 // `make test`.
 const (
 	unitLabel  = "unit"
-	longLabels = "oracle|glibc"
+	longLabels = "oracle|glibc|fuzz"
 )
 
 func buildRelease(r *runner) error {

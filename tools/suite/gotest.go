@@ -54,6 +54,19 @@ type event struct {
 	Output     string
 }
 
+// parents names the tests that the event's test is a part of. The name of a
+// subtest may contain slashes of its own, which does no harm: what no test
+// bears is never asked for.
+func (e event) parents() []string {
+	var all []string
+	for i, c := range e.Test {
+		if c == '/' {
+			all = append(all, e.Package+" "+e.Test[:i])
+		}
+	}
+	return all
+}
+
 // readEvents counts the tests that have no subtests, and packages that failed
 // outside of any test.
 func readEvents(stream io.Reader) (counts, error) {
@@ -70,7 +83,7 @@ func readEvents(stream io.Reader) (counts, error) {
 			return c, err
 		}
 		name := strings.TrimSuffix(e.Package+e.ImportPath+" "+e.Test, " ")
-		if parent, _, ok := cutLast(name, "/"); ok && strings.Contains(e.Test, "/") {
+		for _, parent := range e.parents() {
 			parents[parent] = true
 		}
 		switch e.Action {
@@ -96,7 +109,7 @@ func readEvents(stream io.Reader) (counts, error) {
 			}
 			c.fail(name, text(outputs[name]))
 			failedIn[e.Package] = true
-			for parent, _, ok := cutLast(name, "/"); ok; parent, _, ok = cutLast(parent, "/") {
+			for _, parent := range e.parents() {
 				failedIn[parent] = true
 			}
 		}
@@ -118,11 +131,4 @@ func reason(b *strings.Builder) string {
 		}
 	}
 	return "no reason given"
-}
-
-func cutLast(s, separator string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, separator); i >= 0 {
-		return s[:i], s[i+len(separator):], true
-	}
-	return s, "", false
 }
