@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -71,7 +72,11 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 // complete packs what no process writes to any more and adds meta.json.
 func (r *Recorded) complete(c Command, o RecordOptions, started time.Time) {
 	images, err := filepath.Glob(escapeGlob(r.Folder) + "/image-*")
+	unrecorded := takeEmpty(&images)
 	if err != nil || len(images) == 0 {
+		for _, image := range unrecorded {
+			os.Remove(image)
+		}
 		r.nothingRecorded(c)
 		return
 	}
@@ -89,6 +94,20 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time) {
 	if err := writeMeta(r.Folder, r.meta(c, o, started)); err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
+}
+
+// takeEmpty takes the empty image files, which stand for processes that could
+// not be recorded, out of images.
+func takeEmpty(images *[]string) (empty []string) {
+	*images = slices.DeleteFunc(*images, func(image string) bool {
+		info, err := os.Lstat(image)
+		if err != nil || info.Size() > 0 {
+			return false
+		}
+		empty = append(empty, image)
+		return true
+	})
+	return empty
 }
 
 // nothingRecorded names the failure. An empty folder would look like a
@@ -128,6 +147,7 @@ func writeMeta(folder string, m recording.Meta) error {
 	}
 	_, err = file.Write(append(content, '\n'))
 	if err = errors.Join(err, file.Close()); err != nil {
+		os.Remove(file.Name())
 		return fmt.Errorf("meta.json: %w", err)
 	}
 	return nil

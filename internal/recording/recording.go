@@ -21,12 +21,12 @@ import (
 
 // Recording is all that one run of a program, with its children, recorded.
 type Recording struct {
-	Path     string
-	Meta     *Meta    // nil without a readable meta.json
-	Images   []*Image // by start time; never empty
+	Path   string
+	Meta   *Meta    // nil without a readable meta.json
+	Images []*Image // by start time; never empty
 	// Unrecorded is the number of process images that could not be recorded.
 	Unrecorded int
-	Warnings []string // about the recording as a whole; images have their own
+	Warnings   []string // about the recording as a whole; images have their own
 }
 
 const imagePrefix = "image-"

@@ -62,19 +62,14 @@ uint64_t AffordableBytes() {
 }  // namespace
 
 bool MappedFile::Create(const char* folder) {
-  const uint64_t affordable = AffordableBytes();
-  int halvings = 0;
-  while (PlannedFile(halvings) > affordable) {
-    if (++halvings > kNarrowest) return false;
-  }
-
   const uint64_t now = os::RealtimeNanoseconds();
   const uint64_t pid = static_cast<uint64_t>(os::ProcessId());
   int fd = -1;
   char name[sizeof(name_)];
   for (uint64_t sequence = 0; fd < 0; sequence++) {
     TextWriter text(name, sizeof(name));
-    text.Append("image-").AppendDecimal(pid).Append("-").AppendDecimal(now).Append("-").AppendDecimal(sequence);
+    text.Append("image-").AppendDecimal(pid).Append("-").AppendDecimal(now).Append("-").AppendDecimal(
+        sequence);
     TextWriter full(path_, sizeof(path_));
     full.Append(folder).Append("/").Append(name);
     if (full.truncated()) return false;
@@ -82,25 +77,25 @@ bool MappedFile::Create(const char* folder) {
     if (fd < 0 && fd != -EEXIST) return false;
   }
 
+  const uint64_t affordable = AffordableBytes();
+  const uint64_t header_bytes = RoundUp(kHeaderBytes, os::PageSize());
   void* memory = nullptr;
   uint64_t bytes = 0;
-  for (; halvings <= kNarrowest; halvings++) {
+  int halvings = -1;
+  while (memory == nullptr && ++halvings <= kNarrowest) {
     bytes = PlannedFile(halvings);
-    if (os::Truncate(fd, bytes) != 0) continue;
+    // Beyond the limit ftruncate would raise SIGXFSZ.
+    if (bytes > affordable || os::Truncate(fd, bytes) != 0) continue;
     memory = os::ReserveShared(fd, bytes);
-    if (memory != nullptr) break;
   }
-  os::Close(fd);
-  if (memory == nullptr) {
-    os::Unlink(path_);
-    return false;
-  }
-  const uint64_t header_bytes = RoundUp(kHeaderBytes, os::PageSize());
-  if (!os::AllowWriting(memory, header_bytes) || os::Populate(memory, header_bytes) != 0) {
+  if (memory != nullptr &&
+      (!os::AllowWriting(memory, header_bytes) || os::Populate(memory, header_bytes) != 0)) {
     os::UnmapShared(memory, bytes);
-    os::Unlink(path_);
-    return false;
+    memory = nullptr;
   }
+  if (memory == nullptr) os::Truncate(fd, 0);
+  os::Close(fd);
+  if (memory == nullptr) return false;
 
   base_ = static_cast<char*>(memory);
   bytes_ = bytes;

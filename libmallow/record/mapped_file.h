@@ -21,8 +21,8 @@ namespace mallow::record {
 
 class MappedFile {
  public:
-  // Makes a new image file in `folder` and opens up its header. On failure nothing stays behind and the
-  // object is as before. `executable` and ids are filled in; the parent's fields are the caller's.
+  // Makes a new image file in `folder` and opens up its header. On failure an empty file stays behind where one
+  // could be made, as a word that this process is not recorded, and the object is as before. `executable` and ids are filled in; the parent's fields are the caller's.
   bool Create(const char* folder);
 
   Header* header() const { return reinterpret_cast<Header*>(base_); }

@@ -125,6 +125,15 @@ TEST(MappedFile, FitsUnderALimitOfFileSize) {
     MappedFile file;
     return !file.Create(folder.path());  // and no SIGXFSZ
   }));
+  // The second leaves word that it could not record.
+  ASSERT_EQ(2u, folder.Names().size());
+  int empty = 0;
+  for (const std::string& name : folder.Names()) {
+    struct stat status;
+    ASSERT_EQ(0, stat((std::string(folder.path()) + "/" + name).c_str(), &status));
+    empty += status.st_size == 0;
+  }
+  EXPECT_EQ(1, empty);
 }
 
 TEST(MappedFile, AFullDiskIsAFailedGrowth) {
