@@ -31,7 +31,7 @@ var verbs = []string{
 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "mallow [VERB] [FLAGS] [--] PROG ARGS",
+		Use:   "mallow",
 		Short: "Find, explain, remove and keep out the cost of memory allocation",
 		Long: `mallow records every memory allocation of a program, with its whole call
 stack, and explains them on one screen.
@@ -42,6 +42,8 @@ mallow's own flags end at the first word that is no flag.`,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
+	cobra.EnableCommandSorting = false
+	root.SetUsageTemplate("{{if .HasParent}}" + root.UsageTemplate() + "{{else}}" + rootUsage + "{{end}}")
 	for _, newCommand := range commands {
 		c := newCommand()
 		c.DisableFlagsInUseLine = true // Use shows them where they stand
@@ -54,6 +56,17 @@ mallow's own flags end at the first word that is no flag.`,
 	}
 	return root
 }
+
+// rootUsage lists the verbs in the order of commands.
+const rootUsage = `Usage:
+  mallow PROG ARGS
+  mallow VERB [FLAGS] ARGS
+
+Verbs:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+
+"mallow help VERB" tells more.
+`
 
 func newUnbuiltCommand(verb string) *cobra.Command {
 	return &cobra.Command{
