@@ -26,11 +26,11 @@ type inlinedCall struct {
 	next     int
 }
 
-// nestsFunctions tells whether entries below a class may hold functions with
-// code in this unit's language. In C and C++ they are declarations.
+// nestsFunctions tells whether the entry of a class may hold functions with
+// code: Rust puts methods there, and GCC the body of a lambda. In C it cannot.
 func (u *unit) nestsFunctions() bool {
 	switch u.language {
-	case 0x01, 0x02, 0x04, 0x0c, 0x1a, 0x1d, 0x21, 0x2b, 0x2c: // C89, C, C++, C99, C++11, C11, C++14, C++17, C17
+	case 0x01, 0x02, 0x0c, 0x1d, 0x2c: // C89, C, C99, C11, C17
 		return false
 	}
 	return true

@@ -60,6 +60,16 @@ static long Total(const std::vector<std::unique_ptr<Book>>& books) {
   return sum;
 }
 
+long Apart(const std::vector<int>& numbers) {
+  long sum = 0;
+  auto add = [&sum](int n) __attribute__((noinline)) {
+    std::vector<int> copy(static_cast<size_t>(n), n);
+    sum += static_cast<long>(copy.size());
+  };
+  for (int n : numbers) add(n);
+  return sum;
+}
+
 std::map<std::string, std::vector<int>> Index(int n) {
   std::map<std::string, std::vector<int>> index;
   for (int i = 0; i < n; i++) index[std::to_string(i % 17)].push_back(i);
@@ -79,7 +89,7 @@ int main(int argc, char** argv) {
   auto index = shop::Index(argc * 100);
   std::sort(books.begin(), books.end(), [](auto& a, auto& b) { return a->Price() > b->Price(); });
   try {
-    return static_cast<int>((deep(argc) + static_cast<long>(index.size())) % 7);
+    return static_cast<int>((deep(argc) + static_cast<long>(index.size()) + shop::Apart(index["3"])) % 7);
   } catch (const std::out_of_range& e) {
     return static_cast<int>(e.what()[0]);
   }
