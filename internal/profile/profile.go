@@ -36,6 +36,7 @@ type Profile struct {
 	Origins    [Origins]Totals // of all processes
 	Program    ProgramFigures
 	Sites      []*Site // by allocations, the most first
+	Running    uint64  // processes that still go on
 	Quality    Quality
 
 	forest *forest
@@ -117,6 +118,9 @@ func (p *Profile) addProcess(im *recording.Image, stacks []stack) []stack {
 		stacks = append(stacks, s)
 	})
 	process.sum()
+	if im.Running {
+		p.Running++
+	}
 	p.Processes = append(p.Processes, process)
 	return stacks
 }
@@ -126,12 +130,15 @@ func (p *Profile) addProcess(im *recording.Image, stacks []stack) []stack {
 func (process *Process) sum() {
 	im := process.Image
 	var frees, freeNulls, failed, freesLibc uint64
+	var liveBlocks, liveBytes int64
 	for i := range im.Shards {
 		shard := &im.Shards[i]
 		frees += shard.Frees
 		freeNulls += shard.FreeNulls
 		failed += shard.Failed
 		freesLibc += shard.FreesLibc
+		liveBlocks += shard.LiveBlocks
+		liveBytes += shard.LiveBytes
 	}
 	for i := range process.Origins {
 		process.Totals.Add(&process.Origins[i])
@@ -139,6 +146,10 @@ func (process *Process) sum() {
 	process.Totals.FreeNulls = freeNulls
 	process.Totals.Failed = failed
 	process.Totals.Frees = &frees
+	// Not from the stacks: when the disk was full a release may stand under
+	// stack 0, apart from its birth.
+	process.Totals.LiveBlocks = uint64(max(0, liveBlocks))
+	process.Totals.LiveBytes = uint64(max(0, liveBytes))
 	process.Totals.PeakBytes, _ = im.PeakBytes()
 	process.Origins[OriginLibc].Frees = &freesLibc
 }
