@@ -17,6 +17,8 @@ type Image struct {
 	Parent *Image
 	// Shards, one per recorded thread.
 	Shards []Shard
+	// Running tells that a process still writes to the file.
+	Running bool
 	// Warnings say in sentences what of the file could not be read, or what
 	// the recorder could not record.
 	Warnings []string
@@ -155,7 +157,11 @@ func readImageFile(path, name string) (*Image, error) {
 	if info.Size() == 0 {
 		return nil, errUnrecorded
 	}
-	return ReadImage(name, f, info.Size())
+	im, err := ReadImage(name, f, info.Size())
+	if err == nil && im.Flags&FlagPacked == 0 {
+		im.Running = hasWriter(f)
+	}
+	return im, err
 }
 
 // ReadImage reads what r, an image file of size bytes, holds as far as it can

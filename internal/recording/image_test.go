@@ -304,6 +304,9 @@ func TestInUse(t *testing.T) {
 	if !recording.InUse(path) {
 		t.Error("mapped for writing, but not in use")
 	}
+	if rec, err := recording.Open(folder); err != nil || !rec.Images[0].Running {
+		t.Errorf("read as if its process had ended (%v)", err)
+	}
 	if err := syscall.Munmap(mapped); err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,8 @@ func (c *Colour) String() string { return string(*c) }
 func (c *Colour) Type() string { return "auto|always|never" }
 
 // For decides for one output: auto is colour on terminals that can show it,
-// unless the environment has NO_COLOR.
+// unless the environment has NO_COLOR; CLICOLOR_FORCE makes it colour on
+// whatever there is.
 func (c Colour) For(w io.Writer) bool {
 	switch c {
 	case Always:
@@ -81,7 +82,13 @@ func (c Colour) For(w io.Writer) bool {
 	case Never:
 		return false
 	}
-	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	if os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	if os.Getenv("TERM") == "dumb" {
 		return false
 	}
 	f, ok := w.(*os.File)

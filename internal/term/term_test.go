@@ -48,9 +48,19 @@ func TestColour(t *testing.T) {
 	if err := c.Set("blue"); err == nil {
 		t.Error("blue is taken")
 	}
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("CLICOLOR_FORCE", "")
 	var file bytes.Buffer
 	if !Always.For(&file) || Never.For(&file) || Auto.For(&file) {
 		t.Error("what is no terminal has colour only when always")
+	}
+	t.Setenv("CLICOLOR_FORCE", "1")
+	if !Auto.For(&file) {
+		t.Error("CLICOLOR_FORCE does not force")
+	}
+	t.Setenv("NO_COLOR", "1")
+	if Auto.For(&file) {
+		t.Error("NO_COLOR is not heard")
 	}
 	if Width(&file) != 0 {
 		t.Error("what is no terminal has no width")

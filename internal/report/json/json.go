@@ -1,5 +1,22 @@
 // Package json writes a report for scripts: schema "mallow.report/1". Keys
-// are only ever added. Shares are 0..1, sizes bytes, what is not known null.
+// are only ever added. Shares are 0..1, sizes bytes, times seconds, what is
+// not known null.
+//
+// What is not obvious of the keys:
+//
+//   - totals are of all processes and all origins, libc's own calls included.
+//     allocations is the sum of the kinds, and of quality.unplaced_allocations,
+//     whose kind is not known.
+//   - peak_bytes of several processes is the sum of their own peaks, which need
+//     not have been at the same time; of an origin and of a site it is what was
+//     live when its process was at its peak.
+//   - frees of program and libraries are null: who released a block is known
+//     of libc alone.
+//   - sites are all there are. Of their stacks the most frequent are written
+//     (report --stacks), stack_count says how many there are; the same stack in
+//     several processes is one. origin is that of most of a site's allocations.
+//   - function is the module and where the code starts, such as
+//     "libz.so.1+0x3a10", where no symbol covers it.
 package json
 
 import (
@@ -74,6 +91,7 @@ type process struct {
 	ParentPID      uint64  `json:"parent_pid"`
 	Executable     *string `json:"executable"`
 	Threads        uint64  `json:"threads"`
+	Running        bool    `json:"running"`
 	Totals         totals  `json:"totals"`
 	Origins        origins `json:"origins"`
 	PeakErrorBytes uint64  `json:"peak_error_bytes"`
@@ -180,7 +198,7 @@ func rfc3339(t time.Time) *string {
 func processKeys(p *profile.Process) process {
 	return process{
 		PID: p.Image.PID, ParentPID: p.Image.ParentPID, Executable: known(p.Image.Executable),
-		Threads: p.Threads, Totals: totals(p.Totals), Origins: originKeys(p.Origins),
+		Threads: p.Threads, Running: p.Image.Running, Totals: totals(p.Totals), Origins: originKeys(p.Origins),
 		PeakErrorBytes: p.Image.PeakErrorBytes(),
 	}
 }

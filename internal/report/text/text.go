@@ -64,7 +64,7 @@ func (r *report) headline() {
 		r.style.bold(counted(t.Allocations, "allocation", "allocations")),
 		counted(*t.Frees, "free", "frees"),
 		size(t.PeakBytes) + " peak",
-		count(t.LiveBlocks) + " never freed" + inBrackets(t.LiveBytes),
+		count(t.LiveBlocks) + " " + r.notFreed() + inBrackets(t.LiveBytes),
 		count(t.Temporary) + " temporary",
 	}
 	if t.Failed > 0 {
@@ -75,6 +75,14 @@ func (r *report) headline() {
 		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", count(libc)))
 	}
 	r.line(line)
+}
+
+// notFreed does not say never of a program that still runs.
+func (r *report) notFreed() string {
+	if r.profile.Running > 0 {
+		return "not freed yet"
+	}
+	return "never freed"
 }
 
 func inBrackets(bytes uint64) string {
@@ -149,7 +157,7 @@ func (r *report) site(site *profile.Site, whole uint64, width int) {
 // details tells what is true of a site and who calls it: on one line, or where
 // the terminal is narrow on two, with fewer callers.
 func (r *report) details(site *profile.Site, callers, named []profile.Caller) {
-	facts := sentences(analyze.Facts(site))
+	facts := r.sentences(analyze.Facts(site))
 	line := facts
 	if who := whoCalls(site, callers, named, callersShown); who != "" {
 		if line = strings.TrimPrefix(facts+"  "+who, "  "); !r.fits(line) && facts != "" {
@@ -219,6 +227,9 @@ func callerList(callers []profile.Caller, module string, most int) string {
 			break
 		}
 		name := shortName(c.Function)
+		if c.Frame == (profile.Frame{}) {
+			name = "(code outside any file)"
+		}
 		if c.File != "" || c.Module != module {
 			name = strings.TrimSuffix(name+" "+place(&c.Frame), " ")
 		}
@@ -234,6 +245,9 @@ func callerList(callers []profile.Caller, module string, most int) string {
 func (r *report) notes() []string {
 	var notes []string
 	q := &r.profile.Quality
+	if r.profile.Running > 0 {
+		notes = append(notes, counted(r.profile.Running, "process still runs", "processes still run")+": figures as of now")
+	}
 	if q.TruncatedStacks > 0 {
 		notes = append(notes, fmt.Sprintf("%s could not be followed to the start of %s thread (%s of the allocations)",
 			counted(q.TruncatedStacks, "stack", "stacks"), plural(q.TruncatedStacks, "its", "their"),

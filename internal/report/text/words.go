@@ -81,14 +81,14 @@ func plural(n uint64, one, many string) string {
 	return many
 }
 
-func sentence(f analyze.Fact) string {
+func (r *report) sentence(f analyze.Fact) string {
 	switch f.Kind {
 	case analyze.Temporary:
 		return part(f.Share) + "temporary: freed with nothing allocated in between"
 	case analyze.ShortLived:
 		return part(f.Share) + "short-lived: freed within 32 heap events"
 	case analyze.NeverFreed:
-		return "never freed"
+		return r.notFreed()
 	case analyze.OneSize:
 		return "always " + size(f.Bytes)
 	case analyze.SmallBlocks:
@@ -103,10 +103,10 @@ func sentence(f analyze.Fact) string {
 	return ""
 }
 
-func sentences(facts []analyze.Fact) string {
+func (r *report) sentences(facts []analyze.Fact) string {
 	all := make([]string, len(facts))
 	for i, f := range facts {
-		all[i] = sentence(f)
+		all[i] = r.sentence(f)
 	}
 	return strings.Join(all, ", ")
 }
