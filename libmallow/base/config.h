@@ -29,6 +29,15 @@
 #define MALLOW_CHECKS_ENABLED 0
 #endif
 
+// Set by the extra builds of test/unwind only: a deliberate fault (record/mutant.h), and captures compared with
+// an independent unwinder (record/oracle_hook.h).
+#ifndef MALLOW_MUTANT
+#define MALLOW_MUTANT 0
+#endif
+#ifndef MALLOW_ORACLE
+#define MALLOW_ORACLE 0
+#endif
+
 // Functions that read memory that does not belong to them in the eyes of a sanitizer (the stack walk).
 #define MALLOW_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 

@@ -14,10 +14,8 @@ constexpr int kSpins = 100;
 // The futex is the low half of the word; on a little-endian machine it starts where the word starts.
 long FutexAddress(std::atomic<uintptr_t>* word) { return reinterpret_cast<long>(word); }
 
-#if MALLOW_CHECKS_ENABLED
-// Ranks held by this thread, as a bit set of rank / 10.
+// Ranks held by this thread, as a bit set of rank / 10. Only with checks enabled.
 MALLOW_THREAD_LOCAL uint32_t held_ranks = 0;
-#endif
 
 }  // namespace
 
@@ -67,16 +65,11 @@ void Spinlock::ForkUnlock(bool child) {
   if (holder_.exchange(0, std::memory_order_release) & kSleepers && !child) Wake();
 }
 
-#if MALLOW_CHECKS_ENABLED
 void Spinlock::EnterRank() {
   const uint32_t bit = 1u << (static_cast<uint32_t>(rank_) / 10);
   MALLOW_CHECK(held_ranks < bit);
   held_ranks |= bit;
 }
 void Spinlock::LeaveRank() { held_ranks &= ~(1u << (static_cast<uint32_t>(rank_) / 10)); }
-#else
-void Spinlock::EnterRank() {}
-void Spinlock::LeaveRank() {}
-#endif
 
 }  // namespace mallow

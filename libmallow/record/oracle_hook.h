@@ -2,13 +2,11 @@
 // libmallow.so itself is built without it.
 #pragma once
 
+#include "base/config.h"
 #include "record/unwind.h"
 
 namespace mallow::record {
 
-#ifndef MALLOW_ORACLE
-#define MALLOW_ORACLE 0
-#endif
 inline constexpr bool kOracleBuild = MALLOW_ORACLE != 0;
 
 // Called after a capture of `start` that gave `node`. Defined by the oracle.
