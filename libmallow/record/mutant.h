@@ -2,6 +2,8 @@
 // MALLOW_MUTANT).
 #pragma once
 
+#include "base/config.h"
+
 namespace mallow::record {
 
 enum class Mutant {
@@ -12,13 +14,10 @@ enum class Mutant {
   kJoinOnSpAlone = 4,          // pc is not compared at the frame that joins
   kGenerationIgnored = 5,      // unloaded objects keep their rules and stacks
   kSignalPcDecremented = 6,    // an interrupted pc is taken for a return address
-  kLeafWithBpFrames = 7,       // leaf entries hold frames whose CFA comes from rbp
+  kLeafBpNotCompared = 7,      // rbp is not compared where a leaf entry starts
   kLeafJoinBpIgnored = 8,      // leaf entries join at frames where rbp is live
 };
 
-#ifndef MALLOW_MUTANT
-#define MALLOW_MUTANT 0
-#endif
 inline constexpr Mutant kMutant{MALLOW_MUTANT};
 
 }  // namespace mallow::record

@@ -45,13 +45,19 @@ NodeId CaptureContext::Capture(const Registers& registers, const NodeTable& tabl
   if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
   memory_.Begin(registers.sp);
+  ++statistics->captures;
+  if (const LeafEntry* leaf = FindLeaf(registers)) {
+    ++statistics->reused;
+    statistics->frames_verified += leaf->frames + leaf->join + 1;
+    if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
+    return leaf->node;
+  }
   walked_.Truncate(0);
   interpreted_words_.Truncate(0);
   candidates_ = frames_.size();
   switches_ = 0;
   outside_objects_ = false;
 
-  ++statistics->captures;
   const End end = Walk({registers.pc, registers.sp, registers.bp}, table);
   if (MALLOW_UNLIKELY(end == End::kUnknownRegister)) return CaptureInterpreted(registers, table, statistics);
   statistics->frames_walked += walked_.size();
@@ -60,6 +66,7 @@ NodeId CaptureContext::Capture(const Registers& registers, const NodeTable& tabl
     if (walked_.size() == 0) ++statistics->reused;
   }
   const NodeId node = Remember(end, table);
+  if (end == End::kJoined && walked_.size() != 0) RememberLeaf(node);
   if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
   return node;
 }
@@ -67,6 +74,7 @@ NodeId CaptureContext::Capture(const Registers& registers, const NodeTable& tabl
 void CaptureContext::Flush(uint64_t generation) {
   rules_.Clear();
   children_.Clear();
+  leaves_.Clear();
   ForgetLastStack();
   generation_ = generation;
 }
@@ -134,6 +142,22 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
   return false;
 }
 
+// The entry that leads from `registers` to a frame of the last stack, with everything compared; null if there is none.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry* CaptureContext::FindLeaf(
+    const Registers& registers) {
+  const LeafEntry* leaf = leaves_.At(registers.pc, registers.sp);
+  if (leaf == nullptr || leaf->key != registers.pc || leaf->sp != registers.sp) return nullptr;
+  if (leaf->home != memory_.home() || leaf->join >= frames_.size()) return nullptr;
+  if (leaf->need_bp && leaf->bp != registers.bp && kMutant != Mutant::kLeafBpNotCompared) return nullptr;
+  const Frame& join = frames_[leaf->join];
+  if (join.node != leaf->join_node || join.sp != leaf->join_sp) return nullptr;
+  if (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored) return nullptr;
+  for (unsigned i = leaf->word_count; i != 0; --i) {
+    if (Load(leaf->words[i - 1].address) != leaf->words[i - 1].value) return nullptr;
+  }
+  return FindChanged(join.words()) == 0 ? leaf : nullptr;
+}
+
 // Compares words_[0, words) from the inside outwards: 1 + index of the first that changed, 0 if none did.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t CaptureContext::FindChanged(uint32_t words) {
   const StackWord* all = words_.data();
@@ -159,15 +183,23 @@ MALLOW_ALWAYS_INLINE CaptureContext::Advance CaptureContext::Step(const WalkedFr
   const bool common = rule.kind <= RuleKind::kFromBp && cfa > frame.sp && cfa % sizeof(uintptr_t) == 0 &&
                       memory_.InOwnRange(cfa - sizeof(uintptr_t)) &&
                       (!rule.saves_bp() || memory_.InOwnRange(bp_slot));
-  if (MALLOW_UNLIKELY(!common)) return StepRare(frame, cursor);
+  if (MALLOW_UNLIKELY(!common)) {
+    const Advance advance = StepRare(frame);
+    *cursor = caller_;
+    return advance;
+  }
   const uintptr_t pc = Load(cfa - sizeof(uintptr_t));
-  if (MALLOW_UNLIKELY(!CanBePc(pc))) return StepRare(frame, cursor);
+  if (MALLOW_UNLIKELY(!CanBePc(pc))) {
+    const Advance advance = StepRare(frame);
+    *cursor = caller_;
+    return advance;
+  }
   *cursor = {pc, cfa, rule.saves_bp() ? Load(bp_slot) : frame.bp};
   return Advance::kDone;
 }
 
 // Any rule, any place. `frame` is a copy: the arrays may move.
-MALLOW_NOINLINE CaptureContext::Advance CaptureContext::StepRare(WalkedFrame frame, Cursor* cursor) {
+MALLOW_NOINLINE CaptureContext::Advance CaptureContext::StepRare(WalkedFrame frame) {
   const Rule rule = frame.rule;
   uintptr_t cfa = 0, bp_slot = 0, pc = 0, bp = frame.bp;
   switch (rule.kind) {
@@ -176,14 +208,14 @@ MALLOW_NOINLINE CaptureContext::Advance CaptureContext::StepRare(WalkedFrame fra
     case RuleKind::kNoUnwindInfo:
       return EndTruncated(Truncation::kNoUnwindInfo);
     case RuleKind::kInterpreted:
-      return StepInterpreted(frame, cursor);
+      return StepInterpreted(frame);
     case RuleKind::kSignal: {
       uintptr_t sp;
       if (!memory_.Read(frame.sp + kSignalPc, &pc) || !memory_.Read(frame.sp + kSignalSp, &sp) ||
           !memory_.Read(frame.sp + kSignalBp, &bp)) {
         return EndTruncated(Truncation::kDamagedStack);
       }
-      return Arrive(frame, pc, sp, bp, cursor);
+      return Arrive(frame, pc, sp, bp);
     }
     case RuleKind::kFromSp:
     case RuleKind::kFromBp:
@@ -202,10 +234,10 @@ MALLOW_NOINLINE CaptureContext::Advance CaptureContext::StepRare(WalkedFrame fra
   if (!memory_.Read(cfa - sizeof(uintptr_t), &pc) || (rule.saves_bp() && !memory_.Read(bp_slot, &bp))) {
     return EndTruncated(Truncation::kDamagedStack);
   }
-  return Arrive(frame, pc, cfa, bp, cursor);
+  return Arrive(frame, pc, cfa, bp);
 }
 
-CaptureContext::Advance CaptureContext::StepInterpreted(const WalkedFrame& frame, Cursor* cursor) {
+CaptureContext::Advance CaptureContext::StepInterpreted(const WalkedFrame& frame) {
   RegisterFile registers{}, caller;
   registers.Set(kRsp, frame.sp);
   registers.Set(kRbp, frame.bp);
@@ -241,21 +273,17 @@ CaptureContext::Advance CaptureContext::StepInterpreted(const WalkedFrame& frame
     rule.bp = static_cast<int16_t>(log_.count);
   }
   for (unsigned i = 0; i < log_.count; ++i) *interpreted_words_.Append() = log_.words[i];
-  return Arrive(frame, caller.value[kReturnAddress], caller.value[kRsp], caller.value[kRbp], cursor);
+  return Arrive(frame, caller.value[kReturnAddress], caller.value[kRsp], caller.value[kRbp]);
 }
 
-// The caller's state is known; says whether it makes sense.
+// The caller's state is known: leaves it in caller_ and says whether it makes sense.
 CaptureContext::Advance CaptureContext::Arrive(const WalkedFrame& from, uintptr_t pc, uintptr_t sp,
-                                               uintptr_t bp, Cursor* cursor) {
+                                               uintptr_t bp) {
   const bool interrupted = from.rule.signal_frame() && kMutant != Mutant::kSignalPcDecremented;
-  const Cursor caller{pc | (interrupted ? kInterrupted : 0), sp, bp};
-  if (!Progresses(from.sp, caller, from.rule.signal_frame())) return EndTruncated(Truncation::kDamagedStack);
-  if (pc == 0 && !from.rule.signal_frame()) {
-    outermost_caller_ = caller;
-    return EndWith(End::kZeroReturn);
-  }
+  caller_ = {pc | (interrupted ? kInterrupted : 0), sp, bp};
+  if (!Progresses(from.sp, caller_, from.rule.signal_frame())) return EndTruncated(Truncation::kDamagedStack);
+  if (pc == 0 && !from.rule.signal_frame()) return EndWith(End::kZeroReturn);
   if (!CanBePc(pc)) return EndTruncated(Truncation::kDamagedStack);
-  *cursor = caller;
   return Advance::kDone;
 }
 
@@ -292,7 +320,7 @@ NodeId CaptureContext::NodesOfWalk(NodeId base, const NodeTable& table) {
 NodeId CaptureContext::Remember(End end, const NodeTable& table) {
   NodeId node = kRoot;
   bool need_bp = false;
-  Cursor caller = outermost_caller_;
+  Cursor caller = caller_;
   bool has_caller = end == End::kZeroReturn;
   if (end == End::kJoined) {
     const Frame& joined = frames_[joined_];
@@ -368,6 +396,30 @@ MALLOW_ALWAYS_INLINE void CaptureContext::RememberWords(const WalkedFrame& frame
   }
 }
 
+// Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
+void CaptureContext::RememberLeaf(NodeId node) {
+  if (frames_.size() == 0 || plain_home_ != memory_.home()) return;
+  const Frame& join = frames_[joined_];
+  const Frame& innermost = frames_[frames_.size() - 1];
+  const size_t count = words_.size() - join.words();
+  if (count > LeafEntry::kMaxWords || (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored)) return;
+  LeafEntry* leaf = leaves_.Slot(innermost.key, innermost.sp);
+  if (leaf == nullptr) return;
+  leaf->key = innermost.key;
+  leaf->sp = innermost.sp;
+  leaf->bp = innermost.bp;
+  leaf->home = plain_home_;
+  leaf->word_count = static_cast<uint8_t>(count);
+  leaf->need_bp = innermost.need_bp();
+  leaf->join = static_cast<uint32_t>(joined_);
+  leaf->join_node = join.node;
+  leaf->join_sp = join.sp;
+  leaf->node = node;
+  leaf->frames = static_cast<uint32_t>(walked_.size());
+  const StackWord* words = words_.data() + join.words();
+  for (size_t i = 0; i < count; ++i) leaf->words[i] = words[i];
+}
+
 // --- With all registers -----------------------------------------------------------------------
 
 // For stacks with a frame whose row needs more than pc, sp and rbp: every frame is interpreted with all callee-saved
@@ -425,10 +477,11 @@ CaptureContext::End CaptureContext::WalkInterpreted(const Registers& registers, 
     if (status == Interpretation::kOutermost) return End::kOutermost;
     if (status == Interpretation::kUnreadable) return truncated(Truncation::kDamagedStack);
     if (status != Interpretation::kDone) return truncated(Truncation::kNoUnwindInfo);
-    if (Arrive(walked, caller.value[kReturnAddress], caller.value[kRsp], caller.value[kRbp], &cursor) ==
+    if (Arrive(walked, caller.value[kReturnAddress], caller.value[kRsp], caller.value[kRbp]) ==
         Advance::kEnd) {
       return end_;
     }
+    cursor = caller_;
     frame = caller;
   }
 }

@@ -16,7 +16,7 @@
 //      restore a dead rbp; the later in the array, the earlier the unwind reads them.
 //  I3  Nothing of the last stack is used before its words were compared in this capture, from the inside outwards and
 //      only as far as they are equal: so each comparison reads a word that an unwind would read as well.
-//  I4  A leaf entry holds only frames whose rules use sp, and joins at a frame where rbp is dead.
+//  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says, and joins at a frame where rbp is dead.
 //  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
 //  I6  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
 //      in the second context; one that interrupts that one gets a path that is marked as truncated (kBusy).
@@ -28,6 +28,7 @@
 #include "base/config.h"
 #include "record/child_cache.h"
 #include "record/dwarf_expression.h"
+#include "record/leaf_cache.h"
 #include "record/mapped_array.h"
 #include "record/rule_cache.h"
 #include "record/stack_memory.h"
@@ -85,10 +86,12 @@ class CaptureContext {
 
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
+  const LeafEntry* FindLeaf(const Registers& registers);
+  void RememberLeaf(NodeId node);
   uint32_t FindChanged(uint32_t words);
   Advance Step(const WalkedFrame& frame, Cursor* cursor);
-  Advance StepRare(WalkedFrame frame, Cursor* cursor);
-  Advance StepInterpreted(const WalkedFrame& frame, Cursor* cursor);
+  Advance StepRare(WalkedFrame frame);
+  Advance StepInterpreted(const WalkedFrame& frame);
   Advance EndWith(End end) {
     end_ = end;
     return Advance::kEnd;
@@ -97,7 +100,7 @@ class CaptureContext {
     truncation_ = why;
     return EndWith(End::kTruncated);
   }
-  Advance Arrive(const WalkedFrame& from, uintptr_t pc, uintptr_t sp, uintptr_t bp, Cursor* cursor);
+  Advance Arrive(const WalkedFrame& from, uintptr_t pc, uintptr_t sp, uintptr_t bp);
   bool Progresses(uintptr_t from_sp, const Cursor& to, bool signal_frame);
 
   NodeId Remember(End end, const NodeTable& table);
@@ -113,6 +116,7 @@ class CaptureContext {
   uint64_t generation_ = 0;
   RuleCache rules_;
   ChildCache children_;
+  LeafCache leaves_;
   StackMemory memory_;
 
   // The last stack.
@@ -129,7 +133,7 @@ class CaptureContext {
   bool outside_objects_ = false;  // met a pc that no object has
   size_t candidates_ = 0;         // frames_[0, candidates_) may still join
   size_t joined_ = 0;
-  Cursor outermost_caller_{};  // what the outermost walked frame leads to, for kZeroReturn
+  Cursor caller_{};  // where the latest step that was not common led to
   End end_ = End::kOutermost;
   Truncation truncation_ = Truncation::kNoUnwindInfo;
   uint64_t switches_ = 0;  // steps to another stack, to find a chain that runs in a circle

@@ -35,19 +35,31 @@ MALLOW_FRAME void LeafSavesBp() {
   asm volatile("" ::: "rbp");
 }
 
-void (*volatile g_leaf)();
+// On path B another capture below f comes before: it makes f a frame that the last stack and the next capture share.
+volatile bool g_capture_before;
+volatile bool g_through_g;
+
+MALLOW_FRAME void Before() {
+  if (g_capture_before && g_through_g) CaptureHere();
+  asm volatile("");
+}
+
+void (*volatile g_call[])() = {Before, LeafKeepsBp};
+volatile int g_calls = 2;
 
 MALLOW_FRAME void F(size_t bytes) {
   void* room = alloca(bytes);
   asm volatile("" ::"r"(room));
-  g_leaf();
+  for (int call = 0; call < g_calls; ++call) g_call[call]();  // from one place: f is the same frame in both
   asm volatile("" ::"r"(room));
 }
 
 MALLOW_FRAME void G(size_t bytes) {
   char room[200];
   asm volatile("" ::"r"(room));
+  g_through_g = true;
   F(bytes);
+  g_through_g = false;
   asm volatile("" ::"r"(room));
 }
 
@@ -100,9 +112,10 @@ MALLOW_FRAME void Site(size_t bytes, size_t more) {
 int main() {
   mallow::unwind_test::SetObserver(Observe);
   void (*const leaves[])() = {LeafKeepsBp, LeafSavesBp};
-  for (auto leaf : leaves) {
+  for (int variant = 0; variant < 4; ++variant) {
     const uint64_t aliased_before = g_aliased;
-    g_leaf = leaf;
+    g_call[1] = leaves[variant & 1];
+    g_capture_before = variant & 2;
     for (size_t bytes = 64; bytes <= 512; bytes += 64) {
       for (size_t more = 0; more <= 768; more += 16) Site(bytes, more);
     }

@@ -1,0 +1,347 @@
+#include "record/stack_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <map>
+#include <random>
+#include <tuple>
+#include <vector>
+
+// Functions that are never called: their unwind rows are what the made-up stacks below are walked by. Each has one
+// return address, behind a call in its middle.
+#define MALLOW_ROW(name, rows)                                                                          \
+  asm(".text\n.type " name ",@function\n" name ":\n.cfi_startproc\n" rows "call " name "\n.globl " name \
+      "Return\n" name "Return:\nnop\n.cfi_endproc\n.size " name ", . - " name "\n")
+
+MALLOW_ROW("Sp16", ".cfi_def_cfa %rsp, 16\n");
+MALLOW_ROW("Sp24", ".cfi_def_cfa %rsp, 24\n");
+MALLOW_ROW("Sp16Twin", ".cfi_def_cfa %rsp, 16\n");
+MALLOW_ROW("Sp32SavesBp", ".cfi_def_cfa %rsp, 32\n.cfi_offset %rbp, -16\n");
+MALLOW_ROW("Sp24SavesBp", ".cfi_def_cfa %rsp, 24\n.cfi_offset %rbp, -24\n");
+MALLOW_ROW("Bp16", ".cfi_def_cfa %rbp, 16\n.cfi_offset %rbp, -16\n");
+MALLOW_ROW("Bp16Twin", ".cfi_def_cfa %rbp, 16\n.cfi_offset %rbp, -16\n");
+MALLOW_ROW("Bp24KeepsBp", ".cfi_def_cfa %rbp, 24\n");
+// CFA in the word at rbp - 8, rbp in the word at rbp: a realigned frame.
+MALLOW_ROW("Realigned",
+           ".cfi_escape 0x0f, 0x03, 0x76, 0x78, 0x06\n.cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00\n");
+// CFA = the word at rsp + 8, interpreted.
+MALLOW_ROW("Interpreted", ".cfi_escape 0x0f, 0x03, 0x77, 0x08, 0x06\n");
+// CFA from rbx.
+MALLOW_ROW("Bx16", ".cfi_def_cfa %rbx, 16\n.cfi_offset %rbx, -16\n");
+MALLOW_ROW("Outermost", ".cfi_undefined %rip\n");
+
+extern "C" {
+extern char Sp16Return[], Sp24Return[], Sp16TwinReturn[], Sp32SavesBpReturn[], Sp24SavesBpReturn[],
+    Bp16Return[], Bp16TwinReturn[], Bp24KeepsBpReturn[], RealignedReturn[], InterpretedReturn[], Bx16Return[],
+    OutermostReturn[];
+}
+
+namespace mallow::record {
+namespace {
+
+uintptr_t AddressOf(const char* label) { return reinterpret_cast<uintptr_t>(label); }
+
+// Gives every path its own node.
+class PathTable {
+ public:
+  PathTable() : table_{this, Child, Module} {}
+  const NodeTable& table() const { return table_; }
+  size_t size() const { return nodes_.size(); }
+  void LimitTo(size_t nodes) { limit_ = nodes; }
+
+  // Frames of a path, innermost first.
+  std::vector<uint64_t> Path(NodeId node) const {
+    std::vector<uint64_t> frames;
+    for (; node != kRoot; node = parents_.at(node).first) frames.push_back(parents_.at(node).second);
+    return frames;
+  }
+
+  // Called within Child, as a signal handler would be.
+  void (*interruption)() = nullptr;
+
+ private:
+  static NodeId Child(void* self, NodeId parent, uint64_t frame, uint32_t module) {
+    auto* table = static_cast<PathTable*>(self);
+    if (table->interruption != nullptr) table->interruption();
+    const auto key = std::make_tuple(parent, frame, module);
+    if (const auto found = table->nodes_.find(key); found != table->nodes_.end()) return found->second;
+    if (table->nodes_.size() >= table->limit_) return kRoot;
+    const auto id = static_cast<NodeId>(table->nodes_.size() + 1);
+    table->nodes_.emplace(key, id);
+    table->parents_[id] = {parent, frame};
+    return id;
+  }
+  static uint32_t Module(void*, const void*) { return 1; }
+
+  std::map<std::tuple<NodeId, uint64_t, uint32_t>, NodeId> nodes_;
+  std::map<NodeId, std::pair<NodeId, uint64_t>> parents_;
+  size_t limit_ = SIZE_MAX;
+  NodeTable table_;
+};
+
+// A made-up stack on pages of its own, with an unreadable page on either side.
+class MadeStack {
+ public:
+  static constexpr size_t kPage = 4096;
+  explicit MadeStack(size_t pages = 1) : bytes_((pages + 2) * kPage) {
+    base_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base_ + kPage, bytes_ - 2 * kPage, PROT_READ | PROT_WRITE);
+  }
+  ~MadeStack() { munmap(base_, bytes_); }
+  uintptr_t low() const { return reinterpret_cast<uintptr_t>(base_) + kPage; }
+  uintptr_t high() const { return reinterpret_cast<uintptr_t>(base_) + bytes_ - kPage; }
+  uintptr_t* words() const { return reinterpret_cast<uintptr_t*>(base_ + kPage); }
+  uintptr_t& At(uintptr_t address) const { return *reinterpret_cast<uintptr_t*>(address); }
+
+ private:
+  char* base_;
+  size_t bytes_;
+};
+
+constexpr uint64_t Mark(Truncation why) { return kTagTruncated << 56 | static_cast<uint64_t>(why); }
+
+class StackCacheTest : public ::testing::Test {
+ protected:
+  NodeId Capture(uintptr_t pc, uintptr_t sp, uintptr_t bp, uintptr_t bx = 0) {
+    return cache_->Capture({pc, sp, bp, bx, 0, 0, 0, 0}, paths_.table(), &statistics_);
+  }
+  std::vector<uint64_t> PathOf(uintptr_t pc, uintptr_t sp, uintptr_t bp, uintptr_t bx = 0) {
+    return paths_.Path(Capture(pc, sp, bp, bx));
+  }
+  void TearDown() override { cache_->Unmap(); }
+
+  std::unique_ptr<StackCache> cache_ = std::make_unique<StackCache>();
+  PathTable paths_;
+  CaptureStatistics statistics_{};
+  MadeStack stack_;
+};
+
+using Frames = std::vector<uint64_t>;
+
+TEST_F(StackCacheTest, WalksFramesBySpAndByBp) {
+  const uintptr_t sp = stack_.low() + 64;
+  stack_.At(sp + 8) = AddressOf(Bp16Return);
+  const uintptr_t bp = sp + 128;
+  stack_.At(bp) = 0;
+  stack_.At(bp + 8) = AddressOf(OutermostReturn);
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, bp),
+            (Frames{AddressOf(Sp16Return), AddressOf(Bp16Return), AddressOf(OutermostReturn)}));
+  EXPECT_EQ(statistics_.frames_walked, 3u);
+  EXPECT_EQ(statistics_.truncated, 0u);
+}
+
+TEST_F(StackCacheTest, ReusesAnUnchangedStack) {
+  const uintptr_t sp = stack_.low() + 64;
+  stack_.At(sp + 8) = AddressOf(Sp24Return);
+  stack_.At(sp + 32) = AddressOf(OutermostReturn);
+  const NodeId first = Capture(AddressOf(Sp16Return), sp, 0);
+  EXPECT_EQ(Capture(AddressOf(Sp16Return), sp, 0), first);
+  EXPECT_EQ(statistics_.reused, 1u);
+  EXPECT_EQ(statistics_.frames_walked, 3u);
+  EXPECT_EQ(statistics_.frames_verified, 3u);
+}
+
+TEST_F(StackCacheTest, DeadBpDoesNotMatterLiveBpDoes) {
+  const uintptr_t sp = stack_.low() + 64;
+  stack_.At(sp + 8) = AddressOf(Sp24Return);
+  stack_.At(sp + 32) = AddressOf(OutermostReturn);
+  Capture(AddressOf(Sp16Return), sp, 1);
+  Capture(AddressOf(Sp16Return), sp, 2);
+  EXPECT_EQ(statistics_.reused, 1u);
+
+  stack_.At(sp + 8) = AddressOf(Bp16Return);
+  for (const uintptr_t bp : {sp + 128, sp + 256}) stack_.At(bp + 8) = AddressOf(OutermostReturn);
+  stack_.At(sp + 256 + 8) = AddressOf(Sp16TwinReturn);
+  stack_.At(sp + 256 + 24) = AddressOf(OutermostReturn);
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, sp + 128).size(), 3u);
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, sp + 256).size(), 4u);
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, sp + 128).size(), 3u);
+}
+
+TEST_F(StackCacheTest, ALeafEntryLeadsBackToTheLastStack) {
+  const uintptr_t outer = stack_.low() + 512;
+  stack_.At(outer + 8) = AddressOf(OutermostReturn);
+  const auto leaf = [&](uintptr_t sp, const char* pc) {
+    stack_.At(outer - 8) = AddressOf(Sp16Return);
+    return Capture(AddressOf(pc), sp, 0);
+  };
+  std::vector<NodeId> first, again;
+  for (int round = 0; round < 3; ++round) {
+    again = {leaf(outer - 16, Sp16TwinReturn), leaf(outer - 24, Sp24Return)};
+    if (round == 0) first = again;
+    EXPECT_EQ(again, first);
+  }
+  EXPECT_EQ(statistics_.frames_walked, 2u + 1u + 1u + 1u);
+}
+
+// The joining frame is the same in node and sp, but its rbp is that of the entry's time, not of the last stack's.
+TEST_F(StackCacheTest, ALeafEntryDoesNotJoinWhereBpIsLive) {
+  const uintptr_t sp = stack_.low() + 64, bp = sp + 128, other_bp = sp + 256;
+  stack_.At(sp - 8) = AddressOf(Bp16Return);
+  stack_.At(bp + 8) = stack_.At(other_bp + 8) = AddressOf(OutermostReturn);
+  Capture(AddressOf(Sp24Return), sp - 24, bp);
+  Capture(AddressOf(Sp16Return), sp - 16, bp);
+  Capture(AddressOf(Sp24Return), sp - 24, other_bp);
+  stack_.At(bp + 8) = AddressOf(Sp16TwinReturn);
+  stack_.At(bp + 16 + 8) = AddressOf(OutermostReturn);
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp - 16, bp),
+            (Frames{AddressOf(Sp16Return), AddressOf(Bp16Return), AddressOf(Sp16TwinReturn),
+                    AddressOf(OutermostReturn)}));
+}
+
+TEST_F(StackCacheTest, AReturnAddressOfZeroEndsTheStack) {
+  const uintptr_t sp = stack_.low() + 64;
+  stack_.At(sp + 8) = 0;
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, 0), (Frames{AddressOf(Sp16Return)}));
+  EXPECT_EQ(statistics_.truncated, 0u);
+  stack_.At(sp + 8) = AddressOf(OutermostReturn);
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, 0).size(), 2u);
+}
+
+TEST_F(StackCacheTest, MarksWhatTheTablesDoNotCover) {
+  const uintptr_t sp = stack_.low() + 64;
+  stack_.At(sp + 8) = stack_.low();  // no object lies there
+  for (int again = 0; again < 3; ++again) {
+    EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, 0),
+              (Frames{AddressOf(Sp16Return), stack_.low(), Mark(Truncation::kNoUnwindInfo)}));
+  }
+  EXPECT_EQ(statistics_.truncated, 3u);
+}
+
+TEST_F(StackCacheTest, MarksADamagedStack) {
+  const uintptr_t sp = stack_.low() + 64;
+  const Frames damaged{AddressOf(Bp16Return), Mark(Truncation::kDamagedStack)};
+  for (const uintptr_t bp :
+       {uintptr_t{0}, uintptr_t{8}, sp + 4, sp - 32, stack_.high(), stack_.high() - 16, ~uintptr_t{0} - 15}) {
+    if (bp == stack_.high() - 16) stack_.At(bp + 8) = 17;
+    EXPECT_EQ(PathOf(AddressOf(Bp16Return), sp, bp), damaged) << std::hex << bp;
+  }
+}
+
+TEST_F(StackCacheTest, AChainThatRunsInACircleEnds) {
+  // Two stacks that lead to each other.
+  MadeStack other;
+  const uintptr_t here = stack_.low() + 64, there = other.low() + 64;
+  stack_.At(here + 8) = AddressOf(RealignedReturn);
+  stack_.At(here + 64 - 8) = there;  // CFA of the realigned frame at bp = here + 64
+  other.At(there - 8) = AddressOf(RealignedReturn);
+  stack_.At(here + 64) = there + 64;  // its saved rbp
+  other.At(there + 64 - 8) = here + 16;
+  other.At(there + 64) = here + 64;
+  stack_.At(here + 8) = AddressOf(RealignedReturn);
+  const Frames path = PathOf(AddressOf(Sp16Return), here, here + 64);
+  EXPECT_EQ(path.back(), Mark(Truncation::kDamagedStack));
+  EXPECT_LT(path.size(), 20u);
+}
+
+TEST_F(StackCacheTest, InterpretsAllRegistersWhereARowNeedsThem) {
+  const uintptr_t sp = stack_.low() + 64, bx = sp + 96;
+  stack_.At(sp + 8) = AddressOf(Bx16Return);
+  stack_.At(bx + 8) = AddressOf(OutermostReturn);
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, 0, bx),
+            (Frames{AddressOf(Sp16Return), AddressOf(Bx16Return), AddressOf(OutermostReturn)}));
+  EXPECT_EQ(statistics_.frames_interpreted, 3u);
+}
+
+TEST_F(StackCacheTest, AFullTableGivesAMarkedPath) {
+  const uintptr_t sp = stack_.low() + 64;
+  stack_.At(sp + 8) = 0;
+  stack_.At(sp - 16 + 8) = AddressOf(Sp16Return);
+  Capture(AddressOf(Sp16Return), sp, 0);
+  paths_.LimitTo(paths_.size());
+  EXPECT_EQ(Capture(AddressOf(Sp16TwinReturn), sp - 16, 0), kRoot);
+  paths_.LimitTo(paths_.size() + 1);
+  // The mark takes the only room that is left.
+  cache_->Forget();
+  Capture(AddressOf(Sp24Return), sp - 16, 0);
+  paths_.LimitTo(SIZE_MAX);
+  EXPECT_EQ(PathOf(AddressOf(Sp16TwinReturn), sp - 16, 0),
+            (Frames{AddressOf(Sp16TwinReturn), AddressOf(Sp16Return)}));
+}
+
+StackCache* g_cache;
+PathTable* g_paths;
+CaptureStatistics* g_statistics;
+uintptr_t g_sp;
+int g_depth;
+std::vector<NodeId> g_inner;
+
+TEST_F(StackCacheTest, ASecondCaptureMayInterruptAThirdIsMarkedBusy) {
+  g_cache = cache_.get();
+  g_paths = &paths_;
+  g_statistics = &statistics_;
+  g_sp = stack_.low() + 64;
+  stack_.At(g_sp + 8) = AddressOf(OutermostReturn);
+  paths_.interruption = [] {
+    if (g_depth == 2) return;
+    ++g_depth;
+    const NodeId node =
+        g_cache->Capture({AddressOf(Sp16Return), g_sp, 0, 0, 0, 0, 0, 0}, g_paths->table(), g_statistics);
+    g_inner.push_back(node);
+    --g_depth;
+  };
+  const NodeId outer = Capture(AddressOf(Sp16Return), g_sp, 0);
+  paths_.interruption = nullptr;
+  const Frames whole{AddressOf(Sp16Return), AddressOf(OutermostReturn)};
+  EXPECT_EQ(paths_.Path(outer), whole);
+  size_t busy = 0;
+  for (const NodeId node : g_inner) {
+    const Frames path = paths_.Path(node);
+    if (path == Frames{Mark(Truncation::kBusy)}) {
+      ++busy;
+    } else {
+      EXPECT_EQ(path, whole);
+    }
+  }
+  EXPECT_GT(busy, 0u);
+  EXPECT_LT(busy, g_inner.size());
+}
+
+// Stacks made at random from few values on few words, so that nearly everything aliases nearly everything: a cache that
+// remembers must always agree with one that has just forgotten.
+TEST_F(StackCacheTest, RemembersNothingWrongOfRandomStacks) {
+  std::mt19937_64 random(4711);
+  const auto below = [&](uint64_t limit) { return random() % limit; };
+  const uintptr_t pcs[] = {
+      AddressOf(Sp16Return),        AddressOf(Sp24Return),        AddressOf(Sp16TwinReturn),
+      AddressOf(Sp32SavesBpReturn), AddressOf(Sp24SavesBpReturn), AddressOf(Bp16Return),
+      AddressOf(Bp16TwinReturn),    AddressOf(Bp24KeepsBpReturn), AddressOf(RealignedReturn),
+      AddressOf(Bp16Return),        AddressOf(InterpretedReturn), AddressOf(OutermostReturn)};
+  constexpr size_t kWords = 48;
+  uintptr_t* words = stack_.words() + 16;
+  const auto address = [&] { return reinterpret_cast<uintptr_t>(words + below(kWords)); };
+  const auto value = [&]() -> uintptr_t {
+    const uint64_t kind = below(100);
+    if (kind < 60) return pcs[below(sizeof pcs / sizeof pcs[0])];
+    return kind < 98 ? address() : 0;
+  };
+  StackCache forgetful;
+  CaptureStatistics ignored{};
+  int mismatches = 0;
+  for (int stack = 0; stack < 12000; ++stack) {
+    for (size_t i = 0; i < kWords; ++i) words[i] = value();
+    Registers starts[3];
+    for (Registers& start : starts) {
+      start = {
+          pcs[below(8)], reinterpret_cast<uintptr_t>(words + below(kWords / 3)), address(), 0, 0, 0, 0, 0};
+    }
+    for (int step = 0; step < 60; ++step) {
+      for (uint64_t changes = below(3); changes != 0; --changes) words[below(kWords)] = value();
+      Registers& start = starts[below(3)];
+      if (below(4) == 0) start.bp = address();
+      const NodeId node = cache_->Capture(start, paths_.table(), &statistics_);
+      forgetful.Forget();
+      const NodeId expected = forgetful.Capture(start, paths_.table(), &ignored);
+      mismatches += node != expected;
+    }
+  }
+  EXPECT_EQ(mismatches, 0);
+  // Not vacuous: much was reused, and much was not.
+  EXPECT_GT(statistics_.reused, 10000u);
+  EXPECT_GT(statistics_.frames_walked, 10000u);
+  forgetful.Unmap();
+}
+
+}  // namespace
+}  // namespace mallow::record
