@@ -1,7 +1,10 @@
 package symbolize
 
 import (
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 )
@@ -16,7 +19,12 @@ const (
 // readable turns a linkage name into the name in the source: C++ and Rust, old
 // and new. Suffixes of compiler clones (".isra.0") are left out: the parts and
 // copies of a function are one function to its author.
-func readable(name string) string {
+func readable(name string) (text string) {
+	defer func() {
+		if recover() != nil { // a name that no compiler made
+			text = name
+		}
+	}()
 	if len(name) > maxMangled {
 		return name[:maxMangled]
 	}
@@ -41,6 +49,32 @@ func (r readableNames) of(name string) string {
 		r[name] = text
 	}
 	return text
+}
+
+// worthwhile is how many names keep another processor busy for longer than it
+// takes to start.
+const worthwhile = 64
+
+// prepare finds the readable names of many at once, on all processors.
+func (r readableNames) prepare(names []string) {
+	names = slices.DeleteFunc(names, func(name string) bool { _, ok := r[name]; return ok })
+	slices.Sort(names)
+	names = slices.Compact(names)
+	texts := make([]string, len(names))
+	var workers sync.WaitGroup
+	size := max(worthwhile, (len(names)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for from := 0; from < len(names); from += size {
+		to := min(from+size, len(names))
+		workers.Go(func() {
+			for i := from; i < to; i++ {
+				texts[i] = readable(names[i])
+			}
+		})
+	}
+	workers.Wait()
+	for i, name := range names {
+		r[name] = texts[i]
+	}
 }
 
 // cloneSuffixes are what GCC and LLVM append when they split or copy a function.

@@ -146,12 +146,9 @@ func (img *image) answer(addrs []uint64) {
 	starts := img.unwindStarts(addrs)
 	symbols := img.symbols(addrs, starts)
 	stubs := img.stubs(addrs)
-	info := img.debugInfo()
+	found := img.lookUp(addrs)
 	for i, addr := range addrs {
-		var frames []Frame
-		if info != nil {
-			frames = img.convert(info.Frames(addr), symbols[i])
-		}
+		frames := img.convert(found[i], symbols[i])
 		if len(frames) == 0 {
 			frames = []Frame{{}}
 		}
@@ -169,6 +166,26 @@ func (img *image) answer(addrs []uint64) {
 		}
 		img.frames[addr] = frames
 	}
+}
+
+// lookUp asks the DWARF, and makes the names readable that it found.
+func (img *image) lookUp(addrs []uint64) [][]debuginfo.Frame {
+	found := make([][]debuginfo.Frame, len(addrs))
+	info := img.debugInfo()
+	if info == nil {
+		return found
+	}
+	var names []string
+	for i, addr := range addrs {
+		found[i] = info.Frames(addr)
+		for _, f := range found[i] {
+			if f.Function.Linkage {
+				names = append(names, f.Function.Text)
+			}
+		}
+	}
+	img.names.prepare(names)
+	return found
 }
 
 // convert makes names readable.
