@@ -126,7 +126,12 @@ void* MapShared(int descriptor, uint64_t offset, size_t bytes) {
   return MapFile(descriptor, offset, bytes, PROT_READ | PROT_WRITE);
 }
 
-void* ReserveShared(int descriptor, size_t bytes) { return MapFile(descriptor, 0, bytes, PROT_NONE); }
+void* ReserveShared(int descriptor, size_t bytes) {
+  void* p = MapFile(descriptor, 0, bytes, PROT_NONE);
+  // Without read-ahead: around each first touch of a hole it would fill megabytes of page cache with zeros.
+  if (p != nullptr) SystemCall(SYS_madvise, Word(p), static_cast<long>(bytes), MADV_RANDOM);
+  return p;
+}
 
 bool AllowWriting(void* p, size_t bytes) {
   return SystemCall(SYS_mprotect, Word(p), static_cast<long>(bytes), PROT_READ | PROT_WRITE) == 0;
