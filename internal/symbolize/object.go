@@ -108,13 +108,3 @@ func buildIDNote(notes []byte, align uint64) []byte {
 }
 
 func roundUp(n, align uint64) uint64 { return (n + align - 1) &^ (align - 1) }
-
-// executable tells whether addr is in a section that holds code.
-func (o *object) executable(addr uint64) bool {
-	for _, s := range o.file.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Addr <= addr && addr-s.Addr < s.Size {
-			return true
-		}
-	}
-	return false
-}

@@ -9,9 +9,10 @@ import (
 	"sync"
 )
 
-// Module is a file as it was mapped into a process. BuildID, Size and
-// ModTimeNs say which version of the file was running; what is zero is unknown
-// and not compared.
+// Module is a file as it was mapped into a process. The build id says which
+// version of the file was running; without one, size and modification time do.
+// What is zero is unknown and not compared, and neither are device and inode: a
+// copy is as good.
 type Module struct {
 	Path             string
 	BuildID          []byte

@@ -9,7 +9,6 @@ const (
 	tagArrayType         tag = 0x01
 	tagClassType         tag = 0x02
 	tagEnumerationType   tag = 0x04
-	tagLexicalBlock      tag = 0x0b
 	tagCompileUnit       tag = 0x11
 	tagStructureType     tag = 0x13
 	tagSubroutineType    tag = 0x15
@@ -19,7 +18,6 @@ const (
 	tagNamespace         tag = 0x39
 	tagInterfaceType     tag = 0x38
 	tagPartialUnit       tag = 0x3c
-	tagSkeletonUnit      tag = 0x4a
 )
 
 type attr uint32
@@ -103,11 +101,9 @@ const (
 
 const (
 	unitCompile      = 0x01
-	unitType         = 0x02
 	unitPartial      = 0x03
 	unitSkeleton     = 0x04
 	unitSplitCompile = 0x05
-	unitSplitType    = 0x06
 )
 
 const (

@@ -18,7 +18,6 @@ type unit struct {
 	abbrevOffset uint64
 	tag          tag
 	language     uint64
-	name         string
 	compDir      string
 	lowPC        uint64
 	stmtList     value
@@ -121,12 +120,10 @@ func (u *unit) readRoot() bool {
 		// The tables of a split unit start behind their header unless a base is given.
 		u.strOffsetsBase = 2 * uint64(u.offsetSize())
 	}
-	var name, compDir, dwoName, low, high, ranges value
+	var compDir, dwoName, low, high, ranges value
 	for _, s := range a.attrs {
 		v := u.read(&c, s)
 		switch s.name {
-		case attrName:
-			name = v
 		case attrCompDir:
 			compDir = v
 		case attrDwoName, attrGnuDwoName:
@@ -156,7 +153,6 @@ func (u *unit) readRoot() bool {
 	if c.bad {
 		return false
 	}
-	u.name = u.text(name)
 	u.compDir = u.text(compDir)
 	u.dwoName = u.text(dwoName)
 	u.lowPC, _ = u.address(low)
