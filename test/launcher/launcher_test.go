@@ -21,6 +21,8 @@ const makefile = `
 all:
 	@echo building
 	@echo once >>built
+	@mkdir -p internal/launch/embedded
+	@echo once >>internal/launch/embedded/libmallow.so
 	@sleep 0.3
 	@if test -e broken; then echo the reason; exit 1; fi
 	@printf '#!/bin/sh\nprintf "%%s|" "$$@"; cat; exit 9\n' >build/mallow.new
@@ -37,7 +39,7 @@ type tree struct {
 func plant(t *testing.T) tree {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "a tree")
-	for _, folder := range []string{"tools", "libmallow", "cmd", "internal", "include"} {
+	for _, folder := range []string{"tools", "libmallow", "cmd", "internal/launch", "include"} {
 		if err := os.MkdirAll(filepath.Join(root, folder), 0o755); err != nil {
 			t.Fatal(err)
 		}
