@@ -2,9 +2,9 @@ package symbolize
 
 import (
 	"bytes"
-	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"github.com/klauspost/compress/zlib"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
