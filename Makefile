@@ -8,10 +8,16 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZTIME ?= 30s
 
-# Both must work in a tree that git finds to be of dubious ownership, with settings of neither.
+# Both must work in a tree that git finds to be of dubious ownership.
 GO := go
-GOBUILD := $(GO) build -buildvcs=false -trimpath
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
 COMMIT := $(shell git -c safe.directory='*' rev-parse --short=12 HEAD 2>/dev/null)
+# Without a home folder to write to, Go keeps its caches here.
+ifneq ($(shell test -n "$$HOME" && test -w "$$HOME" && echo yes),yes)
+export GOPATH ?= $(CURDIR)/build/go
+export GOCACHE ?= $(CURDIR)/build/go-cache
+export GOFLAGS += -modcacherw
+endif
 CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 EMBEDDED := internal/launch/embedded
 
@@ -21,7 +27,7 @@ put = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv -f $(2).new $(2); }
 all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
 	@mkdir -p $(EMBEDDED)
 	@$(call put,build/libmallow.so,$(EMBEDDED)/libmallow.so)
-	CGO_ENABLED=0 $(GOBUILD) -tags embed -ldflags '-E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
+	CGO_ENABLED=0 $(GO) build -trimpath -tags embed -ldflags '-E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
 
 library: build/release/Makefile
 	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared mallow_static
@@ -36,23 +42,23 @@ build/release/Makefile:
 test: ## Run everything that must hold before a change lands (under 20 minutes on 2 cores)
 	@tools/setup.sh test
 	@$(MAKE) all
-	@$(GO) run -buildvcs=false ./tools/suite -j $(JOBS)
+	@$(GO) run ./tools/suite -j $(JOBS)
 
 bench: all ## Measure against glibc and the peers, and print the tables
 	@bench/run
 
 tidy: ## Check formatting, layers, words and scripts
-	@$(GO) run -buildvcs=false ./tools/tidy
+	@$(GO) run ./tools/tidy
 
 fuzz: all ## Fuzz the allocator, and every reader for FUZZTIME each (default 30s)
-	@$(GO) run -buildvcs=false ./tools/suite -j $(JOBS) -only fuzz
+	@$(GO) run ./tools/suite -j $(JOBS) -only fuzz
 	@tools/fuzz.sh $(FUZZTIME)
 
 test-oracle: all ## Compare every capture with the oracle, in full (long)
-	@$(GO) run -buildvcs=false ./tools/suite -j $(JOBS) -only oracle
+	@$(GO) run ./tools/suite -j $(JOBS) -only oracle
 
 test-glibc: all ## Run glibc's own malloc tests on libmallow (long)
-	@$(GO) run -buildvcs=false ./tools/suite -j $(JOBS) -only glibc
+	@$(GO) run ./tools/suite -j $(JOBS) -only glibc
 
 install: all ## Install below PREFIX (default /usr/local); DESTDIR is put before it
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib' '$(DESTDIR)$(PREFIX)/include/mallow'
