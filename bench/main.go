@@ -1,7 +1,7 @@
 // Bench measures what recording costs and whether libmallow is slower than glibc, and writes the tables to
 // bench/results. `make bench` builds everything and runs it; it runs alone on the machine, by a lock.
 //
-//	bench/run [-rounds N] [-only recording|allocator] [-match TEXT] [-scale N] [-results FOLDER]
+//	bench/run [-rounds N] [-only recording|allocator] [-match TEXT] [-scale N] [-build FOLDER] [-results FOLDER]
 //
 // One round runs every workload once in every mode, all in random order, so that a slow moment of the machine falls on
 // all of them alike.
@@ -32,6 +32,7 @@ func bench(out io.Writer) error {
 	only := flag.String("only", "", "recording or allocator: only that table")
 	match := flag.String("match", "", "only workloads whose name contains this")
 	scale := flag.Int("scale", 1, "divide the work by this, to try the runner out")
+	build := flag.String("build", "build", "where mallow and libmallow.so lie")
 	folder := flag.String("results", filepath.Join("bench", "results"), "where the tables go")
 	flag.Parse()
 
@@ -47,7 +48,7 @@ func bench(out io.Writer) error {
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return err
 	}
-	measurer, err := newMeasurer(work)
+	measurer, err := newMeasurer(work, *build)
 	if err != nil {
 		return err
 	}
@@ -96,13 +97,13 @@ func lockMachine() (func(), error) {
 	return func() { file.Close() }, nil
 }
 
-func newMeasurer(folder string) (measurer, error) {
+func newMeasurer(folder, build string) (measurer, error) {
 	result := measurer{folder: folder}
 	var err error
-	if result.library, err = filepath.Abs(filepath.Join("build", "libmallow.so")); err != nil {
+	if result.library, err = filepath.Abs(filepath.Join(build, "libmallow.so")); err != nil {
 		return result, err
 	}
-	if result.cli, err = filepath.Abs(filepath.Join("build", "mallow")); err != nil {
+	if result.cli, err = filepath.Abs(filepath.Join(build, "mallow")); err != nil {
 		return result, err
 	}
 	for _, path := range []string{result.library, result.cli} {
