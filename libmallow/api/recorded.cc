@@ -4,6 +4,8 @@
 // they keep nothing in callee-saved registers (see caller.h).
 #include "api/caller.h"
 #include "api/slow.h"
+#include "base/check.h"
+#include "heap/heap.h"
 
 namespace mallow::api {
 namespace {
@@ -11,6 +13,12 @@ namespace {
 MALLOW_NOINLINE void* Fail(Function function, const record::Registers& caller) {
   if (record::g_recording) record::NoteFailed(function, caller);
   return NoMemory();
+}
+
+// No start of a block of ours.
+MALLOW_COLD void FreeUnknown(void* p) {
+  if (heap::Owns(p)) DieAt("free(): the pointer is not the start of a block", p);
+  FreeForeign(p);
 }
 
 }  // namespace
@@ -40,9 +48,14 @@ void* RecordedReallocToNothing(void* p) {
 }
 
 void RecordedFree(void* p) {
-  record::Registers caller;
-  MALLOW_CAPTURE_CALLER(caller);
-  record::Release(p, caller);
+  // What is needed after the call lies where the recorder could reach it, not in a register.
+  struct {
+    record::Registers caller;
+    void* p;
+  } call;
+  MALLOW_CAPTURE_CALLER(call.caller);
+  call.p = p;
+  if (MALLOW_UNLIKELY(!record::Release(p, call.caller))) FreeUnknown(call.p);
 }
 
 template <Function function>

@@ -56,8 +56,8 @@ void* SlowRealloc(void* p, size_t bytes) {
 
 void SlowFree(void* p) {
   EnsureStarted();
-  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) return FreeForeign(p);
   if (record::g_recording) return RecordedFree(p);
+  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) return FreeForeign(p);
   heap::FreeSlow(p);
 }
 

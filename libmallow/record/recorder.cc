@@ -156,11 +156,14 @@ void NoteFailed(Function function, const Registers& caller) {
   Counting(thread).Failure(stack);
 }
 
-void Release(void* p, const Registers& caller) {
-  if (p == nullptr) return ReleaseNull(caller);
+bool Release(void* p, const Registers& caller) {
+  if (p == nullptr) {
+    ReleaseNull(caller);
+    return true;
+  }
   const heap::Block block = heap::Describe(p);
   Tag* tag = static_cast<Tag*>(block.record);
-  if (MALLOW_UNLIKELY(tag == nullptr)) DieAt("free(): the pointer is not the start of a block", p);
+  if (MALLOW_UNLIKELY(tag == nullptr)) return false;
   if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("free(): double free of a block", p);
   if (Entry entry; entry) {
     ThreadRecorder& thread = entry.thread();
@@ -173,6 +176,7 @@ void Release(void* p, const Registers& caller) {
   // dlclose has unmapped an object by the time it frees what ld.so kept of it.
   if (MALLOW_UNLIKELY(g_process.IsLdSo(caller.pc))) LoaderFreed(p);
   heap::FreeDescribed(p, block);
+  return true;
 }
 
 void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller) {

@@ -31,8 +31,9 @@ void* AllocateZeroed(Function function, size_t bytes, const Registers& caller);
 void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller);
 // p may be null. With bytes == 0 and a block it releases the block and returns null.
 void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller);
-// p may be null. A second release of the same block ends the process with one sentence.
-void Release(void* p, const Registers& caller);
+// p may be null. A second release of the same block ends the process with one sentence. False, and nothing is
+// done: p is not the start of a block of this heap.
+bool Release(void* p, const Registers& caller);
 // A call that failed before it came to the heap (overflow, bad size).
 void NoteFailed(Function function, const Registers& caller);
 
