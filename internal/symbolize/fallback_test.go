@@ -224,10 +224,12 @@ func TestOtherFileThanRecorded(t *testing.T) {
 		{"another build id", Module{BuildID: other, Size: size, ModTimeNs: modTime}, false},
 		{"another size", Module{Size: size + 1, ModTimeNs: modTime}, false},
 		{"another time", Module{Size: size, ModTimeNs: modTime + uint64(time.Second)}, false},
+		{"deleted, and the same again", Module{Path: " (deleted)", BuildID: id}, true},
+		{"deleted, and another", Module{Path: " (deleted)"}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			test.m.Path = binary
+			test.m.Path = binary + test.m.Path
 			s := New(Options{DebugDirs: []string{}})
 			defer s.Close()
 			got := s.Frames(test.m, []uint64{mainAt})[0][0]

@@ -68,10 +68,14 @@ func cause(err error) error {
 }
 
 // sameFile tells whether o is the file that was mapped. The build id decides
-// when the recording has one; else size and time do.
+// when the recording has one; else size and time do. What lies at the path of a
+// deleted file is another one unless its build id says otherwise.
 func (m Module) sameFile(o *object) bool {
 	if len(m.BuildID) > 0 {
 		return bytes.Equal(m.BuildID, o.buildID)
+	}
+	if strings.HasSuffix(m.Path, deletedSuffix) {
+		return false
 	}
 	if m.Size != 0 && m.Size != uint64(o.info.Size()) {
 		return false
