@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/ulikunitz/xz"
+	"github.com/ulikunitz/xz/lzma"
 )
 
 // maxMinidebug bounds the unpacked symbol table that some distributions put
@@ -17,7 +18,7 @@ func (o *object) minidebug() *object {
 	if len(packed) == 0 {
 		return nil
 	}
-	r, err := xz.ReaderConfig{DictCap: 64 << 20}.NewReader(bytes.NewReader(packed))
+	r, err := xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil
 	}
