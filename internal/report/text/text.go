@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -128,7 +127,7 @@ func (r *report) table() {
 	r.line("")
 	r.line(r.style.dim(r.row(cells{"calls", "share", "bytes", "at peak", "live", "temp"}) + "site"))
 	whole := r.totals().Allocations
-	callers := r.profile.Callers(shown)
+	callers := r.callers(shown)
 	named := r.namedCallers(shown, callers)
 	width := functionWidth(shown)
 	for i, site := range shown {
@@ -158,87 +157,26 @@ func (r *report) site(site *profile.Site, whole uint64, width int) {
 // the terminal is narrow on two, with fewer callers.
 func (r *report) details(site *profile.Site, callers, named []profile.Caller) {
 	facts := r.sentences(analyze.Facts(site))
-	line := facts
-	if who := whoCalls(site, callers, named, callersShown); who != "" {
-		if line = strings.TrimPrefix(facts+"  "+who, "  "); !r.fits(line) && facts != "" {
-			r.detail(facts)
-			line = who
-		}
-	}
-	for most := callersShown - 1; most > 0 && !r.fits(line); most-- {
-		line = whoCalls(site, callers, named, most)
-	}
-	if line != "" {
+	who := whoCalls(site, callers, named, callersShown)
+	if line := strings.TrimSpace(facts + "  " + who); r.fits(line) {
 		r.detail(line)
+		return
 	}
+	for most := callersShown - 1; most > 0 && !r.fits(who); most-- {
+		who = whoCalls(site, callers, named, most)
+	}
+	r.detail(facts)
+	r.detail(who)
 }
 
-func (r *report) detail(line string) { r.line(r.cut(detailIndent + r.style.dim(line))) }
+func (r *report) detail(line string) {
+	if line != "" {
+		r.line(r.cut(detailIndent + r.style.dim(line)))
+	}
+}
 
 func (r *report) fits(detail string) bool {
 	return r.options.Width == 0 || utf8.RuneCountInString(detail) <= r.options.Width-len(detailIndent)
-}
-
-func whoCalls(site *profile.Site, callers, named []profile.Caller, most int) string {
-	var parts []string
-	if len(callers) > 0 {
-		parts = append(parts, "<- "+callerList(callers, site.Module, most))
-	}
-	if len(named) > 0 {
-		parts = append(parts, "<- ... <- "+callerList(named, site.Module, most))
-	}
-	return strings.Join(parts, "  ")
-}
-
-// namedCallers returns for each site that has no name the nearest functions
-// that have one, unless its callers have names themselves.
-func (r *report) namedCallers(sites []*profile.Site, callers [][]profile.Caller) [][]profile.Caller {
-	named := make([][]profile.Caller, len(sites))
-	var nameless []*profile.Site
-	var at []int
-	for i, site := range sites {
-		if !site.Named() && !slices.ContainsFunc(callers[i][:min(len(callers[i]), callersShown)], callerNamed) {
-			nameless, at = append(nameless, site), append(at, i)
-		}
-	}
-	for k, list := range r.profile.NamedCallers(nameless) {
-		named[at[k]] = slices.DeleteFunc(list, func(c profile.Caller) bool { return !c.Named() || startFunctions[c.Function] })
-	}
-	return named
-}
-
-func callerNamed(c profile.Caller) bool { return c.Named() && !startFunctions[c.Function] }
-
-// startFunctions call every program or thread and say nothing of a site.
-var startFunctions = map[string]bool{
-	"_start": true, "__libc_start_main": true, "__libc_start_main_impl": true, "__libc_start_call_main": true,
-	"start_thread": true, "__clone3": true, "clone3": true, "call_init": true, "_dl_init": true,
-}
-
-const callersShown = 3
-
-// callerList names the most frequent callers; the module only where it is
-// another than that of the site.
-func callerList(callers []profile.Caller, module string, most int) string {
-	var names []string
-	for i, c := range callers {
-		if i == most {
-			names = append(names, fmt.Sprintf("%s more", count(uint64(len(callers)-i))))
-			break
-		}
-		name := shortName(c.Function)
-		if c.Frame == (profile.Frame{}) {
-			name = "(code outside any file)"
-		}
-		if c.File != "" || c.Module != module {
-			name = strings.TrimSuffix(name+" "+place(&c.Frame), " ")
-		}
-		if len(callers) > 1 {
-			name += " (" + count(c.Allocations) + ")"
-		}
-		names = append(names, name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // notes says how far the figures can be trusted.
@@ -265,13 +203,18 @@ func (r *report) notes() []string {
 	return append(notes, grouped(r.profile.Warnings())...)
 }
 
+const notesShown = 12
+
 func (r *report) ending() {
 	notes := r.notes()
 	if len(notes) > 0 || r.options.Next != "" {
 		r.line("")
 	}
-	for _, note := range notes {
+	for _, note := range notes[:min(len(notes), notesShown)] {
 		r.line(r.style.warn("note:") + " " + term.Safe(note))
+	}
+	if more := len(notes) - notesShown; more > 0 {
+		r.line(r.style.warn("note:") + fmt.Sprintf(" %d more: mallow report --json, quality.warnings", more))
 	}
 	if next := r.options.Next; next != "" {
 		next = "next: " + next

@@ -1,0 +1,80 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mallow/internal/profile"
+)
+
+func whoCalls(site *profile.Site, callers, named []profile.Caller, most int) string {
+	var parts []string
+	if len(callers) > 0 {
+		parts = append(parts, "<- "+callerList(callers, site.Module, most))
+	}
+	if len(named) > 0 {
+		parts = append(parts, "<- ... <- "+callerList(named, site.Module, most))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// callers returns who calls each of the sites.
+func (r *report) callers(sites []*profile.Site) [][]profile.Caller {
+	callers := r.profile.Callers(sites)
+	for i := range callers {
+		callers[i] = slices.DeleteFunc(callers[i], func(c profile.Caller) bool { return startFunctions[c.Function] })
+	}
+	return callers
+}
+
+// namedCallers returns for each site that has no name the nearest functions
+// that have one, unless its callers have names themselves.
+func (r *report) namedCallers(sites []*profile.Site, callers [][]profile.Caller) [][]profile.Caller {
+	named := make([][]profile.Caller, len(sites))
+	var nameless []*profile.Site
+	var at []int
+	for i, site := range sites {
+		if !site.Named() && !slices.ContainsFunc(callers[i][:min(len(callers[i]), callersShown)], callerNamed) {
+			nameless, at = append(nameless, site), append(at, i)
+		}
+	}
+	for k, list := range r.profile.NamedCallers(nameless) {
+		named[at[k]] = slices.DeleteFunc(list, func(c profile.Caller) bool { return !callerNamed(c) })
+	}
+	return named
+}
+
+func callerNamed(c profile.Caller) bool { return c.Named() && !startFunctions[c.Function] }
+
+// startFunctions call every program or thread and say nothing of a site.
+var startFunctions = map[string]bool{
+	"_start": true, "__libc_start_main": true, "__libc_start_main_impl": true, "__libc_start_call_main": true,
+	"start_thread": true, "__clone3": true, "clone3": true, "call_init": true, "_dl_init": true,
+}
+
+const callersShown = 3
+
+// callerList names the most frequent callers; the module only where it is
+// another than that of the site.
+func callerList(callers []profile.Caller, module string, most int) string {
+	var names []string
+	for i, c := range callers {
+		if i == most {
+			names = append(names, fmt.Sprintf("%s more", count(uint64(len(callers)-i))))
+			break
+		}
+		name := shortName(c.Function)
+		if c.Frame == (profile.Frame{}) {
+			name = "(code outside any file)"
+		}
+		if c.File != "" || c.Module != module {
+			name = strings.TrimSuffix(name+" "+place(&c.Frame), " ")
+		}
+		if len(callers) > 1 {
+			name += " (" + count(c.Allocations) + ")"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
