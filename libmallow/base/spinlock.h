@@ -62,6 +62,8 @@ class Spinlock {
   bool ForkLock();
   // For a fork child whose copy of the lock may be held by a thread that is not there.
   void ResetInChild() { holder_.store(0, std::memory_order_relaxed); }
+  // Between the two: ForkLock took it, so what it guards may be changed.
+  bool TakenByFork() const { return !fork_skipped_; }
   // Ends ForkLock in the parent (`child` false) or in the child, where no sleepers survive.
   void ForkUnlock(bool child);
 

@@ -56,6 +56,8 @@ TEST(Spinlock, ForkSkipsWhatTheThreadHolds) {
   held.Lock();
   EXPECT_FALSE(held.ForkLock());
   EXPECT_TRUE(other.ForkLock());
+  EXPECT_FALSE(held.TakenByFork());
+  EXPECT_TRUE(other.TakenByFork());
   const pid_t child = fork();
   if (child == 0) {
     held.ForkUnlock(true);

@@ -94,7 +94,7 @@ bool CentralList::IsValid(SizeClass size_class) {
         bits == 0 || bits == span->objects) {
       return false;
     }
-    for (PageId page = span->page; page < span->end(); ++page) {
+    for (PageId page = span->page; page < span->page + span->marked_pages(); ++page) {
       if (PageMap::SpanOf(page) != span || PageMap::ClassOf(AddressOf(page)) != size_class) return false;
     }
     objects += bits;

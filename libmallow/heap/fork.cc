@@ -31,8 +31,8 @@ void BeforeFork() {
 void AfterForkInParent() { UnlockAll(false); }
 
 void AfterForkInChild() {
+  if (thread_registry.lock().TakenByFork()) thread_registry.KeepOnlyThisThread();
   UnlockAll(true);
-  if (!thread_registry.lock().HeldByThisThread()) thread_registry.KeepOnlyThisThread();
 }
 
 }  // namespace mallow::heap

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "heap/central_list.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
@@ -10,6 +12,11 @@
 #include "heap/transfer_cache.h"
 
 namespace mallow::heap {
+
+inline bool AllBytesAre(const void* p, size_t bytes, unsigned char value) {
+  const auto* byte = static_cast<const unsigned char*>(p);
+  return bytes == 0 || (byte[0] == value && memcmp(byte, byte + 1, bytes - 1) == 0);
+}
 
 inline void ExpectValidHeap() {
   EXPECT_TRUE(page_heap.IsValid());

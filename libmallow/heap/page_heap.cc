@@ -82,8 +82,8 @@ Span* PageHeap::AllocateSmall(SizeClass size_class) {
   span->object_bytes = info.bytes;
   span->reciprocal = info.reciprocal;
   SetAllBits(span, info.objects);
-  for (Pages i = 0; i < span->pages; ++i) PageMap::SetSpan(span->page + i, span);
-  PageMap::SetClass(span->page, span->pages, size_class);
+  for (Pages i = 0; i < span->marked_pages(); ++i) PageMap::SetSpan(span->page + i, span);
+  PageMap::SetClass(span->page, span->marked_pages(), size_class);
   return span;
 }
 
@@ -110,7 +110,7 @@ void PageHeap::Free(Span* span) {
     --large_count_;
     large_ -= span->pages;
   } else {
-    PageMap::SetClass(span->page, span->pages, 0);
+    PageMap::SetClass(span->page, span->marked_pages(), 0);
   }
   DetachRecords(span);
   PageMap::SetState(span->page, span->pages, PageState::kResident);

@@ -7,9 +7,9 @@
 //
 // Invariants, per page:
 //   state   0 not ours; else ours, and says whether a page that is free may hold memory
-//   class   the size class for pages of small spans, 0 for all others
-//   span    right for the first and last page of every span and for all pages of small ones; elsewhere it may be
-//           stale, so who looks up an arbitrary address must check Span::Contains
+//   class   the size class for pages of small spans in which an object may start, 0 for all others
+//   span    right for the first and last page of every span and for all pages with a class; elsewhere it may be
+//           stale, so who looks up an arbitrary address must check what the span says of itself
 //
 // Synchronisation: written under the page heap's lock. Read without one: the class and span of a page cannot change
 // while the caller holds an object in it; for other addresses the answer is a guess that is checked.

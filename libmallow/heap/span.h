@@ -56,6 +56,9 @@ struct alignas(kCacheLineBytes) Span {
   char* start() const { return AddressOf(page); }
   bool Contains(const void* p) const { return PageOf(p) - page < pages; }
 
+  // Pages of a small span in which an object starts: these carry the class and the span in the page map.
+  Pages marked_pages() const { return objects == 1 ? 1 : pages; }
+
   // Index of the object that starts at p, or -1 when p is not the start of an object of this small span.
   int IndexOf(const void* p) const {
     const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(p) - start());

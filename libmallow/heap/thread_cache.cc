@@ -31,8 +31,10 @@ constinit EmptyCache empty_cache =
 namespace {
 
 constexpr size_t kFirstBudget = 512 * 1024;
-// A collection looks at every bin; it must be rare beside the fetching that it follows.
+// A collection looks at every bin, so it must be rare beside the fetching that it follows: a fetch of long
+// objects counts no more than this.
 constexpr size_t kBytesPerCollection = 1024 * 1024;
+constexpr size_t kMostBytesPerFetch = 16 * 1024;
 // Large spans kept by a thread: up to so many pages each and together.
 constexpr Pages kMostLargePages = 4 * 1024 * 1024 / kPageBytes;
 constexpr Pages kMostLargePagesTogether = 4 * 1024 * 1024 / kPageBytes;
@@ -47,15 +49,18 @@ void ThreadCache::Reset() {
   void** const nothing = internal::empty_cache.slots + internal::kBinSlots;
   for (SizeClass c = 0; c < kClassCount; ++c) {
     SetCursor(c, nothing);
-    bins_[c] = {};
+    StoreCapacity(c, 0);
+    bins_[c].hidden_slot = 0;
+    bins_[c].active = false;
   }
-  capacity_bytes_ = fetched_ = large_pages_ = 0;
+  capacity_bytes_ = fetched_ = 0;
+  StoreLargePages(0);
   budget_ = kFirstBudget;
   for (auto& kept : large_) kept = {};
 }
 
 size_t ThreadCache::Length(SizeClass size_class) const {
-  const size_t capacity = bins_[size_class].capacity;
+  const size_t capacity = Capacity(size_class);
   if (capacity == 0) return 0;
   void** const cursor = __atomic_load_n(&cursors_.of_class[size_class], __ATOMIC_RELAXED);
   return static_cast<size_t>(cursor - (slots_[size_class] + internal::kBinSlots - capacity));
@@ -87,7 +92,7 @@ void ThreadCache::SetCapacity(SizeClass size_class, size_t capacity) {
   memmove(objects, end - bin.capacity, length * sizeof(void*));
   objects[-1] = nullptr;
   capacity_bytes_ += (capacity - bin.capacity) * Info(size_class).bytes;
-  bin.capacity = static_cast<uint16_t>(capacity);
+  StoreCapacity(size_class, capacity);
   SetCursor(size_class, objects + length);
 }
 
@@ -97,7 +102,7 @@ bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
 }
 
 void ThreadCache::CountFetched(size_t bytes) {
-  fetched_ += bytes;
+  fetched_ += Min(bytes, kMostBytesPerFetch);
   if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection)) Collect();
   if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere();
 }
@@ -176,7 +181,7 @@ Span* ThreadCache::TakeLarge(Pages pages) {
     if (kept.span == nullptr || kept.span->pages != pages) continue;
     Span* span = kept.span;
     kept.span = nullptr;
-    large_pages_ -= pages;
+    StoreLargePages(large_pages_ - pages);
     return span;
   }
   CountFetched(pages * kPageBytes);
@@ -187,7 +192,7 @@ bool ThreadCache::KeepLarge(Span* span) {
   if (span->pages > kMostLargePages || large_pages_ + span->pages > kMostLargePagesTogether) return false;
   for (auto& kept : large_) {
     if (kept.span != nullptr) continue;
-    large_pages_ += span->pages;
+    StoreLargePages(large_pages_ + span->pages);
     kept = {span, false};
     return true;
   }
@@ -205,7 +210,7 @@ void ThreadCache::CollectLarge() {
   for (auto& kept : large_) {
     if (kept.span == nullptr) continue;
     if (kept.idle) {
-      large_pages_ -= kept.span->pages;
+      StoreLargePages(large_pages_ - kept.span->pages);
       page_heap.Free(kept.span);
       kept.span = nullptr;
     }
@@ -225,7 +230,7 @@ void ThreadCache::Flush() {
   Reset();
 }
 
-MALLOW_NO_SANITIZE size_t ThreadCache::EstimateBytes() const {
+size_t ThreadCache::EstimateBytes() const {
   size_t bytes = __atomic_load_n(&large_pages_, __ATOMIC_RELAXED) * kPageBytes;
   // A bin that its thread is just changing may look longer than it can be.
   for (SizeClass c = 1; c < kClassCount; ++c) bytes += Min(Length(c), Capacity(c)) * Info(c).bytes;

@@ -103,7 +103,9 @@ class alignas(4096) ThreadCache {
 
   // Objects in the bin, hidden ones included.
   size_t Length(SizeClass size_class) const;
-  size_t Capacity(SizeClass size_class) const { return bins_[size_class].capacity; }
+  size_t Capacity(SizeClass size_class) const {
+    return __atomic_load_n(&bins_[size_class].capacity, __ATOMIC_RELAXED);
+  }
   bool IsHidden(SizeClass size_class) const { return bins_[size_class].hidden_slot != 0; }
   // For tests and checks only.
   bool IsValid() const;
@@ -127,6 +129,11 @@ class alignas(4096) ThreadCache {
   void SetCursor(SizeClass size_class, void** cursor) {
     __atomic_store_n(&cursors_.of_class[size_class], cursor, __ATOMIC_RELAXED);
   }
+  // Statistics of other threads read these two, hence the atomic stores.
+  void StoreCapacity(SizeClass size_class, size_t capacity) {
+    __atomic_store_n(&bins_[size_class].capacity, static_cast<uint16_t>(capacity), __ATOMIC_RELAXED);
+  }
+  void StoreLargePages(Pages pages) { __atomic_store_n(&large_pages_, pages, __ATOMIC_RELAXED); }
   // Where the oldest object lies, or would; the sentinel is just below.
   void** Objects(SizeClass size_class) {
     return slots_[size_class] + internal::kBinSlots - bins_[size_class].capacity;
@@ -145,7 +152,7 @@ class alignas(4096) ThreadCache {
   Bin bins_[kClassCount];
   size_t capacity_bytes_;  // sum over bins of capacity times size
   size_t budget_;          // what it may become
-  size_t fetched_;         // bytes since the last collection
+  size_t fetched_;         // bytes since the last collection, see CountFetched
   struct {
     Span* span;
     bool idle;

@@ -125,7 +125,7 @@ TEST_F(ThreadCacheTest, ABusyUpperHalfLetsTheLowerHalfGo) {
 TEST_F(ThreadCacheTest, RandomUseWithCollectionsInBetween) {
   std::mt19937_64 random(1);
   std::vector<std::pair<unsigned char*, size_t>> live;
-  for (int step = 0; step < 200000; ++step) {
+  for (int step = 0; step < 100000; ++step) {
     if (random() % 2 == 0 && live.size() < 2000) {
       const size_t bytes = random() % (random() % 8 == 0 ? 40000 : 600);
       auto* p = static_cast<unsigned char*>(Allocate(bytes + 1));

@@ -77,7 +77,6 @@ size_t ThreadRegistry::EstimateBytes() {
 }
 
 void ThreadRegistry::KeepOnlyThisThread() {
-  SpinlockHolder holder(lock_);
   live_.Clear();
   ThreadCache* cache = thread_words.cache;
   const bool attached = reinterpret_cast<uintptr_t>(cache) > 1;

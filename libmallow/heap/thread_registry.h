@@ -23,7 +23,7 @@ class ThreadRegistry {
   size_t EstimateBytes();
   size_t threads() const { return __atomic_load_n(&threads_, __ATOMIC_RELAXED); }
 
-  // The calling thread's only: other threads of the parent do not exist any more.
+  // In a fork child, where no other thread exists any more. REQUIRES the lock.
   void KeepOnlyThisThread();
 
   Spinlock& lock() { return lock_; }
