@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // The labels of test/CMakeLists.txt: tests without one of these run in every
@@ -85,6 +86,9 @@ func ctest(r *runner, preset string, selection ...string) (counts, error) {
 		default:
 			c.fail(test.Name, test.Output)
 		}
+	}
+	if len(results.Cases) == 0 {
+		return c, fmt.Errorf("there is no such test: ctest %s", strings.Join(args, " "))
 	}
 	if failed != nil && c.failed == 0 {
 		return c, fmt.Errorf("ctest: %w", failed)
