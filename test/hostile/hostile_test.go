@@ -3,6 +3,7 @@
 package hostile
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -300,5 +301,43 @@ func TestAnotherUser(t *testing.T) {
 		if len(matches) == 0 {
 			t.Errorf("no %s", path)
 		}
+	}
+}
+
+// Names of recordings and of programs that shells, LD_PRELOAD, option lists and terminals stumble over.
+func TestOddNames(t *testing.T) {
+	for _, name := range []string{
+		"a b", "a:b", "50%", "%3A", "a=b", "\xff\xfe", "line\nbreak", "\x1b[31mred", "-x", "*?[", "'\"$HOME\\", strings.Repeat("n", 240), "ümläut",
+	} {
+		t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
+			folder := filepath.Join(harness.TempDir(t), name)
+			if err := os.Mkdir(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			program := filepath.Join(folder, name)
+			copyProgram(t, harness.Program(t, "programs/guest"), program)
+			recording := filepath.Join(folder, strings.TrimPrefix(name, "nnnnnnnnnn")+".mallow")
+			result := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "-o", recording, "--", program, "nothing"}})
+			if result.Status != 5 {
+				t.Fatalf("%s\n%s", result.Ending(), result.Errors)
+			}
+			if strings.ContainsRune(result.Errors, 0x1b) {
+				t.Errorf("a name writes to the terminal: %q", result.Errors)
+			}
+			if got := harness.ReadReport(t, recording).Origins.Program.Allocations; got != guestCalls+childCalls {
+				t.Errorf("%d allocations, want %d", got, guestCalls+childCalls)
+			}
+		})
+	}
+}
+
+func copyProgram(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, content, 0o755); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -183,3 +183,43 @@ func check(t *testing.T, variant variant, label, recording string, slots []slot)
 		t.Errorf("%s: incomplete: %q", label, report.Quality.Warnings)
 	}
 }
+
+// A recording that is read while the program runs knows what had returned before, and nothing that comes after.
+func TestReadWhileRunning(t *testing.T) {
+	for _, threads := range []int{1, 4} {
+		t.Run(fmt.Sprint(threads), func(t *testing.T) {
+			folder := harness.TempDir(t)
+			page, recording := filepath.Join(folder, "page"), filepath.Join(folder, "run.mallow")
+			if err := os.WriteFile(page, make([]byte, threads*binary.Size(slot{})), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(recording, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			run := harness.Start(t, harness.Command{
+				Arguments: []string{harness.Program(t, "programs/victim"), page, "0", strconv.Itoa(threads), "none", "1", "7"},
+				Settings:  harness.PreloadSettings(t, recording),
+			})
+			for sum(readSlots(t, page)) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			for range 5 {
+				before := sum(readSlots(t, page))
+				report := harness.ReadReport(t, recording)
+				recorded := report.Origins.Program.Allocations + report.FreesBesideLibc()
+				after := sum(readSlots(t, page))
+				if recorded < before || recorded > after+uint64(threads) {
+					t.Errorf("%d calls recorded, %d had returned before reading and %d after", recorded, before, after)
+				}
+			}
+			run.Stop(t, syscall.SIGKILL)
+		})
+	}
+}
+
+func sum(slots []slot) (calls uint64) {
+	for _, slot := range slots {
+		calls += slot.Allocations + slot.Frees
+	}
+	return calls
+}
