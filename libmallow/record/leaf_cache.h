@@ -33,7 +33,7 @@ struct LeafEntry {
   NodeId join_node;  // and what that frame has to be
   uintptr_t join_sp;
   NodeId node;                 // the result
-  uint32_t frames;             // on the way
+  uint32_t frames_verified;    // by a hit
   StackWord words[kMaxWords];  // the later, the earlier the unwind reads them
 };
 

@@ -19,6 +19,25 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uintptr_t Load(uintptr_t address) {
   return *reinterpret_cast<const uintptr_t*>(address);
 }
 
+// Compares words[0, count), which all lie in the own range, from the last to the first: 1 + index of the first that
+// changed, 0 if none did.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t FirstChanged(const StackWord* words, uint32_t count) {
+  const StackWord* end = words + count;  // what lies behind is unchanged
+  for (; end - words >= 4; end -= 4) {
+    if (MALLOW_UNLIKELY(Load(end[-1].address) != end[-1].value)) return static_cast<uint32_t>(end - words);
+    if (MALLOW_UNLIKELY(Load(end[-2].address) != end[-2].value))
+      return static_cast<uint32_t>(end - words) - 1;
+    if (MALLOW_UNLIKELY(Load(end[-3].address) != end[-3].value))
+      return static_cast<uint32_t>(end - words) - 2;
+    if (MALLOW_UNLIKELY(Load(end[-4].address) != end[-4].value))
+      return static_cast<uint32_t>(end - words) - 3;
+  }
+  for (; end != words; --end) {
+    if (MALLOW_UNLIKELY(Load(end[-1].address) != end[-1].value)) return static_cast<uint32_t>(end - words);
+  }
+  return 0;
+}
+
 bool UsesBp(RuleKind kind) {
   return kind == RuleKind::kFromBp || kind == RuleKind::kRealigned || kind == RuleKind::kInterpreted;
 }
@@ -39,19 +58,23 @@ bool InOwnText(uintptr_t pc) { return pc - g_own_text_start < g_own_text_bytes; 
 
 // --- One capture ------------------------------------------------------------------------------
 
-NodeId CaptureContext::Capture(const Registers& registers, const NodeTable& table,
-                               CaptureStatistics* statistics) {
+MALLOW_ALWAYS_INLINE NodeId CaptureContext::Capture(const Registers& registers, const NodeTable& table,
+                                                    CaptureStatistics* statistics) {
   const uint64_t generation = ModuleGeneration();
   if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
   memory_.Begin(registers.sp);
   ++statistics->captures;
-  if (const LeafEntry* leaf = FindLeaf(registers)) {
-    ++statistics->reused;
-    statistics->frames_verified += leaf->frames + leaf->join + 1;
-    if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
-    return leaf->node;
-  }
+  const LeafEntry* leaf = FindLeaf(registers);
+  if (MALLOW_UNLIKELY(leaf == nullptr)) return CaptureByWalk(registers, table, statistics);
+  ++statistics->reused;
+  statistics->frames_verified += leaf->frames_verified;
+  if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
+  return leaf->node;
+}
+
+MALLOW_NOINLINE NodeId CaptureContext::CaptureByWalk(const Registers& registers, const NodeTable& table,
+                                                     CaptureStatistics* statistics) {
   walked_.Truncate(0);
   interpreted_words_.Truncate(0);
   candidates_ = frames_.size();
@@ -152,24 +175,21 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry* CaptureContext::FindLea
   const Frame& join = frames_[leaf->join];
   if (join.node != leaf->join_node || join.sp != leaf->join_sp) return nullptr;
   if (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored) return nullptr;
-  for (unsigned i = leaf->word_count; i != 0; --i) {
-    if (Load(leaf->words[i - 1].address) != leaf->words[i - 1].value) return nullptr;
-  }
+  if (FirstChanged(leaf->words, leaf->word_count) != 0) return nullptr;
   return FindChanged(join.words()) == 0 ? leaf : nullptr;
 }
 
-// Compares words_[0, words) from the inside outwards: 1 + index of the first that changed, 0 if none did.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t CaptureContext::FindChanged(uint32_t words) {
-  const StackWord* all = words_.data();
-  if (MALLOW_LIKELY(plain_home_ == memory_.home())) {
-    for (; words != 0; --words) {
-      if (Load(all[words - 1].address) != all[words - 1].value) return words;
-    }
-    return 0;
-  }
+// 1 + index of the innermost of words_[0, words) that changed, 0 if none did.
+MALLOW_ALWAYS_INLINE uint32_t CaptureContext::FindChanged(uint32_t words) {
+  if (MALLOW_LIKELY(plain_home_ == memory_.home())) return FirstChanged(words_.data(), words);
+  return FindChangedAnywhere(words);
+}
+
+MALLOW_NOINLINE uint32_t CaptureContext::FindChangedAnywhere(uint32_t words) {
   for (; words != 0; --words) {
     uintptr_t value;
-    if (!memory_.Read(all[words - 1].address, &value) || value != all[words - 1].value) return words;
+    const StackWord& word = words_[words - 1];
+    if (!memory_.Read(word.address, &value) || value != word.value) return words;
   }
   return 0;
 }
@@ -415,7 +435,7 @@ void CaptureContext::RememberLeaf(NodeId node) {
   leaf->join_node = join.node;
   leaf->join_sp = join.sp;
   leaf->node = node;
-  leaf->frames = static_cast<uint32_t>(walked_.size());
+  leaf->frames_verified = static_cast<uint32_t>(frames_.size());
   const StackWord* words = words_.data() + join.words();
   for (size_t i = 0; i < count; ++i) leaf->words[i] = words[i];
 }

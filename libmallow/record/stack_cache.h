@@ -47,6 +47,8 @@ class CaptureContext {
   void Unmap();
 
  private:
+  NodeId CaptureByWalk(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
+
   // A frame as the walk reaches it.
   struct Cursor {
     FrameKey key;
@@ -89,6 +91,7 @@ class CaptureContext {
   const LeafEntry* FindLeaf(const Registers& registers);
   void RememberLeaf(NodeId node);
   uint32_t FindChanged(uint32_t words);
+  uint32_t FindChangedAnywhere(uint32_t words);
   Advance Step(const WalkedFrame& frame, Cursor* cursor);
   Advance StepRare(WalkedFrame frame);
   Advance StepInterpreted(const WalkedFrame& frame);

@@ -61,6 +61,7 @@ int main() {
 
   Expect("null", 0);
   Expect("small", 24);
+  Expect("whose return address is at 0", ~uintptr_t{7});
   Expect("unaligned", here + 3);
   Expect("not canonical", uintptr_t{0x1234} << 48);
   Expect("kernel", ~uintptr_t{0} - 4095);
