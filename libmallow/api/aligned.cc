@@ -1,8 +1,9 @@
 // The functions that align, with glibc 2.36's rules for bad alignments.
+#include <unistd.h>
+
 #include <bit>
 #include <cerrno>
 #include <cstddef>
-#include <unistd.h>
 
 #include "api/export.h"
 #include "api/hit.h"

@@ -1,10 +1,11 @@
 // By hand over the dynamic symbol tables: dlsym may allocate, and sees no library that was dlopened locally.
 #include "api/exported_symbol.h"
 
-#include <cstdint>
-#include <cstring>
 #include <elf.h>
 #include <link.h>
+
+#include <cstdint>
+#include <cstring>
 
 namespace mallow::api {
 namespace {

@@ -1,8 +1,7 @@
-#include "mallow/mallow.h"
-
 #include "api/options.h"
 #include "api/startup.h"
 #include "base/config.h"
+#include "mallow/mallow.h"
 #include "record/recorder.h"
 
 extern "C" {

@@ -16,5 +16,9 @@ MALLOW_EXPORT void operator delete(void* p, std::align_val_t) noexcept { FreeBlo
 MALLOW_EXPORT void operator delete[](void* p, std::align_val_t) noexcept { FreeBlock(p); }
 MALLOW_EXPORT void operator delete(void* p, size_t, std::align_val_t) noexcept { FreeBlock(p); }
 MALLOW_EXPORT void operator delete[](void* p, size_t, std::align_val_t) noexcept { FreeBlock(p); }
-MALLOW_EXPORT void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { FreeBlock(p); }
-MALLOW_EXPORT void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+  FreeBlock(p);
+}
+MALLOW_EXPORT void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+  FreeBlock(p);
+}

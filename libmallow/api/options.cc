@@ -32,7 +32,8 @@ void Complain(const char* what, Piece piece, const char* consequence) {
   TextBuffer text;
   TextWriter& writer = text;
   writer.Append("mallow: ").Append(kVariable).Append(": ").Append(what);
-  if (piece.length != 0) writer.Append(" \"").Append(piece.start, piece.length < 128 ? piece.length : 128).Append("\"");
+  if (piece.length != 0)
+    writer.Append(" \"").Append(piece.start, piece.length < 128 ? piece.length : 128).Append("\"");
   writer.Append(consequence).Append("\n");
   os::WriteAll(kStandardError, text.data(), text.size());
 }

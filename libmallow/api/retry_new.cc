@@ -3,7 +3,8 @@
 #include "api/cxx_runtime.h"
 #include "api/slow.h"
 
-asm(".weak __gxx_personality_v0\n\t.weak __cxa_begin_catch\n\t.weak __cxa_end_catch\n\t.weak __cxa_rethrow\n\t"
+asm(".weak __gxx_personality_v0\n\t.weak __cxa_begin_catch\n\t.weak __cxa_end_catch\n\t.weak "
+    "__cxa_rethrow\n\t"
     ".weak _Unwind_Resume");
 
 namespace mallow::api {

@@ -15,7 +15,8 @@ MALLOW_COLD void* RetryUnrecorded(size_t bytes, size_t alignment) {
   return IsNothrow(function) ? RetryNewNothrow(call) : RetryNew(call);
 }
 
-MALLOW_NOINLINE void* New(Function function, size_t bytes, size_t alignment, const record::Registers& caller) {
+MALLOW_NOINLINE void* New(Function function, size_t bytes, size_t alignment,
+                          const record::Registers& caller) {
   Call call{caller, function, alignment, bytes};
   void* p = Serve(call);
   if (MALLOW_LIKELY(p != nullptr)) return p;
@@ -42,7 +43,7 @@ void* SlowNewAligned(size_t bytes, size_t alignment) {
   EnsureStarted();
   if (record::g_recording) return RecordedNewAligned<function>(bytes, alignment);
   void* p = bytes <= kMaxBytes && alignment <= kMaxBytes - bytes ? heap::AllocateAligned(alignment, bytes)
-                                                                  : nullptr;
+                                                                 : nullptr;
   return p != nullptr ? p : RetryUnrecorded<function>(bytes, alignment);
 }
 

@@ -1,7 +1,8 @@
 #include "api/startup.h"
 
-#include <cerrno>
 #include <pthread.h>
+
+#include <cerrno>
 
 #include "api/options.h"
 #include "heap/heap.h"

@@ -30,7 +30,7 @@ struct Tag {
   uint64_t shard : 20;
 };
 static_assert(sizeof(Tag) == 16);
-inline constexpr StackId kReleased = ~StackId{0};    // no block in use has it
+inline constexpr StackId kReleased = ~StackId{0};     // no block in use has it
 inline constexpr uint32_t kNoShard = (1u << 20) - 1;  // born while its thread could not record
 
 class Counting {
@@ -51,7 +51,9 @@ class Counting {
   uint64_t Epoch() const { return __atomic_load_n(&header_.peak_epoch, __ATOMIC_RELAXED); }
   void LeavePeak();
   // Own figures that other threads look at: one plain store.
-  static void Add(int64_t& figure, int64_t change) { __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED); }
+  static void Add(int64_t& figure, int64_t change) {
+    __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED);
+  }
   static void Raise(uint64_t* peak, int64_t sum) {
     uint64_t seen = __atomic_load_n(peak, __ATOMIC_RELAXED);
     while (sum > static_cast<int64_t>(seen) &&
@@ -137,7 +139,8 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how) {
   shard_.live_blocks--;
   Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
   if (!IsLibcStack(tag.stack)) Add(shard_.live_bytes_program, -static_cast<int64_t>(bytes));
-  if (MALLOW_UNLIKELY(!thread_.is_first() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes)) Flush();
+  if (MALLOW_UNLIKELY(!thread_.is_first() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes))
+    Flush();
 }
 
 inline void Counting::Failure(StackId stack) {
@@ -162,8 +165,9 @@ inline void Counting::Flush() {
   if (change < 0) LeavePeak();
   const int64_t sum = __atomic_add_fetch(&header_.shared_live, change, __ATOMIC_RELAXED) +
                       __atomic_load_n(&first_.live_bytes, __ATOMIC_RELAXED);
-  const int64_t sum_program = __atomic_add_fetch(&header_.shared_live_program, change_program, __ATOMIC_RELAXED) +
-                              __atomic_load_n(&first_.live_bytes_program, __ATOMIC_RELAXED);
+  const int64_t sum_program =
+      __atomic_add_fetch(&header_.shared_live_program, change_program, __ATOMIC_RELAXED) +
+      __atomic_load_n(&first_.live_bytes_program, __ATOMIC_RELAXED);
   const uint64_t before = __atomic_load_n(&first_.peak_bytes, __ATOMIC_RELAXED);
   if (sum > static_cast<int64_t>(before) &&
       sum > static_cast<int64_t>(__atomic_load_n(&header_.shared_peak, __ATOMIC_RELAXED))) {

@@ -58,12 +58,14 @@ class CountingTest : public ::testing::Test {
         const Births& births = *reinterpret_cast<Births*>(at);
         sums.calls += births.calls;
         sums.live_bytes += births.bytes;
-        sums.bytes_at_peak += births.peak_epoch == epoch && saved_counts ? births.bytes_at_peak : births.bytes;
+        sums.bytes_at_peak +=
+            births.peak_epoch == epoch && saved_counts ? births.bytes_at_peak : births.bytes;
       } else {
         const Deaths& deaths = *reinterpret_cast<Deaths*>(at);
         sums.releases += deaths.releases;
         sums.live_bytes -= deaths.bytes;
-        sums.bytes_at_peak -= deaths.peak_epoch == epoch && saved_counts ? deaths.bytes_at_peak : deaths.bytes;
+        sums.bytes_at_peak -=
+            deaths.peak_epoch == epoch && saved_counts ? deaths.bytes_at_peak : deaths.bytes;
         sums.temporary += deaths.temporary;
         sums.short_lived += deaths.short_lived;
         sums.foreign += deaths.foreign;
@@ -181,8 +183,7 @@ TEST_F(CountingTest, ThreadsSumUpAndThePeakErrorIsBounded) {
   const auto peak = static_cast<int64_t>(process_.header().shared_peak);
   const int64_t expected = before + int64_t{kThreads} * kBlocks * kBytes;
   EXPECT_LE(peak, expected);
-  EXPECT_GE(peak + static_cast<int64_t>(process_.header().most_threads) * kFlushBytes,
-            expected);
+  EXPECT_GE(peak + static_cast<int64_t>(process_.header().most_threads) * kFlushBytes, expected);
 }
 
 }  // namespace

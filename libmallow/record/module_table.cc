@@ -54,9 +54,9 @@ ModuleKind KindOf(const char* path, bool is_executable) {
   const char* slash = strrchr(path, '/');
   const char* name = slash != nullptr ? slash + 1 : path;
   if (StartsWith(name, "linux-vdso.") || StartsWith(name, "linux-gate.")) return ModuleKind::kVdso;
-  static constexpr const char* kLibcParts[] = {"libc.so.",     "libc-2.",      "ld-linux",   "ld-2.",
-                                               "libm.so.",     "libpthread.so.", "libdl.so.", "librt.so.",
-                                               "libresolv.so.", "libnss_",     "libanl.so.", "libutil.so."};
+  static constexpr const char* kLibcParts[] = {
+      "libc.so.",  "libc-2.",   "ld-linux",      "ld-2.",   "libm.so.",   "libpthread.so.",
+      "libdl.so.", "librt.so.", "libresolv.so.", "libnss_", "libanl.so.", "libutil.so."};
   for (const char* part : kLibcParts) {
     if (StartsWith(name, part)) return ModuleKind::kLibc;
   }
@@ -108,14 +108,15 @@ uint32_t ModuleTable::Search(const dl_find_object& found) {
 
   for (uint32_t i = count_; i-- > 0;) {
     const Known& other = known_[i];
-    if (other.start == known.start && other.end == known.end && other.identity == known.identity) return i + 1;
+    if (other.start == known.start && other.end == known.end && other.identity == known.identity)
+      return i + 1;
   }
   if (!Add(known, found, path, notes.build_id, notes.build_id_bytes)) return 0;
   return count_;
 }
 
-bool ModuleTable::Add(const Known& known, const dl_find_object& found, const char* path, const uint8_t* build_id,
-                      size_t build_id_bytes) {
+bool ModuleTable::Add(const Known& known, const dl_find_object& found, const char* path,
+                      const uint8_t* build_id, size_t build_id_bytes) {
   if (count_ == kMaxModules) {
     file_->header()->incomplete |= kModulesFull;
     return false;

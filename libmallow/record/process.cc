@@ -144,7 +144,8 @@ ThreadRecorder* Process::NewThreadRecorder() {
   const size_t bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
   auto* recorder = static_cast<ThreadRecorder*>(os::Map(nullptr, bytes));
   if (recorder == nullptr) return nullptr;
-  if (Widen(recorder->birth_pages, 0) && Widen(recorder->death_pages, 0) && GiveShard(recorder)) return recorder;
+  if (Widen(recorder->birth_pages, 0) && Widen(recorder->death_pages, 0) && GiveShard(recorder))
+    return recorder;
   os::Unmap(recorder, bytes);
   return nullptr;
 }

@@ -23,7 +23,8 @@ class Process {
 
   // The calling thread's recorder, or null when it cannot have one (counted as lost by the caller).
   ThreadRecorder* Current() {
-    if (MALLOW_LIKELY(IsRecorder(t_recorder) && __atomic_load_n(alive_, __ATOMIC_RELAXED) != 0)) return t_recorder;
+    if (MALLOW_LIKELY(IsRecorder(t_recorder) && __atomic_load_n(alive_, __ATOMIC_RELAXED) != 0))
+      return t_recorder;
     return CurrentSlow();
   }
 

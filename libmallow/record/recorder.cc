@@ -94,7 +94,8 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
 // Whether the block's birth was counted in this process, so that its death has to be.
 bool IsOurs(const Tag& tag) { return tag.shard >= g_process.first_shard() && tag.shard != kNoShard; }
 
-MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p, Counting::Release how) {
+MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p,
+                                     Counting::Release how) {
   if (MALLOW_LIKELY(IsOurs(tag))) {
     Counting(thread).Death(tag, p, how);
   } else {

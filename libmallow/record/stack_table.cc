@@ -16,7 +16,8 @@ bool StackTable::Init(MappedFile* file) {
   file_ = file;
   Index* index = NewIndex(kFirstSlots);
   if (index == nullptr) return false;
-  if (!file->Grow(Section::kNodes, 1, kNodesFull) || !file->Grow(Section::kStacks, 1, kStacksFull)) return false;
+  if (!file->Grow(Section::kNodes, 1, kNodesFull) || !file->Grow(Section::kStacks, 1, kStacksFull))
+    return false;
   file->SetUsed(Section::kNodes, 1);   // the root: all zero, as a sparse file is
   file->SetUsed(Section::kStacks, 1);  // "not recorded"
   node_count_ = stack_count_ = 1;

@@ -44,7 +44,9 @@ class StackTable {
     return Insert(parent, frame, module);
   }
   // The stack whose innermost frame is `caller` and that calls `function`; kNoStack if it is new.
-  StackId FindStack(NodeId caller, Function function) const { return Find(caller, Key(FunctionFrame(function), 0)); }
+  StackId FindStack(NodeId caller, Function function) const {
+    return Find(caller, Key(FunctionFrame(function), 0));
+  }
   // The same, made if it is new; kNoStack when there is no room. `from_libc`: the call is libc's own.
   StackId AddStack(NodeId caller, Function function, bool from_libc);
 
@@ -97,7 +99,7 @@ class StackTable {
 
   std::atomic<Index*> index_{nullptr};
   uint64_t filled_ = 0;
-  uint32_t node_count_ = 0;   // next id; ids below first_node_ lie in an ancestor's file
+  uint32_t node_count_ = 0;  // next id; ids below first_node_ lie in an ancestor's file
   uint32_t first_node_ = 0;
   uint32_t stack_count_ = 0;
   uint32_t first_stack_ = 0;

@@ -29,7 +29,8 @@ constexpr uint64_t kProgram = 0x400000, kLibc = 0x7f0000000000;
 // One recording under construction: a process with its stacks and shards.
 class Image {
  public:
-  Image(const char* folder, const char* name, uint32_t first_pid) : folder_(folder), name_(name), pid_(first_pid) {
+  Image(const char* folder, const char* name, uint32_t first_pid)
+      : folder_(folder), name_(name), pid_(first_pid) {
     Create();
     if (!stacks_.Init(&file_)) Fail("stack table");
     AddModule(kProgram, 0x10000, "/opt/golden/program", ModuleKind::kExecutable, 0x11);
@@ -263,8 +264,9 @@ void LosesCalls(const char* folder) {
 void Functions(const char* folder) {
   Image image(folder, "functions", 500);
   Shard& shard = image.AddShard();
-  const NodeId handler = image.Frame(image.Frame(image.Frame(kRoot, kTagReturnAddress, kStart), kTagSignalFrame, kMain),
-                                     kTagReturnAddress, kParse);
+  const NodeId handler =
+      image.Frame(image.Frame(image.Frame(kRoot, kTagReturnAddress, kStart), kTagSignalFrame, kMain),
+                  kTagReturnAddress, kParse);
   uint64_t calls = 0, bytes = 0;
   for (uint32_t number = 1; number <= 20; number++) {
     const StackId stack = image.stacks().AddStack(handler, static_cast<Function>(number), false);
@@ -274,7 +276,8 @@ void Functions(const char* folder) {
   }
   const StackId libc = image.Stack({kStart, kMain, kFopen}, Function::kMalloc, true);
   image.BirthsOf(0, libc) = {3, 1416, 1440, 0, 0, 472, 472, 0};
-  const StackId null = image.stacks().AddStack(image.Frame(kRoot, kTagReturnAddress, kGrow), Function::kFreeNull, false);
+  const StackId null =
+      image.stacks().AddStack(image.Frame(kRoot, kTagReturnAddress, kGrow), Function::kFreeNull, false);
   image.BirthsOf(0, null).calls = 9;
   shard.events = calls + 3;
   shard.live_blocks = static_cast<int64_t>(calls + 3);

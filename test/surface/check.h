@@ -24,12 +24,12 @@ MALLOW_MAYBE int mallow_is_recording(void);
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                                                  \
-  do {                                                                                                    \
-    if (!(condition)) {                                                                                   \
+#define CHECK(condition)                                                                        \
+  do {                                                                                          \
+    if (!(condition)) {                                                                         \
       fprintf(stderr, "%s:%d: not so: %s (errno %d)\n", __FILE__, __LINE__, #condition, errno); \
-      _exit(1);                                                                                           \
-    }                                                                                                     \
+      _exit(1);                                                                                 \
+    }                                                                                           \
   } while (0)
 
 /* Keeps the compiler from knowing what a pointer or a size is. */

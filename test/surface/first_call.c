@@ -12,8 +12,10 @@ static const char* Argument(int index);
 
 static void CallFirst(const char* function) {
   void* p = NULL;
-#define FUNCTION(name, call) \
-  if (strcmp(function, name) == 0) { call; }
+#define FUNCTION(name, call)         \
+  if (strcmp(function, name) == 0) { \
+    call;                            \
+  }
   FUNCTION("malloc", p = malloc(100))
   FUNCTION("free", free(NULL))
   FUNCTION("calloc", p = calloc(10, 10))

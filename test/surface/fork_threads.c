@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
   CHECK(argc == 2);
   const int forks = atoi(argv[1]);
   pthread_t threads[kThreads];
-  for (size_t i = 0; i < kThreads; ++i) CHECK(pthread_create(&threads[i], NULL, Allocate, (void*)(i + 1)) == 0);
+  for (size_t i = 0; i < kThreads; ++i)
+    CHECK(pthread_create(&threads[i], NULL, Allocate, (void*)(i + 1)) == 0);
   unsigned random = 99;
   for (int i = 0; i < forks; ++i) {
     Churn(&random, 50);

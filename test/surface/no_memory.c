@@ -64,7 +64,8 @@ static void ExhaustTwice(size_t bytes) {
 // Threads whose stacks are there already start, and live, when nothing else is to be had.
 static void ExhaustWithThreads(void) {
   enum { kThreads = 20, kStackBytes = 256 * 1024 };
-  char* stacks = mmap(NULL, kThreads * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* stacks =
+      mmap(NULL, kThreads * kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(stacks != MAP_FAILED);
   void* list = NULL;
   Exhaust(&list, 1 << 20);
@@ -101,8 +102,11 @@ int main(int argc, char** argv) {
   fclose(statm);
   limit.rlim_cur = pages * sysconf(_SC_PAGESIZE) + kLimit;
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
-  if (strcmp(argv[1], "big") == 0) ExhaustTwice(10 << 20);
-  else if (strcmp(argv[1], "small") == 0) ExhaustTwice(100);
-  else ExhaustWithThreads();
+  if (strcmp(argv[1], "big") == 0)
+    ExhaustTwice(10 << 20);
+  else if (strcmp(argv[1], "small") == 0)
+    ExhaustTwice(100);
+  else
+    ExhaustWithThreads();
   return 0;
 }

@@ -1,8 +1,8 @@
 // Every form of operator new and delete, and how they fail.
-#include <new>
+#include <malloc.h>
 
 #include <cstdint>
-#include <malloc.h>
+#include <new>
 
 #include "check.h"
 
@@ -27,7 +27,7 @@ void TestForms() {
   ::operator delete[](::operator new[](100));
   ::operator delete(::operator new(100, std::nothrow), std::nothrow);
   ::operator delete[](::operator new[](100, std::nothrow), std::nothrow);
-  ::operator delete(::operator new(100), size_t{100});
+  ::operator delete (::operator new(100), size_t{100});
   ::operator delete[](::operator new[](100), size_t{100});
   void* p = ::operator new(100, kAlignment);
   CHECK(IsAligned(p));
@@ -41,7 +41,7 @@ void TestForms() {
   p = ::operator new[](100, kAlignment, std::nothrow);
   CHECK(IsAligned(p));
   ::operator delete[](p, kAlignment, std::nothrow);
-  ::operator delete(::operator new(100, kAlignment), size_t{100}, kAlignment);
+  ::operator delete (::operator new(100, kAlignment), size_t{100}, kAlignment);
   ::operator delete[](::operator new[](100, kAlignment), size_t{100}, kAlignment);
   ::operator delete(nullptr);
   ::operator delete[](nullptr, size_t{8}, kAlignment);

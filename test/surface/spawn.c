@@ -23,7 +23,8 @@ static void* Allocate(void* unused) {
 
 static void WaitFor(pid_t child) {
   int status;
-  CHECK(child > 0 && waitpid(child, &status, __WALL) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(child > 0 && waitpid(child, &status, __WALL) == child && WIFEXITED(status) &&
+        WEXITSTATUS(status) == 0);
 }
 
 static int AllocateInChild(void* unused) {
