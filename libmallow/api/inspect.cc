@@ -111,8 +111,11 @@ MALLOW_EXPORT void malloc_stats() {
   AppendLine(text, "free bytes       = ", FreeBytes(heap));
   AppendLine(text, "returned bytes   = ", heap.returned_bytes);
   AppendLine(text, "metadata bytes   = ", heap.metadata_bytes);
-  AppendLine(text, "mmap regions     = ", heap.large_count);
-  AppendLine(text, "mmap bytes       = ", heap.large_bytes);
+  AppendLine(text, "large blocks     = ", heap.large_count);
+  AppendLine(text, "large bytes      = ", heap.large_bytes);
+  // Address space is never given back: what is mapped is the most that was.
+  AppendLine(text, "max mmap regions = ", heap.mmap_calls);
+  AppendLine(text, "max mmap bytes   = ", heap.system_bytes);
   int cancel_state;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
   fputs(storage, stderr);

@@ -50,9 +50,8 @@ void Spinlock::LockSlow() {
 void Spinlock::Wake() { SystemCall(SYS_futex, FutexAddress(&holder_), FUTEX_WAKE_PRIVATE, 1); }
 
 bool Spinlock::ForkLock() {
-  fork_skipped_ = false;
   if (HeldByThisThread()) {
-    fork_skipped_ = true;
+    ++fork_skips_;
     return false;
   }
   uintptr_t free = 0;
@@ -61,7 +60,10 @@ bool Spinlock::ForkLock() {
 }
 
 void Spinlock::ForkUnlock(bool child) {
-  if (fork_skipped_) return;
+  if (fork_skips_ != 0) {
+    --fork_skips_;
+    return;
+  }
   if (holder_.exchange(0, std::memory_order_release) & kSleepers && !child) Wake();
 }
 

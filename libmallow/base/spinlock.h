@@ -63,7 +63,7 @@ class Spinlock {
   // For a fork child whose copy of the lock may be held by a thread that is not there.
   void ResetInChild() { holder_.store(0, std::memory_order_relaxed); }
   // Between the two: ForkLock took it, so what it guards may be changed.
-  bool TakenByFork() const { return !fork_skipped_; }
+  bool TakenByFork() const { return fork_skips_ == 0; }
   // Ends ForkLock in the parent (`child` false) or in the child, where no sleepers survive.
   void ForkUnlock(bool child);
 
@@ -77,7 +77,9 @@ class Spinlock {
 
   std::atomic<uintptr_t> holder_{0};
   LockRank rank_;
-  bool fork_skipped_ = false;
+  // Forks by the holder from signal handlers, which left the lock alone: such a fork may also interrupt another
+  // one between its handlers.
+  int fork_skips_ = 0;
 };
 
 class SpinlockHolder {
