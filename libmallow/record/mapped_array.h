@@ -36,12 +36,6 @@ class MappedArray {
     size_ = capacity_ = 0;
   }
 
-  // Gives memory back after an unusually deep stack: what is far beyond `needed` items.
-  void Shrink(size_t needed) {
-    constexpr size_t kWorthwhileBytes = size_t{1} << 20;
-    if (capacity_ * sizeof(T) > kWorthwhileBytes && capacity_ / 16 > needed && size_ == 0) Unmap();
-  }
-
  private:
   MALLOW_COLD bool Grow(size_t more) {
     const size_t page = os::PageSize();

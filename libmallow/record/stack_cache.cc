@@ -42,6 +42,9 @@ bool UsesBp(RuleKind kind) {
   return kind == RuleKind::kFromBp || kind == RuleKind::kRealigned || kind == RuleKind::kInterpreted;
 }
 
+// After a walk of so many frames its array is given back: the next one may be long in coming.
+constexpr size_t kLargeWalk = 16384;
+
 constexpr uint32_t kAllRegisters = 1u << kRbx | 1u << kRbp | 1u << kRsp | 1u << kR12 | 1u << kR13 |
                                    1u << kR14 | 1u << kR15 | 1u << kReturnAddress;
 // What a walk by rules follows.
@@ -91,6 +94,7 @@ MALLOW_NOINLINE NodeId CaptureContext::CaptureByWalk(const Registers& registers,
   const NodeId node = Remember(end, table);
   if (end == End::kJoined && walked_.size() != 0) RememberLeaf(node);
   if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
+  if (MALLOW_UNLIKELY(walked_.size() > kLargeWalk)) walked_.Unmap();
   return node;
 }
 
@@ -311,7 +315,7 @@ CaptureContext::Advance CaptureContext::Arrive(const WalkedFrame& from, uintptr_
 // back to where it was would never end; each state is compared with the latest one whose number is a power of two.
 bool CaptureContext::Progresses(uintptr_t from_sp, const Cursor& to, bool signal_frame) {
   if (to.sp > from_sp) return true;
-  if (!signal_frame && memory_.InOwnRange(from_sp) && memory_.InOwnRange(to.sp - sizeof(uintptr_t)))
+  if (!signal_frame && memory_.InOwnRange(from_sp) && memory_.IsOnOwnStack(to.sp - sizeof(uintptr_t)))
     return false;
   ++switches_;
   if (switches_ != 1 && to.key == milestone_.key && to.sp == milestone_.sp && to.bp == milestone_.bp)

@@ -31,9 +31,14 @@ bool StretchDown(uintptr_t* low, uintptr_t page) {
 
 }  // namespace
 
+bool StackMemory::StretchDownTo(uintptr_t address) {
+  const uintptr_t page = PageOf(address);
+  return page < own_.low && own_.low - page <= kFarthestDown && StretchDown(&own_.low, page);
+}
+
 void StackMemory::SwitchTo(uintptr_t address) {
   const uintptr_t page = PageOf(address);
-  if (page < own_.low && own_.low - page <= kFarthestDown && StretchDown(&own_.low, page)) return;
+  if (StretchDownTo(address)) return;
   if (page >= own_.high && own_.high != 0 && page - own_.high <= kFarthestDown &&
       StretchUp(&own_.high, page)) {
     return;

@@ -26,6 +26,9 @@ class StackMemory {
     return address - own_.low < own_.high - own_.low;
   }
 
+  // Whether `address` lies in the own range or a little below it with no gap between: on the same stack.
+  bool IsOnOwnStack(uintptr_t address) { return InOwnRange(address) || StretchDownTo(address); }
+
   // The word at `address`. False if it is not aligned or cannot be read.
   MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool Read(uintptr_t address, uintptr_t* value) {
     if (MALLOW_UNLIKELY(address % sizeof(uintptr_t) != 0 || !InOwnRange(address)) && !Ask(address))
@@ -52,6 +55,7 @@ class StackMemory {
   static constexpr uintptr_t kNoPage = 1;
 
   void SwitchTo(uintptr_t address);
+  bool StretchDownTo(uintptr_t address);
   bool Ask(uintptr_t address);
 
   Range own_;

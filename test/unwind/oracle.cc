@@ -102,6 +102,8 @@ void PrintDifference(const record::Registers& start, NodeId node, ReadNode read_
   dprintf(STDERR_FILENO, "\n");
 }
 
+void UseNoCache() { unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE); }
+
 void FlushOracle() { unw_flush_cache(unw_local_addr_space, 0, 0); }
 
 }  // namespace mallow::unwind_test

@@ -31,7 +31,10 @@ Verdict CompareWithOracle(const record::Registers& start, record::NodeId node, R
 // Writes the two paths to descriptor 2, ours first.
 void PrintDifference(const record::Registers& start, record::NodeId node, ReadNode read_node);
 
-// After dlclose: what libunwind remembers of the tables.
+// Lets libunwind look up every frame anew, since it does not see dlclose. Slower.
+void UseNoCache();
+
+// After dlclose: forgets what libunwind remembers of the tables.
 void FlushOracle();
 
 }  // namespace mallow::unwind_test

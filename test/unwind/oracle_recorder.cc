@@ -77,7 +77,10 @@ void CheckAgainstOracle(const Registers& start, NodeId node) {
   }
   if (t_inside) return;
   t_inside = true;
-  if (g_every == 0) g_every = Every();
+  if (g_every == 0) {
+    unwind_test::UseNoCache();
+    g_every = Every();
+  }
   t_countdown = g_every;
   if (g_reporter != getpid()) OpenReport();
   if (node == kRoot || !IsOwn(node)) {
