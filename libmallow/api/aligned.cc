@@ -40,16 +40,15 @@ MALLOW_EXPORT void* aligned_alloc(size_t alignment, size_t bytes) {
   return SlowAligned<Function::kAlignedAlloc>(std::bit_ceil(alignment), bytes);
 }
 
-// Failing, it leaves *result and errno as they were.
+// Failing, it leaves *result as it was; errno too, but for ENOMEM, which is also set, as by glibc.
 MALLOW_EXPORT int posix_memalign(void** result, size_t alignment, size_t bytes) {
-  const int saved = errno;
   if (alignment < sizeof(void*) || !std::has_single_bit(alignment)) {
+    const int saved = errno;
     RecordedFailure<Function::kPosixMemalign>();
     errno = saved;
     return EINVAL;
   }
   void* p = SlowAligned<Function::kPosixMemalign>(alignment, bytes);
-  errno = saved;
   if (p == nullptr) return ENOMEM;
   *result = p;
   return 0;

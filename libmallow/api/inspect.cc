@@ -1,9 +1,10 @@
 // What the heap says about itself through malloc.h.
+#include <malloc.h>
+#include <pthread.h>
+
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <malloc.h>
-#include <pthread.h>
 
 #include "api/export.h"
 #include "api/startup.h"
