@@ -58,7 +58,7 @@ test-oracle: all ## Compare every capture with the oracle, in full (long)
 	@$(GO) run ./tools/suite -j $(JOBS) -only oracle
 
 test-glibc: all ## Run glibc's own malloc tests on libmallow (long)
-	@test/conformance/run.sh build/libmallow.so build/conformance
+	@$(GO) run ./tools/suite -j $(JOBS) -only glibc
 
 install: all ## Install below PREFIX (default /usr/local); DESTDIR is put before it
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib' '$(DESTDIR)$(PREFIX)/include/mallow'

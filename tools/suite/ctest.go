@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// The labels of test/CMakeLists.txt: tests without one of these run in every
-// `make test`.
+// The labels of tests that do not run in release, or not in every `make test`.
 const (
 	unitLabel   = "unit"
 	fuzzLabel   = "fuzz"
 	oracleLabel = "oracle"
+	glibcLabel  = "glibc"
 )
 
 func buildRelease(r *runner) error {
@@ -28,7 +28,8 @@ func crossProcess(r *runner) (counts, error) {
 	if err := buildRelease(r); err != nil {
 		return counts{}, err
 	}
-	return ctest(r, "release", "-LE", "^("+unitLabel+"|"+fuzzLabel+"|"+oracleLabel+")$")
+	others := []string{unitLabel, fuzzLabel, oracleLabel, glibcLabel}
+	return ctest(r, "release", "-LE", "^("+strings.Join(others, "|")+")$")
 }
 
 // labelled runs the long tests of one label. Fuzzers need the checks of the
