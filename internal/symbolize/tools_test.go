@@ -1,6 +1,7 @@
 package symbolize
 
 import (
+	"context"
 	"debug/elf"
 	"io"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // need returns the path of a program that a test builds with or compares with.
@@ -25,7 +27,9 @@ func need(t testing.TB, name string) string {
 
 func runIn(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(need(t, name), args...)
+	within, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // a tool may hang
+	defer cancel()
+	cmd := exec.CommandContext(within, need(t, name), args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
