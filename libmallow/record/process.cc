@@ -21,6 +21,7 @@ MALLOW_THREAD_LOCAL ThreadRecorder* t_recorder;
 namespace {
 
 ThreadRecorder* const kUnrecordable = reinterpret_cast<ThreadRecorder*>(1);
+ThreadRecorder* const kEnded = reinterpret_cast<ThreadRecorder*>(2);
 
 uint32_t ModuleOfRule(void*, const void* found) {
   return g_process.modules().IdOf(*static_cast<const dl_find_object*>(found));
@@ -104,11 +105,31 @@ ThreadRecorder* Process::CurrentSlow() {
   ThreadRecorder* recorder = t_recorder;
   if (IsRecorder(recorder)) return recorder;
   // Held by this thread: a signal handler allocates within Adopt.
-  if (recorder == kUnrecordable || threads_lock_.HeldByThisThread()) return nullptr;
+  if (recorder != nullptr || threads_lock_.HeldByThisThread()) return nullptr;
   return Adopt(nullptr);
 }
 
 ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
+  ThreadRecorder* recorder = Take(own);
+  if (recorder == nullptr) {
+    t_recorder = kUnrecordable;
+    return nullptr;
+  }
+  recorder->shard->threads++;
+  t_recorder = recorder;
+  // May allocate, and is recorded then: the thread has its recorder by now.
+  if (exit_hook_.Create(&OnThreadExit)) exit_hook_.Arm(recorder);
+  return recorder;
+}
+
+ThreadRecorder* Process::Borrow() {
+  if (t_recorder != kEnded || threads_lock_.HeldByThisThread()) return nullptr;
+  ThreadRecorder* recorder = Take(nullptr);
+  if (recorder != nullptr) recorder->borrowed = true;
+  return recorder;
+}
+
+ThreadRecorder* Process::Take(ThreadRecorder* own) {
   ThreadRecorder* recorder;
   {
     SpinlockHolder holder(threads_lock_);
@@ -125,18 +146,11 @@ ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
       if (live_threads_ > header().most_threads) header().most_threads = live_threads_;
     }
   }
-  if (recorder == nullptr) {
-    t_recorder = kUnrecordable;
-    return nullptr;
-  }
+  if (recorder == nullptr) return nullptr;
   recorder->shard->state = kShardOwned;
   recorder->shard->tid = os::ThreadId();
-  recorder->shard->threads++;
   recorder->newest_block = nullptr;
   recorder->stack_cache.Forget();
-  t_recorder = recorder;
-  // May allocate, and is recorded then: the thread has its recorder by now.
-  if (exit_hook_.Create(&OnThreadExit)) exit_hook_.Arm(recorder);
   return recorder;
 }
 
@@ -206,13 +220,18 @@ void Process::OnThreadExit(void* argument) {
   auto* recorder = static_cast<ThreadRecorder*>(argument);
   // After a fork the child's first thread may end with a recorder that it was not given here.
   if (t_recorder != recorder) return;
-  t_recorder = nullptr;
-  if (recorder->shard != &g_process.first()) Counting(*recorder).Flush();
+  t_recorder = kEnded;
+  g_process.GiveBack(recorder);
+}
+
+void Process::GiveBack(ThreadRecorder* recorder) {
+  if (recorder->shard != &first()) Counting(*recorder).Flush();
   recorder->shard->state = kShardFree;
-  SpinlockHolder holder(g_process.threads_lock_);
-  recorder->next_free = g_process.free_threads_;
-  g_process.free_threads_ = recorder;
-  g_process.live_threads_--;
+  recorder->borrowed = false;
+  SpinlockHolder holder(threads_lock_);
+  recorder->next_free = free_threads_;
+  free_threads_ = recorder;
+  live_threads_--;
 }
 
 // The child has one thread, the one that forked, and its recorder: what that has learned of stacks still holds.

@@ -28,6 +28,11 @@ class Process {
     return CurrentSlow();
   }
 
+  // A recorder for one call of a thread whose exit hook ran, to be given back after it; else null.
+  ThreadRecorder* Borrow();
+  // What the calling thread has left the next one goes on with.
+  void GiveBack(ThreadRecorder* recorder);
+
   MappedFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }
   ModuleTable& modules() { return modules_; }
@@ -48,6 +53,8 @@ class Process {
  private:
   // Gives the calling thread a recorder: `own` if not null, else one that a finished thread left, else a new one.
   ThreadRecorder* Adopt(ThreadRecorder* own);
+  // The same without making it the thread's.
+  ThreadRecorder* Take(ThreadRecorder* own);
   ThreadRecorder* CurrentSlow();
   ThreadRecorder* NewThreadRecorder();
   bool Renew(ThreadRecorder* recorder);

@@ -17,6 +17,7 @@ namespace {
 class Entry {
  public:
   Entry() : thread_(g_process.Current()) {
+    if (MALLOW_UNLIKELY(thread_ == nullptr)) thread_ = g_process.Borrow();
     if (MALLOW_LIKELY(thread_ != nullptr && !thread_->busy)) {
       thread_->busy = true;
       std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -29,6 +30,7 @@ class Entry {
     if (thread_ == nullptr) return;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     thread_->busy = false;
+    if (MALLOW_UNLIKELY(thread_->borrowed)) g_process.GiveBack(thread_);
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;

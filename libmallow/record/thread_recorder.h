@@ -20,9 +20,11 @@
 namespace mallow::record {
 
 struct ThreadRecorder;
-// The calling thread's; null: not made yet; kUnrecordable: there is no shard for it, and it does not ask again.
+// The calling thread's; null: not made yet; kUnrecordable: there is no shard for it, and it does not ask again;
+// kEnded: its exit hook ran, and what libc still frees for it is counted in a recorder borrowed for each call, because
+// nothing would tell when to hand one back.
 extern MALLOW_THREAD_LOCAL ThreadRecorder* t_recorder;
-inline bool IsRecorder(const ThreadRecorder* recorder) { return reinterpret_cast<uintptr_t>(recorder) > 1; }
+inline bool IsRecorder(const ThreadRecorder* recorder) { return reinterpret_cast<uintptr_t>(recorder) > 2; }
 
 struct ThreadRecorder {
   bool is_first() const { return shard == first_shard; }
@@ -40,6 +42,7 @@ struct ThreadRecorder {
   Header* header;
   uint32_t number;  // of the shard, counted on from the parent's
   bool busy;
+  bool borrowed;     // for one call, by a thread whose exit hook ran
   Function wrapped;  // not kNone: what this thread's next allocations count as
   Registers wrapped_caller;
   const void* newest_block;  // of the last allocation, for "temporary"

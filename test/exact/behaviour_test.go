@@ -163,6 +163,18 @@ func callsOf(report harness.Report, program string) (allocations, frees uint64, 
 	return allocations, frees, live
 }
 
+// What a finished thread leaves the next one takes over: the recording does not grow with the number of threads, and
+// the stated error of the peak is that of the threads that ran at the same time.
+func TestFinishedThreadsAreReused(t *testing.T) {
+	report := recordProgram(t, "churn")
+	if threads := report.Processes[0].Threads; threads > 9 {
+		t.Errorf("%d threads at the same time, there were 9 at the most", threads)
+	}
+	if most := uint64(9 * 64 << 10); report.Quality.PeakErrorBytes > most {
+		t.Errorf("peak exact to %d bytes, 9 threads at a time make it %d", report.Quality.PeakErrorBytes, most)
+	}
+}
+
 func TestVforkChildrenAreNamed(t *testing.T) {
 	if report := recordProgram(t, "started"); !report.Warned("vfork") {
 		t.Errorf("no word of the vfork child that counted in its parent: %q", report.Quality.Warnings)

@@ -39,6 +39,7 @@ type Origins struct {
 // Process is a process image of a recording.
 type Process struct {
 	Executable string  `json:"executable"`
+	Threads    uint64  `json:"threads"`
 	Totals     Totals  `json:"totals"`
 	Origins    Origins `json:"origins"`
 }
