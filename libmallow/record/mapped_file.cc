@@ -61,21 +61,33 @@ uint64_t AffordableBytes() {
 
 }  // namespace
 
-bool MappedFile::Create(const char* folder) {
-  const uint64_t now = os::RealtimeNanoseconds();
+int MappedFile::OpenNew(const char* folder, uint64_t now, char (&name)[kNameBytes]) {
   const uint64_t pid = static_cast<uint64_t>(os::ProcessId());
   int fd = -1;
-  char name[sizeof(name_)];
   for (uint64_t sequence = 0; fd < 0; sequence++) {
     TextWriter text(name, sizeof(name));
     text.Append("image-").AppendDecimal(pid).Append("-").AppendDecimal(now).Append("-").AppendDecimal(
         sequence);
     TextWriter full(path_, sizeof(path_));
     full.Append(folder).Append("/").Append(name);
-    if (full.truncated()) return false;
+    if (full.truncated()) return -ENAMETOOLONG;
     fd = os::CreateExclusive(path_, 0600);
-    if (fd < 0 && fd != -EEXIST) return false;
+    if (fd < 0 && fd != -EEXIST) return fd;
   }
+  return fd;
+}
+
+void MappedFile::LeaveWord(const char* folder) {
+  char name[kNameBytes];
+  const int fd = OpenNew(folder, os::RealtimeNanoseconds(), name);
+  if (fd >= 0) os::Close(fd);
+}
+
+bool MappedFile::Create(const char* folder) {
+  const uint64_t now = os::RealtimeNanoseconds();
+  char name[kNameBytes];
+  const int fd = OpenNew(folder, now, name);
+  if (fd < 0) return false;
 
   const uint64_t affordable = AffordableBytes();
   const uint64_t header_bytes = RoundUp(kHeaderBytes, os::PageSize());
@@ -106,7 +118,7 @@ bool MappedFile::Create(const char* folder) {
   header.minor = kMinor;
   header.header_bytes = kHeaderBytes;
   header.section_count = kSectionCount;
-  header.pid = pid;
+  header.pid = static_cast<uint64_t>(os::ProcessId());
   header.parent_pid = static_cast<uint64_t>(os::ParentProcessId());
   header.start_realtime = now;
   header.start_monotonic = os::MonotonicNanoseconds();

@@ -24,6 +24,8 @@ class MappedFile {
   // Makes a new image file in `folder` and opens up its header. On failure an empty file stays behind where one
   // could be made, as a word that this process is not recorded, and the object is as before. `executable` and ids are filled in; the parent's fields are the caller's.
   bool Create(const char* folder);
+  // Only the empty file.
+  void LeaveWord(const char* folder);
 
   Header* header() const { return reinterpret_cast<Header*>(base_); }
   // Name of the file within the folder.
@@ -58,16 +60,20 @@ class MappedFile {
   void ResetLock() { grow_lock_.ResetInChild(); }
 
  private:
+  static constexpr size_t kNameBytes = 128;
+
   SectionEntry& Entry(Section section) const {
     return reinterpret_cast<Header*>(base_)->sections[static_cast<uint32_t>(section) - 1];
   }
   bool Open(uint64_t begin, uint64_t end);
+  // A new empty file, open, and its name; a negative errno when none can be made.
+  int OpenNew(const char* folder, uint64_t now, char (&name)[kNameBytes]);
 
   char* base_ = nullptr;
   uint64_t bytes_ = 0;
   uint64_t opened_[kSectionCount] = {};  // bytes of each section that may be written
   Spinlock grow_lock_{LockRank::kMappedFile};
-  char name_[128] = {};
+  char name_[kNameBytes] = {};
   char path_[4096 + 128] = {};  // scratch of Create; not on the stack, which may be small
 };
 

@@ -69,7 +69,10 @@ bool Process::Start(const char* folder) {
   strcpy(folder_ + length, folder);
 
   alive_ = static_cast<uint64_t*>(os::Map(nullptr, os::PageSize()));
-  if (alive_ == nullptr || os::WipeOnFork(alive_, os::PageSize()) != 0) return false;
+  if (alive_ == nullptr || os::WipeOnFork(alive_, os::PageSize()) != 0) {
+    file_.LeaveWord(folder_);
+    return false;
+  }
   *alive_ = 1;
   if (!file_.Create(folder_)) return false;
   modules_.Init(&file_);

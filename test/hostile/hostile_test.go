@@ -221,6 +221,26 @@ func TestFileSizeLimitOfMallow(t *testing.T) {
 	}
 }
 
+// A sandbox, or an old kernel, that refuses what the recorder needs.
+func TestRefusedAdvice(t *testing.T) {
+	sandbox := harness.Program(t, "programs/sandboxed")
+	for name, advice := range map[string]string{"populate": "23", "wipe on fork": "18", "free": "8", "do not need": "4"} {
+		t.Run(name, func(t *testing.T) {
+			command := guest(t, "nothing", "")
+			command.Arguments = append([]string{sandbox, advice}, command.Arguments...)
+			alone := harness.Run(t, command)
+			if alone.Status == 3 {
+				t.Skip("this kernel has no seccomp filters")
+			}
+			recorded, recording := harness.Record(t, command)
+			sameEnding(t, alone, recorded)
+			if harness.ReadReport(t, recording).SiteIn("allocate").Allocations != guestCalls+childCalls {
+				admits(t, recorded, recording)
+			}
+		})
+	}
+}
+
 // The recording is taken away while the program runs.
 func TestFolderRemovedInTheMiddle(t *testing.T) {
 	recording := filepath.Join(harness.TempDir(t), "run.mallow")
