@@ -16,20 +16,20 @@ namespace {
 struct SectionPlan {
   Section kind;
   uint32_t item_bytes;
-  uint64_t items;      // reserved at full width: address space and sparse file, not memory
+  uint64_t items;      // reserved at full width: address space (1.3 GiB in all) and sparse file, not memory
   uint64_t min_items;  // kept when a limit forces everything to shrink
 };
 
 constexpr SectionPlan kPlan[kSectionCount] = {
-    {Section::kNodes, sizeof(Node), 1u << 26, 1u << 14},
-    {Section::kStacks, sizeof(uint32_t), 1u << 24, 1u << 12},
+    {Section::kNodes, sizeof(Node), 1u << 24, 1u << 14},
+    {Section::kStacks, sizeof(uint32_t), 1u << 22, 1u << 12},
     {Section::kShards, sizeof(Shard), 1u << 15, 1u << 6},
-    {Section::kCounterPages, kCounterPageBytes, 1u << 20, 1u << 8},
-    {Section::kPageDirectory, sizeof(PageDirectoryEntry), 1u << 20, 1u << 8},
+    {Section::kCounterPages, kCounterPageBytes, 1u << 18, 1u << 8},
+    {Section::kPageDirectory, sizeof(PageDirectoryEntry), 1u << 18, 1u << 8},
     {Section::kModules, sizeof(ModuleEntry), 1u << 13, 1u << 8},
     {Section::kStrings, 1, 1u << 24, 1u << 16},
 };
-constexpr int kNarrowest = 12;  // halvings after which every section is at its least
+constexpr int kNarrowest = 10;  // halvings after which every section is at its least
 
 // Pages are opened up in steps: few system calls for a long growth, little waste for a short one.
 constexpr uint64_t kFirstStep = 4 * 1024;
