@@ -75,20 +75,12 @@ void Configure(size_t record_bytes, bool every_call_slow) {
   if (every_call_slow) MakeEveryCallSlow();
 }
 
-void* SideRecord(const void* p) { return Describe(p).record; }
-
-Block Describe(const void* p) {
+void* SideRecord(const void* p) {
   Span* span = SpanOfBlock(p);
-  if (span == nullptr || span->records == nullptr) return {};
-  if (span->state == SpanState::kLarge) return {span->records, BytesOf(span), span};
+  if (span == nullptr || span->records == nullptr) return nullptr;
+  if (span->state == SpanState::kLarge) return span->records;
   const int index = span->IndexOf(p);
-  if (index < 0) return {};
-  return {span->records + static_cast<size_t>(index) * page_heap.record_bytes(), span->object_bytes, span};
-}
-
-void FreeDescribed(void* p, const Block& block) {
-  if (MALLOW_LIKELY(block.span->state == SpanState::kSmall)) return FreeOfClass(p, block.span->size_class);
-  FreeLarge(p);
+  return index < 0 ? nullptr : span->records + static_cast<size_t>(index) * page_heap.record_bytes();
 }
 
 bool Trim(size_t keep_bytes) {

@@ -56,18 +56,8 @@ void Configure(size_t record_bytes, bool every_call_slow);
 
 // The side record of the object that starts at p, or null when p is not the start of an object in use or not
 // ours. Valid until the object is freed. One page map look-up and one multiplication.
+// block.h has the same inline, with more.
 void* SideRecord(const void* p);
-
-// The same together with the usable bytes, and the release of a block that was looked up: one look-up for all.
-struct Span;
-struct Block {
-  void* record;
-  size_t usable_bytes;
-  Span* span;
-};
-Block Describe(const void* p);
-// `block` is what Describe said of p, with a record.
-void FreeDescribed(void* p, const Block& block);
 
 // --- Housekeeping -----------------------------------------------------------------------------
 

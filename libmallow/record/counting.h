@@ -38,18 +38,18 @@ class Counting {
   explicit Counting(ThreadRecorder& thread)
       : thread_(thread), shard_(*thread.shard), first_(*thread.first_shard), header_(*thread.header) {}
 
-  void Birth(StackId stack, size_t bytes, size_t usable_bytes);
+  MALLOW_ALWAYS_INLINE void Birth(StackId stack, size_t bytes, size_t usable_bytes);
   // A realloc that fails, a malloc without memory.
   void Failure(StackId stack);
   enum class Release { kFree, kRealloc };
   // `block` only for comparison.
-  void Death(const Tag& tag, const void* block, Release how);
+  MALLOW_ALWAYS_INLINE void Death(const Tag& tag, const void* block, Release how);
   // A thread but the first adds what changed since its last flush to the shared sums.
   void Flush();
 
  private:
   uint64_t Epoch() const { return __atomic_load_n(&header_.peak_epoch, __ATOMIC_RELAXED); }
-  void LeavePeak();
+  MALLOW_ALWAYS_INLINE void LeavePeak();
   // Own figures that other threads look at: one plain store.
   static void Add(int64_t& figure, int64_t change) {
     __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "heap/heap.h"
+#include "heap/block.h"
 #include "record/counting.h"
 #include "record/module_generation.h"
 #include "record/process.h"
@@ -42,7 +42,8 @@ class Entry {
   ThreadRecorder* thread_;
 };
 
-Tag* TagOf(void* p) { return static_cast<Tag*>(heap::SideRecord(p)); }
+MALLOW_ALWAYS_INLINE heap::Block Describe(const void* p) { return heap::Describe<kSideRecordBytes>(p); }
+MALLOW_ALWAYS_INLINE Tag* TagOf(const heap::Block& block) { return static_cast<Tag*>(block.record); }
 
 // The stack of a call of `function`, made if it is new.
 MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, const Registers& registers) {
@@ -76,8 +77,8 @@ MALLOW_COLD void* Failed(Function function, const Registers& caller) {
 // A block came into being: counts it and writes its side record.
 MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
   if (MALLOW_UNLIKELY(p == nullptr)) return Failed(function, caller);
-  const heap::Block block = heap::Describe(p);
-  Tag* tag = static_cast<Tag*>(block.record);
+  const heap::Block block = Describe(p);
+  Tag* tag = TagOf(block);
   Entry entry;
   if (!entry) {
     *tag = Tag{kNoStack, 0, bytes, kNoShard};
@@ -137,7 +138,8 @@ bool Start(const char* folder) {
 }
 
 void* Allocate(Function function, size_t bytes, const Registers& caller) {
-  return Born(function, heap::Allocate(bytes), bytes, caller);
+  // The hit path never hits while every call is slow.
+  return Born(function, heap::AllocateSlow(bytes), bytes, caller);
 }
 
 void* AllocateZeroed(Function function, size_t bytes, const Registers& caller) {
@@ -164,8 +166,8 @@ bool Release(void* p, const Registers& caller) {
     ReleaseNull(caller);
     return true;
   }
-  const heap::Block block = heap::Describe(p);
-  Tag* tag = static_cast<Tag*>(block.record);
+  const heap::Block block = Describe(p);
+  Tag* tag = TagOf(block);
   if (MALLOW_UNLIKELY(tag == nullptr)) return false;
   if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("free(): double free of a block", p);
   if (Entry entry; entry) {
@@ -178,7 +180,7 @@ bool Release(void* p, const Registers& caller) {
   tag->stack = kReleased;
   // dlclose has unmapped an object by the time it frees what ld.so kept of it.
   if (MALLOW_UNLIKELY(g_process.IsLdSo(caller.pc))) LoaderFreed(p);
-  heap::FreeDescribed(p, block);
+  heap::Free(p, block);
   return true;
 }
 
@@ -188,22 +190,24 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     Release(p, caller);
     return nullptr;
   }
-  Tag* tag = TagOf(p);
+  const heap::Block old_block = Describe(p);
+  Tag* tag = TagOf(old_block);
   if (MALLOW_UNLIKELY(tag == nullptr)) DieAt("realloc(): the pointer is not the start of a block", p);
   if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("realloc(): the block was freed before", p);
   const Tag old = *tag;
   void* moved = p;
   if (!heap::ResizeInPlace(p, bytes)) {
-    moved = heap::Allocate(bytes);
+    moved = heap::AllocateSlow(bytes);
     if (moved == nullptr) return Failed(function, caller);
-    const size_t kept = heap::UsableBytes(p);
+    const size_t kept = old_block.usable_bytes;
     memcpy(moved, p, kept < bytes ? kept : bytes);
   }
-  const heap::Block block = heap::Describe(moved);
-  Tag* moved_tag = static_cast<Tag*>(block.record);
+  const heap::Block block = Describe(moved);
+  Tag* moved_tag = TagOf(block);
   if (Entry entry; entry) {
     ThreadRecorder& thread = entry.thread();
     const StackId stack = StackOf(thread, function, caller);
+    if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
     InFlight in_flight(*thread.shard, stack);
     Counting counting(thread);
     CountDeath(thread, old, p, Counting::Release::kRealloc);
@@ -215,7 +219,7 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
   }
   if (moved != p) {
     tag->stack = kReleased;
-    heap::Free(p);
+    heap::Free(p, old_block);
   }
   return moved;
 }

@@ -1,0 +1,44 @@
+// A block in the eyes of a client that sees every call: its side record, its usable bytes and its span, for one
+// look at the page map. Inline, because such a client asks at every malloc and at every free.
+//
+// Thread safety: as heap.h. The result is valid until the block is freed.
+#pragma once
+
+#include "base/config.h"
+#include "heap/heap.h"
+#include "heap/large.h"
+#include "heap/page_map.h"
+#include "heap/span.h"
+#include "heap/thread_cache.h"
+
+namespace mallow::heap {
+
+struct Block {
+  void* record;  // null: not the start of a block of ours, or no records were asked for
+  size_t usable_bytes;
+  Span* span;
+};
+
+// `kRecordBytes` is what Configure was given.
+template <size_t kRecordBytes>
+MALLOW_ALWAYS_INLINE Block Describe(const void* p) {
+  Span* span = PageMap::SpanOf(PageOf(p));
+  // A stale entry of the page map gives a span that p does not lie in: then there is no such index.
+  if (MALLOW_LIKELY(span != nullptr && span->state == SpanState::kSmall)) {
+    const int index = span->IndexOf(p);
+    if (MALLOW_LIKELY(index >= 0 && span->records != nullptr)) {
+      return {span->records + static_cast<size_t>(index) * kRecordBytes, span->object_bytes, span};
+    }
+  }
+  span = LargeSpanAt(p);
+  if (span == nullptr) return {};
+  return {span->records, span->pages * kPageBytes, span};
+}
+
+// Frees a block of which Describe gave a record.
+MALLOW_ALWAYS_INLINE void Free(void* p, const Block& block) {
+  if (MALLOW_LIKELY(block.span->state == SpanState::kSmall)) return FreeOfClass(p, block.span->size_class);
+  FreeLarge(p);
+}
+
+}  // namespace mallow::heap
