@@ -10,10 +10,10 @@ import (
 )
 
 // heading says on what, when, of what and by what command the figures below it were measured.
-func heading(rounds int) string {
+func heading(commit string, rounds int) string {
 	return fmt.Sprintf("- machine: %s\n- load at start: %s\n- date: %s\n- commit: %s\n- command: `%s`\n- method: %d interleaved rounds in random order, medians; "+
 		"ratios are of medians, in brackets the 95 %% interval by the bootstrap; CPU is user and system time of the whole process tree, RSS that of its largest process, at the least some 7 MB, which is what a process of the runner begins with\n",
-		machine(), firstFields("/proc/loadavg", 3), time.Now().UTC().Format("2006-01-02"), commit(), benchCommand(), rounds)
+		machine(), firstFields("/proc/loadavg", 3), time.Now().UTC().Format("2006-01-02"), commit, benchCommand(), rounds)
 }
 
 func benchCommand() string {

@@ -52,6 +52,7 @@ func bench(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	of := commit() // now: the tree may move on while this runs
 	recording, allocator, err := prepare(work, *scale)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func bench(out io.Writer) error {
 			continue
 		}
 		works := slices.DeleteFunc(table.works, func(w workload) bool { return !strings.Contains(w.name, *match) })
-		head := heading(*rounds)
+		head := heading(of, *rounds)
 		all, notes, err := measureAll(measurer, works, *rounds)
 		if err != nil {
 			return err
