@@ -38,7 +38,7 @@ func TestAgreesWithOtherTools(t *testing.T) {
 		{"clang++ DWARF 5", "clang++", "inline.cc", []string{"-O2", "-gdwarf-5"}, []oracle{llvm}},
 		{"clang++ -gz", "clang++", "inline.cc", []string{"-O2", "-g", "-gz=zlib"}, []oracle{llvm}},
 		{"clang++ only lines", "clang++", "inline.cc", []string{"-O2", "-gline-tables-only"}, []oracle{llvm}},
-		{"rustc", "rustc", "shapes.rs", []string{"-O", "-g"}, []oracle{llvm}},
+		{"rustc", "/usr/bin/rustc", "shapes.rs", []string{"-O", "-g"}, []oracle{llvm}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

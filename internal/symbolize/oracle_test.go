@@ -183,10 +183,16 @@ func checkOutside(t *testing.T, binary string, addrs []uint64, ours [][]Frame) {
 // nestedNumber is what GCC appends to the symbol of a nested function.
 var nestedNumber = regexp.MustCompile(`\.[0-9]+$`)
 
+// sourceNames are what the source calls functions to which it gives symbols of
+// their own: Rust's panic handler, whose symbol tools show where we show the
+// name in the source.
+var sourceNames = map[string]string{"rust_begin_unwind": "std::panicking::begin_panic_handler"}
+
 // scopesAdded accepts the scopes that stand before a name without linkage name;
 // the tools print the bare name, or the symbol.
 func scopesAdded(ours, theirs string) bool {
-	return ours == theirs || strings.HasSuffix(ours, "::"+theirs) || ours == nestedNumber.ReplaceAllString(theirs, "")
+	return ours == theirs || strings.HasSuffix(ours, "::"+theirs) || ours == nestedNumber.ReplaceAllString(theirs, "") ||
+		ours == sourceNames[theirs]
 }
 
 // allSameName also accepts another symbol for the same code: linkers and

@@ -133,7 +133,7 @@ func build(t *testing.T, folder, compiler, debianPackage string, arguments ...st
 
 func rust(t *testing.T, folder string) harness.Command {
 	program := filepath.Join(folder, "shelf")
-	build(t, folder, "rustc", "rustc", "-g", "-O", "-o", program, testdata("shelf.rs"))
+	build(t, folder, "/usr/bin/rustc", "rustc", "-g", "-O", "-o", program, testdata("shelf.rs"))
 	return harness.Command{Arguments: []string{program}}
 }
 
