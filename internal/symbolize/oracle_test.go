@@ -208,12 +208,14 @@ func (o oracle) allSameName(t *testing.T, binary string) func(ours, theirs strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := map[string]uint64{}
+	values := map[string][]uint64{} // a name may be that of several copies
 	for _, s := range symbols {
-		values[readable(s.Name)] = s.Value
+		name := readable(s.Name)
+		values[name] = append(values[name], s.Value)
 	}
 	return func(ours, theirs string) bool {
-		return o.sameName(ours, theirs) || values[ours] != 0 && values[ours] == values[theirs]
+		return o.sameName(ours, theirs) ||
+			slices.ContainsFunc(values[ours], func(v uint64) bool { return v != 0 && slices.Contains(values[theirs], v) })
 	}
 }
 
