@@ -49,8 +49,8 @@ bool ResizeInPlace(void* p, size_t bytes);
 // --- For a client that wants to see every call ------------------------------------------------
 
 // Before the first allocation only. `record_bytes`: 0 or a power of two up to 32. From then on every
-// object has such a record, and with `every_call_slow` the hit paths never hit: the lists they see stay
-// empty and the page classes they see stay 0, so that every call reaches the slow functions
+// object has such a record, and with `every_call_slow` the hit paths never hit: the thread cache that they see is
+// an empty one, whose bins are empty to malloc and full to free, so that every call reaches the slow functions
 // of api/, which ask the client. Costs the hit path nothing when not used.
 void Configure(size_t record_bytes, bool every_call_slow);
 
