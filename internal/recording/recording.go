@@ -32,7 +32,7 @@ type Recording struct {
 const imagePrefix = "image-"
 
 // errUnrecorded is what an empty image file says.
-var errUnrecorded = errors.New("this process could not be recorded: the disk was full, a limit of file size or memory was met, or the kernel is older than 5.14 or in a sandbox that refuses madvise")
+var errUnrecorded = errors.New("this process could not be recorded: the disk was full, a limit of file size or memory was met, the kernel is older than 5.14 or in a sandbox that refuses madvise, or it was killed as it began")
 
 // Open reads the recording in the folder path.
 func Open(path string) (*Recording, error) {

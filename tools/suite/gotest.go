@@ -20,12 +20,13 @@ func tidy(r *runner) (counts, error) {
 }
 
 // goTests runs the Go tests, those of test/ among them, which need the test
-// programs that CMake builds.
+// programs that CMake builds. Never from Go's cache: it does not know that
+// tests execute what was built, and what is installed.
 func goTests(r *runner) (counts, error) {
 	if err := buildRelease(r); err != nil {
 		return counts{}, err
 	}
-	c := exec.Command("go", "test", "-buildvcs=false", "-json", "-timeout=15m", "./...")
+	c := exec.Command("go", "test", "-buildvcs=false", "-count=1", "-json", "-timeout=15m", "./...")
 	c.Dir, c.Env = r.root, environment()
 	c.Stderr = r.log
 	pipe, err := c.StdoutPipe()
