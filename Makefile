@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library test bench tidy fuzz install test-oracle test-glibc clean help
+.PHONY: all library test bench fast-path tidy fuzz install test-oracle test-glibc clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -46,6 +46,11 @@ test: ## Run everything that must hold before a change lands (under 20 minutes o
 
 bench: all ## Measure against glibc and the peers, and print the tables
 	@bench/run
+
+fast-path: build/release/Makefile ## Write down anew what the hit paths execute (after a change of them)
+	cmake --preset release -DMALLOW_TESTS=ON
+	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared program_single_step
+	$(GO) test -count=1 ./test/fast_path -update
 
 tidy: ## Check formatting, layers, words and scripts
 	@$(GO) run ./tools/tidy
