@@ -17,6 +17,7 @@ void FreePages::Insert(Span* span) {
   }
   span->free.in_age_list = span->free.resident != 0;
   if (span->free.in_age_list) by_age_.PushFront(span);
+  ++spans_;
   pages_ += span->pages;
   resident_ += span->free.resident;
 }
@@ -29,6 +30,7 @@ void FreePages::Remove(Span* span) {
     RemoveFromTree(span);
   }
   if (span->free.in_age_list) by_age_.Remove(span);
+  --spans_;
   pages_ -= span->pages;
   resident_ -= span->free.resident;
 }

@@ -30,6 +30,7 @@ class FreePages {
 
   Pages pages() const { return pages_; }
   Pages resident() const { return resident_; }
+  size_t spans() const { return spans_; }
 
   // Walks everything: for tests and checks only.
   bool IsValid() const;
@@ -52,6 +53,7 @@ class FreePages {
   List<Span, &Span::age> by_age_;
   Pages pages_ = 0;
   Pages resident_ = 0;
+  size_t spans_ = 0;
 };
 
 }  // namespace mallow::heap

@@ -64,19 +64,6 @@ void* SideRecord(const void* p);
 // Gives back what can be given back; at most `keep_bytes` of free pages stay. True if anything was returned.
 bool Trim(size_t keep_bytes);
 
-struct Statistics {
-  uint64_t system_bytes;    // mapped from the system for blocks
-  uint64_t returned_bytes;  // of those, given back to the system at present
-  uint64_t page_heap_free_bytes;
-  uint64_t central_free_bytes;  // in central and transfer lists
-  uint64_t thread_free_bytes;   // in thread caches (estimate: read without locks)
-  uint64_t in_use_bytes;
-  uint64_t metadata_bytes;
-  uint64_t large_count, large_bytes;
-  uint64_t mmap_calls;
-};
-Statistics GetStatistics();
-
 // Fork: to be called by pthread_atfork handlers. BeforeFork takes every lock in rank order (a lock that the
 // calling thread holds already, because a signal handler forks out of malloc, is skipped).
 void BeforeFork();

@@ -8,6 +8,7 @@
 #include "heap/central_list.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
+#include "heap/statistics.h"
 #include "heap/thread_registry.h"
 #include "heap/transfer_cache.h"
 
@@ -34,10 +35,8 @@ inline void ExpectValidHeap() {
 inline void ExpectEmptyHeap() {
   const Statistics statistics = GetStatistics();
   EXPECT_EQ(statistics.in_use_bytes, 0u);
-  EXPECT_EQ(statistics.central_free_bytes, 0u);
-  EXPECT_EQ(statistics.thread_free_bytes, 0u);
-  EXPECT_EQ(statistics.large_count, 0u);
-  EXPECT_EQ(statistics.page_heap_free_bytes, statistics.system_bytes);
+  EXPECT_EQ(statistics.in_use_blocks, 0u);
+  EXPECT_EQ(statistics.page_heap_bytes, statistics.system_bytes);
   EXPECT_EQ(statistics.returned_bytes, statistics.system_bytes);
 }
 

@@ -13,6 +13,7 @@
 #include "heap/central_list.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
+#include "heap/statistics.h"
 #include "heap/thread_registry.h"
 #include "heap/transfer_cache.h"
 

@@ -76,6 +76,7 @@ Span* PageHeap::AllocateSmall(SizeClass size_class) {
     InsertMerged(span);
     return nullptr;
   }
+  ++small_spans_[size_class];
   span->state = SpanState::kSmall;
   span->size_class = static_cast<uint8_t>(size_class);
   span->objects = span->free_objects = info.objects;
@@ -110,6 +111,7 @@ void PageHeap::Free(Span* span) {
     --large_count_;
     large_ -= span->pages;
   } else {
+    --small_spans_[span->size_class];
     PageMap::SetClass(span->page, span->marked_pages(), 0);
   }
   DetachRecords(span);
@@ -176,8 +178,16 @@ void* PageHeap::AllocateMetadata(size_t bytes, size_t alignment) {
 
 PageHeap::Totals PageHeap::GetTotals() {
   SpinlockHolder holder(lock_);
-  return {system_,      free_.pages(), free_.pages() - free_.resident(),
-          large_count_, large_,        metadata_.bytes() + PageMap::MetadataBytes()};
+  Totals totals = {};
+  totals.system = system_;
+  totals.free = free_.pages();
+  totals.returned = free_.pages() - free_.resident();
+  totals.large_count = large_count_;
+  totals.large = large_;
+  totals.metadata_bytes = metadata_.bytes() + PageMap::MetadataBytes();
+  totals.free_spans = free_.spans();
+  for (SizeClass c = 1; c < kClassCount; ++c) totals.small_spans[c] = small_spans_[c];
+  return totals;
 }
 
 Span* PageHeap::TakeRun(Pages pages, Pages alignment) {

@@ -28,6 +28,8 @@ class PageHeap {
     size_t large_count;  // live large spans
     Pages large;
     size_t metadata_bytes;
+    size_t free_spans;
+    size_t small_spans[kClassCount];
   };
 
   constexpr PageHeap() = default;
@@ -89,6 +91,7 @@ class PageHeap {
   Pages system_ = 0;
   size_t large_count_ = 0;
   Pages large_ = 0;
+  size_t small_spans_[kClassCount] = {};
 };
 
 extern PageHeap page_heap;

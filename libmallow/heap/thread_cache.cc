@@ -8,6 +8,7 @@
 #include "heap/central_list.h"
 #include "heap/large.h"
 #include "heap/page_heap.h"
+#include "heap/statistics.h"
 #include "heap/thread_registry.h"
 #include "heap/transfer_cache.h"
 
@@ -54,7 +55,7 @@ void ThreadCache::Reset() {
     bins_[c].active = false;
   }
   capacity_bytes_ = fetched_ = 0;
-  StoreLargePages(0);
+  StoreLarge(0, 0);
   budget_ = kFirstBudget;
   for (auto& kept : large_) kept = {};
 }
@@ -181,7 +182,7 @@ Span* ThreadCache::TakeLarge(Pages pages) {
     if (kept.span == nullptr || kept.span->pages != pages) continue;
     Span* span = kept.span;
     kept.span = nullptr;
-    StoreLargePages(large_pages_ - pages);
+    StoreLarge(large_count_ - 1, large_pages_ - pages);
     return span;
   }
   CountFetched(pages * kPageBytes);
@@ -192,7 +193,7 @@ bool ThreadCache::KeepLarge(Span* span) {
   if (span->pages > kMostLargePages || large_pages_ + span->pages > kMostLargePagesTogether) return false;
   for (auto& kept : large_) {
     if (kept.span != nullptr) continue;
-    StoreLargePages(large_pages_ + span->pages);
+    StoreLarge(large_count_ + 1, large_pages_ + span->pages);
     kept = {span, false};
     return true;
   }
@@ -210,7 +211,7 @@ void ThreadCache::CollectLarge() {
   for (auto& kept : large_) {
     if (kept.span == nullptr) continue;
     if (kept.idle) {
-      StoreLargePages(large_pages_ - kept.span->pages);
+      StoreLarge(large_count_ - 1, large_pages_ - kept.span->pages);
       page_heap.Free(kept.span);
       kept.span = nullptr;
     }
@@ -230,11 +231,12 @@ void ThreadCache::Flush() {
   Reset();
 }
 
-size_t ThreadCache::EstimateBytes() const {
-  size_t bytes = __atomic_load_n(&large_pages_, __ATOMIC_RELAXED) * kPageBytes;
+void ThreadCache::AddTo(Statistics& total) const {
+  ++total.thread_caches;
+  total.kept_large_blocks += __atomic_load_n(&large_count_, __ATOMIC_RELAXED);
+  total.kept_large_bytes += __atomic_load_n(&large_pages_, __ATOMIC_RELAXED) * kPageBytes;
   // A bin that its thread is just changing may look longer than it can be.
-  for (SizeClass c = 1; c < kClassCount; ++c) bytes += Min(Length(c), Capacity(c)) * Info(c).bytes;
-  return bytes;
+  for (SizeClass c = 1; c < kClassCount; ++c) total.classes[c].in_thread_caches += Min(Length(c), Capacity(c));
 }
 
 bool ThreadCache::IsValid() const {

@@ -42,6 +42,7 @@
 namespace mallow::heap {
 
 struct Span;
+struct Statistics;
 
 namespace internal {
 
@@ -98,8 +99,8 @@ class alignas(4096) ThreadCache {
   // Gives back everything.
   void Flush();
 
-  // Bytes in the bins; an estimate when another thread asks.
-  size_t EstimateBytes() const;
+  // Counts what lies in the bins; see statistics.h for what another thread may see.
+  void AddTo(Statistics& total) const;
 
   // Objects in the bin, hidden ones included.
   size_t Length(SizeClass size_class) const;
@@ -129,11 +130,14 @@ class alignas(4096) ThreadCache {
   void SetCursor(SizeClass size_class, void** cursor) {
     __atomic_store_n(&cursors_.of_class[size_class], cursor, __ATOMIC_RELAXED);
   }
-  // Statistics of other threads read these two, hence the atomic stores.
+  // Statistics of other threads read these, hence the atomic stores.
   void StoreCapacity(SizeClass size_class, size_t capacity) {
     __atomic_store_n(&bins_[size_class].capacity, static_cast<uint16_t>(capacity), __ATOMIC_RELAXED);
   }
-  void StoreLargePages(Pages pages) { __atomic_store_n(&large_pages_, pages, __ATOMIC_RELAXED); }
+  void StoreLarge(size_t count, Pages pages) {
+    __atomic_store_n(&large_count_, count, __ATOMIC_RELAXED);
+    __atomic_store_n(&large_pages_, pages, __ATOMIC_RELAXED);
+  }
   // Where the oldest object lies, or would; the sentinel is just below.
   void** Objects(SizeClass size_class) {
     return slots_[size_class] + internal::kBinSlots - bins_[size_class].capacity;
@@ -157,6 +161,7 @@ class alignas(4096) ThreadCache {
     Span* span;
     bool idle;
   } large_[kLargeKept];
+  size_t large_count_;
   Pages large_pages_;
   alignas(internal::kBinBytes) void* slots_[kClassCount][internal::kBinSlots];
 };

@@ -67,13 +67,11 @@ void ThreadRegistry::Detach(ThreadCache* cache) {
   __atomic_store_n(&threads_, threads_ - 1, __ATOMIC_RELAXED);
 }
 
-size_t ThreadRegistry::EstimateBytes() {
+void ThreadRegistry::AddTo(Statistics& total) {
   SpinlockHolder holder(lock_);
-  size_t bytes = 0;
   for (const ThreadCache* cache = live_.first(); cache != nullptr; cache = live_.Next(cache)) {
-    bytes += cache->EstimateBytes();
+    cache->AddTo(total);
   }
-  return bytes;
 }
 
 void ThreadRegistry::KeepOnlyThisThread() {

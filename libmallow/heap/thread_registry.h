@@ -19,8 +19,9 @@ class ThreadRegistry {
   // What each thread may keep, from the number of threads and the size of the heap.
   size_t BudgetPerThread() const;
 
-  // Bytes in all caches, and the number of caches in use.
-  size_t EstimateBytes();
+  // Counts what lies in all caches.
+  void AddTo(Statistics& total);
+  // The number of caches in use.
   size_t threads() const { return __atomic_load_n(&threads_, __ATOMIC_RELAXED); }
 
   // In a fork child, where no other thread exists any more. REQUIRES the lock.

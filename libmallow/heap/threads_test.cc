@@ -140,26 +140,5 @@ TEST(Threads, DestructorsMayRunAfterTheCacheIsGone) {
   ExpectEmptyHeap();
 }
 
-TEST(Threads, StatisticsMayBeReadAtAnyTime) {
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (uint64_t seed = 1; seed <= 2; ++seed) {
-    threads.emplace_back([&stop, seed] {
-      uint64_t random = seed * 12345;
-      while (!stop) FreeBlock(NewBlock(random));
-    });
-  }
-  for (int i = 0; i < 300; ++i) {
-    const Statistics statistics = GetStatistics();
-    ASSERT_LE(statistics.page_heap_free_bytes, statistics.system_bytes);
-    ASSERT_LE(statistics.returned_bytes, statistics.page_heap_free_bytes);
-    if (i % 50 == 0) Trim(0);
-  }
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
-  Trim(0);
-  ExpectEmptyHeap();
-}
-
 }  // namespace
 }  // namespace mallow::heap
