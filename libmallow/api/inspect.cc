@@ -11,17 +11,19 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "heap/heap.h"
+#include "heap/statistics.h"
 
+using mallow::TextBuffer;
 using mallow::TextWriter;
 using mallow::api::EnsureStarted;
+using mallow::heap::ClassStatistics;
 using mallow::heap::GetStatistics;
+using mallow::heap::Info;
+using mallow::heap::kClassCount;
+using mallow::heap::SizeClass;
 using mallow::heap::Statistics;
 
 namespace {
-
-uint64_t FreeBytes(const Statistics& heap) {
-  return heap.page_heap_free_bytes + heap.central_free_bytes + heap.thread_free_bytes;
-}
 
 // The int of the old struct mallinfo holds what it can.
 int Narrow(size_t value) { return value > INT_MAX ? INT_MAX : static_cast<int>(value); }
@@ -30,26 +32,69 @@ void AppendLine(TextWriter& text, const char* name, uint64_t value) {
   text.Append(name).AppendDecimal(value).Append("\n");
 }
 
-void AppendElement(TextWriter& text, const char* element, const char* type, uint64_t size) {
-  text.Append("<").Append(element).Append(" type=\"").Append(type).Append("\" size=\"");
-  text.AppendDecimal(size).Append("\"/>\n");
-}
+// One element of malloc_info.
+class Element {
+ public:
+  explicit Element(const char* name) { text_.Append("<").Append(name); }
+  Element& Is(const char* name, const char* value) {
+    text_.Append(" ").Append(name).Append("=\"").Append(value).Append("\"");
+    return *this;
+  }
+  Element& Is(const char* name, uint64_t value) {
+    text_.Append(" ").Append(name).Append("=\"").AppendDecimal(value).Append("\"");
+    return *this;
+  }
+  void WriteTo(FILE* stream) {
+    text_.Append("/>\n");
+    MALLOW_CHECK(!text_.truncated());
+    fputs(text_.data(), stream);
+  }
 
-void AppendTotal(TextWriter& text, const char* type, uint64_t count, uint64_t size) {
-  text.Append("<total type=\"").Append(type).Append("\" count=\"").AppendDecimal(count);
-  text.Append("\" size=\"").AppendDecimal(size).Append("\"/>\n");
+ private:
+  TextBuffer text_;
+};
+
+// What is free, by size, as in glibc's: `total` bytes in `count` blocks. Behind it what glibc does not say. The
+// totals below are the sums of these lines.
+void WriteSizes(FILE* stream, const Statistics& heap) {
+  for (SizeClass c = 1; c < kClassCount; ++c) {
+    const ClassStatistics& blocks = heap.classes[c];
+    if (blocks.spans == 0) continue;
+    Element element("size");
+    element.Is("from", Info(c - 1).bytes + 1).Is("to", Info(c).bytes);
+    element.Is("total", blocks.free() * Info(c).bytes).Is("count", blocks.free());
+    element.Is("thread", blocks.in_thread_caches).Is("transfer", blocks.in_transfer_cache);
+    element.Is("central", blocks.in_central_list).Is("in_use", blocks.in_use).Is("spans", blocks.spans);
+    element.WriteTo(stream);
+  }
+  Element("large").Is("total", heap.kept_large_bytes).Is("count", heap.kept_large_blocks).WriteTo(stream);
+  Element pages("pages");
+  pages.Is("total", heap.page_heap_bytes).Is("count", heap.free_spans).Is("returned", heap.returned_bytes);
+  pages.WriteTo(stream);
 }
 
 // The totals of one heap, and of all of them, which is the same here. "fast" is what waits in the caches of
-// threads, "rest" what waits elsewhere; counts of free blocks are not kept.
-void AppendTotals(TextWriter& text, const Statistics& heap) {
-  AppendTotal(text, "fast", 0, heap.thread_free_bytes);
-  AppendTotal(text, "rest", 0, heap.central_free_bytes + heap.page_heap_free_bytes);
-  AppendTotal(text, "mmap", heap.large_count, heap.large_bytes);
-  AppendElement(text, "system", "current", heap.system_bytes - heap.returned_bytes);
-  AppendElement(text, "system", "max", heap.system_bytes);
-  AppendElement(text, "aspace", "total", heap.system_bytes);
-  AppendElement(text, "aspace", "mprotect", heap.system_bytes);
+// threads, "rest" what waits elsewhere, "mmap" the large blocks in use.
+void WriteTotals(FILE* stream, const Statistics& heap) {
+  uint64_t fast = heap.kept_large_blocks;
+  uint64_t rest = heap.free_spans;
+  for (const ClassStatistics& blocks : heap.classes) {
+    fast += blocks.in_thread_caches;
+    rest += blocks.in_transfer_cache + blocks.in_central_list;
+  }
+  const auto total = [stream](const char* type, uint64_t count, uint64_t size) {
+    Element("total").Is("type", type).Is("count", count).Is("size", size).WriteTo(stream);
+  };
+  const auto space = [stream](const char* name, const char* type, uint64_t size) {
+    Element(name).Is("type", type).Is("size", size).WriteTo(stream);
+  };
+  total("fast", fast, heap.thread_cache_bytes);
+  total("rest", rest, heap.free_bytes() - heap.thread_cache_bytes);
+  total("mmap", heap.large_blocks, heap.large_bytes);
+  space("system", "current", heap.system_bytes - heap.returned_bytes);
+  space("system", "max", heap.system_bytes);
+  space("aspace", "total", heap.system_bytes);
+  space("aspace", "mprotect", heap.system_bytes);
 }
 
 }  // namespace
@@ -73,17 +118,26 @@ MALLOW_EXPORT int mallopt(int parameter, int value) {
   return parameter != M_MXFAST || (value >= 0 && value <= kLargestFast);
 }
 
+// As in glibc, large blocks count apart: arena = uordblks + fordblks, and the blocks in use are uordblks + hblkhd. The
+// ends of spans, too short for a block, belong to uordblks: nobody can have them.
 MALLOW_EXPORT struct mallinfo2 mallinfo2() {
   EnsureStarted();
   const Statistics heap = GetStatistics();
   struct mallinfo2 info = {};
   info.arena = heap.system_bytes - heap.large_bytes;
-  info.hblks = heap.large_count;
+  info.hblks = heap.large_blocks;
   info.hblkhd = heap.large_bytes;
-  info.fsmblks = heap.thread_free_bytes;
-  info.uordblks = heap.in_use_bytes;
-  info.fordblks = FreeBytes(heap);
-  info.keepcost = heap.page_heap_free_bytes;
+  info.fordblks = heap.free_bytes();
+  info.uordblks = info.arena > info.fordblks ? info.arena - info.fordblks : 0;
+  info.fsmblks = heap.thread_cache_bytes;
+  info.smblks = heap.kept_large_blocks;
+  info.ordblks = heap.kept_large_blocks + heap.free_spans;
+  for (const ClassStatistics& blocks : heap.classes) {
+    info.smblks += blocks.in_thread_caches;
+    info.ordblks += blocks.free();
+  }
+  // What malloc_trim(0) can give back at once.
+  info.keepcost = heap.page_heap_bytes - heap.returned_bytes;
   return info;
 }
 
@@ -91,6 +145,8 @@ MALLOW_EXPORT struct mallinfo mallinfo() {
   const struct mallinfo2 wide = mallinfo2();
   struct mallinfo info = {};
   info.arena = Narrow(wide.arena);
+  info.ordblks = Narrow(wide.ordblks);
+  info.smblks = Narrow(wide.smblks);
   info.hblks = Narrow(wide.hblks);
   info.hblkhd = Narrow(wide.hblkhd);
   info.fsmblks = Narrow(wide.fsmblks);
@@ -100,7 +156,7 @@ MALLOW_EXPORT struct mallinfo mallinfo() {
   return info;
 }
 
-// To stderr, not to be cancelled, as glibc's.
+// To stderr, not to be cancelled, as glibc's. System bytes are in use, free or tails of spans.
 MALLOW_EXPORT void malloc_stats() {
   EnsureStarted();
   const Statistics heap = GetStatistics();
@@ -109,14 +165,22 @@ MALLOW_EXPORT void malloc_stats() {
   text.Append("mallow:\n");
   AppendLine(text, "system bytes     = ", heap.system_bytes);
   AppendLine(text, "in use bytes     = ", heap.in_use_bytes);
-  AppendLine(text, "free bytes       = ", FreeBytes(heap));
+  AppendLine(text, "free bytes       = ", heap.free_bytes());
+  AppendLine(text, "  thread caches  = ", heap.thread_cache_bytes);
+  AppendLine(text, "  transfer cache = ", heap.transfer_cache_bytes);
+  AppendLine(text, "  central lists  = ", heap.central_list_bytes);
+  AppendLine(text, "  page heap      = ", heap.page_heap_bytes);
+  AppendLine(text, "span tail bytes  = ", heap.tail_bytes);
   AppendLine(text, "returned bytes   = ", heap.returned_bytes);
   AppendLine(text, "metadata bytes   = ", heap.metadata_bytes);
-  AppendLine(text, "large blocks     = ", heap.large_count);
+  AppendLine(text, "in use blocks    = ", heap.in_use_blocks);
+  AppendLine(text, "large blocks     = ", heap.large_blocks);
   AppendLine(text, "large bytes      = ", heap.large_bytes);
+  AppendLine(text, "thread caches    = ", heap.thread_caches);
   // Address space is never given back: what is mapped is the most that was.
-  AppendLine(text, "max mmap regions = ", heap.mmap_calls);
+  AppendLine(text, "max mmap regions = ", heap.map_calls);
   AppendLine(text, "max mmap bytes   = ", heap.system_bytes);
+  MALLOW_CHECK(!text.truncated());
   int cancel_state;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
   fputs(storage, stderr);
@@ -128,19 +192,22 @@ MALLOW_EXPORT int malloc_info(int options, FILE* stream) {
   if (options != 0) return EINVAL;
   EnsureStarted();
   const Statistics heap = GetStatistics();
-  char storage[4096];
-  TextWriter text(storage, sizeof(storage));
-  text.Append("<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n</sizes>\n");
-  AppendTotals(text, heap);
-  text.Append("</heap>\n");
-  AppendTotals(text, heap);
-  text.Append("</malloc>\n");
-  MALLOW_CHECK(!text.truncated());
-  fputs(storage, stream);
+  fputs("<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n", stream);
+  WriteSizes(stream, heap);
+  fputs("</sizes>\n", stream);
+  WriteTotals(stream, heap);
+  fputs("</heap>\n", stream);
+  WriteTotals(stream, heap);
+  fputs("</malloc>\n", stream);
   return 0;
 }
 
 MALLOW_ALIAS(mallinfo) struct mallinfo __libc_mallinfo();
 MALLOW_ALIAS(mallopt) int __libc_mallopt(int, int);
+MALLOW_ALIAS(malloc_usable_size) size_t tc_malloc_size(void*);
+MALLOW_ALIAS(malloc_stats) void tc_malloc_stats();
+MALLOW_ALIAS(mallopt) int tc_mallopt(int, int);
+MALLOW_ALIAS(mallinfo) struct mallinfo tc_mallinfo();
+MALLOW_ALIAS(mallinfo2) struct mallinfo2 tc_mallinfo2();
 
 }  // extern "C"

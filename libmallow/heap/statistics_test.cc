@@ -60,7 +60,8 @@ class Blocks {
   }
 
   void AllocateAny() {
-    void* p = random_() % 8 == 0 ? AllocateAligned(size_t{16} << random_() % 10, AnySize()) : Allocate(AnySize());
+    void* p =
+        random_() % 8 == 0 ? AllocateAligned(size_t{16} << random_() % 10, AnySize()) : Allocate(AnySize());
     ASSERT_NE(p, nullptr);
     usable_bytes_ += UsableBytes(p);
     live_.push_back(p);

@@ -236,7 +236,8 @@ void ThreadCache::AddTo(Statistics& total) const {
   total.kept_large_blocks += __atomic_load_n(&large_count_, __ATOMIC_RELAXED);
   total.kept_large_bytes += __atomic_load_n(&large_pages_, __ATOMIC_RELAXED) * kPageBytes;
   // A bin that its thread is just changing may look longer than it can be.
-  for (SizeClass c = 1; c < kClassCount; ++c) total.classes[c].in_thread_caches += Min(Length(c), Capacity(c));
+  for (SizeClass c = 1; c < kClassCount; ++c)
+    total.classes[c].in_thread_caches += Min(Length(c), Capacity(c));
 }
 
 bool ThreadCache::IsValid() const {
