@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library test bench fast-path tidy fuzz install test-oracle test-glibc clean help
+.PHONY: all library test bench fast-path tidy fuzz install test-oracle test-glibc test-conformance test-storms test-faults clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -64,6 +64,15 @@ test-oracle: all ## Compare every capture with the oracle, in full (long)
 
 test-glibc: all ## Run glibc's own malloc tests on libmallow (long)
 	@$(GO) run ./tools/suite -j $(JOBS) -only glibc
+
+test-conformance: all ## Run our conformance suite on every malloc that is installed (long)
+	@$(GO) run ./tools/suite -j $(JOBS) -only peers
+
+test-storms: all ## Fork and end threads under load, by the thousand (long)
+	@$(GO) run ./tools/suite -j 1 -only storm
+
+test-faults: all ## Fail each system call of libmallow under real programs (long)
+	@$(GO) run ./tools/suite -j 1 -only faults
 
 install: all ## Install below PREFIX (default /usr/local); DESTDIR is put before it
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib' '$(DESTDIR)$(PREFIX)/include/mallow'

@@ -14,6 +14,9 @@ const (
 	fuzzLabel   = "fuzz"
 	oracleLabel = "oracle"
 	glibcLabel  = "glibc"
+	peersLabel  = "peers"
+	stormLabel  = "storm"
+	faultsLabel = "faults"
 )
 
 func buildRelease(r *runner) error {
@@ -28,7 +31,7 @@ func crossProcess(r *runner) (counts, error) {
 	if err := buildRelease(r); err != nil {
 		return counts{}, err
 	}
-	others := []string{unitLabel, fuzzLabel, oracleLabel, glibcLabel}
+	others := []string{unitLabel, fuzzLabel, oracleLabel, glibcLabel, peersLabel, stormLabel, faultsLabel}
 	return ctest(r, "release", "-LE", "^("+strings.Join(others, "|")+")$")
 }
 
