@@ -1,8 +1,10 @@
-// Pointers that come to free and are not this heap's.
+// Pointers that come to free and realloc and are not this heap's: damage, where this heap is that of the process. Where
+// libmallow came late they are libc's, and go back to it.
 #include <dlfcn.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "api/process_malloc.h"
 #include "api/slow.h"
 #include "base/bits.h"
 #include "base/check.h"
@@ -25,7 +27,16 @@ bool IsBlockOfLoader(const void* p) {
 }  // namespace
 
 void FreeForeign(void* p) {
-  if (!IsBlockOfLoader(p)) DieAt("free(): invalid pointer", p);
+  if (IsBlockOfLoader(p)) return;
+  const auto free_of_libc = FreeOfLibc();
+  if (free_of_libc == nullptr) DieAt("free(): invalid pointer", p);
+  free_of_libc(p);
+}
+
+void* ReallocForeign(void* p, size_t bytes) {
+  const auto realloc_of_libc = ReallocOfLibc();
+  if (realloc_of_libc == nullptr) DieAt("realloc(): invalid pointer", p);
+  return realloc_of_libc(p, bytes);
 }
 
 }  // namespace mallow::api

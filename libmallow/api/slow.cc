@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "api/startup.h"
-#include "base/check.h"
 #include "heap/heap.h"
 #include "heap/thread_cache.h"
 
@@ -40,7 +39,7 @@ void* SlowCalloc(size_t count, size_t bytes) {
 
 void* SlowRealloc(void* p, size_t bytes) {
   EnsureStarted();
-  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) DieAt("realloc(): invalid pointer", p);
+  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) return ReallocForeign(p, bytes);
   if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kRealloc>();
   if (record::g_recording) {
     return p != nullptr && bytes == 0 ? RecordedReallocToNothing(p) : RecordedRealloc(p, bytes);

@@ -47,8 +47,10 @@ MALLOW_NOINLINE void* RecordedNewAligned(size_t bytes, size_t alignment);
 template <Function function>
 MALLOW_NOINLINE void* RecordedFailure();
 
-// A pointer that is not the heap's: ignored when ld.so made the block before there was a malloc, else fatal.
+// A pointer that is not the heap's: ignored when ld.so made the block before there was a malloc, left to libc when
+// the process uses that one's malloc, else fatal.
 void FreeForeign(void* p);
+void* ReallocForeign(void* p, size_t bytes);
 
 // operator new could not be served: asks the new handler and serves again, until it can be served or
 // there is no handler. The one throws std::bad_alloc then, the other returns null.

@@ -1,0 +1,34 @@
+// In the place of the whole recorder, in the minimal library. Recording is never on, so nothing but Start is ever
+// called; the rest is what the linker asks for.
+#include "base/check.h"
+#include "os/file.h"
+#include "record/recorder.h"
+
+namespace mallow::record {
+namespace {
+
+constexpr int kStandardError = 2;
+constexpr char kRefusal[] =
+    "mallow: cannot record: this is the minimal library, which has no recorder; use libmallow.so\n";
+
+[[noreturn]] MALLOW_COLD void Absent() { Die("the recorder was called, and the minimal library has none"); }
+
+}  // namespace
+
+constinit bool g_recording = false;
+
+bool Start(const char*) {
+  os::WriteAll(kStandardError, kRefusal, sizeof(kRefusal) - 1);
+  return false;
+}
+
+void* Allocate(Function, size_t, const Registers&) { Absent(); }
+void* AllocateZeroed(Function, size_t, const Registers&) { Absent(); }
+void* AllocateAligned(Function, size_t, size_t, const Registers&) { Absent(); }
+void* Reallocate(Function, void*, size_t, const Registers&) { Absent(); }
+bool Release(void*, const Registers&) { Absent(); }
+void NoteFailed(Function, const Registers&) { Absent(); }
+void BeginWrapped(Function, const Registers&) { Absent(); }
+void EndWrapped() { Absent(); }
+
+}  // namespace mallow::record
