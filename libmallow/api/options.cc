@@ -71,6 +71,40 @@ bool ParseValue(Piece value, Path* path) {
   return true;
 }
 
+// The decimal number at the start of the value, and what follows it. False: none, or one of more than 64 bits.
+bool ParseNumber(Piece value, uint64_t* number, Piece* rest) {
+  *rest = value;
+  *number = 0;
+  while (rest->length != 0 && *rest->start >= '0' && *rest->start <= '9') {
+    if (__builtin_mul_overflow(*number, 10u, number) ||
+        __builtin_add_overflow(*number, static_cast<uint64_t>(*rest->start - '0'), number)) {
+      return false;
+    }
+    ++rest->start;
+    --rest->length;
+  }
+  return rest->length < value.length;
+}
+
+bool ParseValue(Piece value, Bytes* bytes) {
+  uint64_t number;
+  Piece unit;
+  if (!ParseNumber(value, &number, &unit)) return false;
+  const int shift = unit.Is("") ? 0 : unit.Is("K") ? 10 : unit.Is("M") ? 20 : unit.Is("G") ? 30 : -1;
+  if (shift < 0 || number > UINT64_MAX >> shift) return false;
+  bytes->value = number << shift;
+  return true;
+}
+
+bool ParseValue(Piece value, Milliseconds* time) {
+  constexpr uint64_t kMost = 24 * 60 * 60 * 1000;
+  uint64_t number;
+  Piece rest;
+  if (!ParseNumber(value, &number, &rest) || rest.length != 0 || number > kMost) return false;
+  time->value = number;
+  return true;
+}
+
 void ParseSetting(Piece setting, Options* options) {
   const auto* equals = static_cast<const char*>(memchr(setting.start, '=', setting.length));
   if (equals == nullptr) return Complain("no '=' in", setting, ", which is ignored");

@@ -5,12 +5,23 @@
 #pragma once
 
 #include "base/config.h"
+#include "heap/release.h"
 
 namespace mallow::api {
 
 struct Path {
   char text[4096] = {};
   bool set() const { return text[0] != '\0'; }
+};
+
+// A number of bytes, which may end with K, M or G for a multiple of 1024.
+struct Bytes {
+  uint64_t value = 0;
+};
+
+struct Milliseconds {
+  uint64_t value = 0;
+  uint64_t nanoseconds() const { return value * 1000000; }
 };
 
 struct Options {

@@ -23,9 +23,18 @@ void StartRecorder(const char* folder) {
   record::Start(folder);
 }
 
+void ApplyReleaseOptions(const Options& options) {
+  heap::ReleasePolicy policy;
+  policy.interval = options.release_interval.nanoseconds();
+  policy.keep = options.release_keep.value;
+  policy.at_once = options.release_at_once.value;
+  heap::SetReleasePolicy(policy);
+}
+
 void Start() {
   Options options;
   ReadOptions(&options);
+  ApplyReleaseOptions(options);
   if (options.record.set()) StartRecorder(options.record.text);
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
   // before a fork and the first after it, so that those of others find a heap that works.

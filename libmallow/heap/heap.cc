@@ -90,4 +90,8 @@ bool Trim(size_t keep_bytes) {
   return page_heap.ReleaseDownTo(keep_bytes / kPageBytes);
 }
 
+void SetReleasePolicy(const ReleasePolicy& policy) { page_heap.SetReleasePolicy(policy); }
+
+ReleasePolicy GetReleasePolicy() { return page_heap.release_policy(); }
+
 }  // namespace mallow::heap

@@ -64,6 +64,11 @@ void* SideRecord(const void* p);
 // Gives back what can be given back; at most `keep_bytes` of free pages stay. True if anything was returned.
 bool Trim(size_t keep_bytes);
 
+// How idle memory goes back to the system by itself; see release.h. At any time.
+struct ReleasePolicy;
+void SetReleasePolicy(const ReleasePolicy& policy);
+ReleasePolicy GetReleasePolicy();
+
 // Fork: to be called by pthread_atfork handlers. BeforeFork takes every lock in rank order (a lock that the
 // calling thread holds already, because a signal handler forks out of malloc, is skipped).
 void BeforeFork();

@@ -105,7 +105,7 @@ Span* PageHeap::AllocateLarge(Pages pages, Pages alignment) {
 void PageHeap::Free(Span* span) {
   // Long objects are released before the lock is taken: it takes milliseconds.
   const SystemPages inner(span);
-  const bool released = span->pages >= ReleasePace::kImmediate && inner.Release();
+  const bool released = pace_.AtOnce(span->pages) && inner.Release();
   SpinlockHolder holder(lock_);
   if (span->state == SpanState::kLarge) {
     --large_count_;
@@ -162,6 +162,16 @@ bool PageHeap::Resize(Span* span, Pages pages) {
   large_ += more;
   EnterEnds(span);
   return true;
+}
+
+void PageHeap::SetReleasePolicy(const ReleasePolicy& policy) {
+  SpinlockHolder holder(lock_);
+  pace_.SetPolicy(policy);
+}
+
+ReleasePolicy PageHeap::release_policy() {
+  SpinlockHolder holder(lock_);
+  return pace_.policy();
 }
 
 bool PageHeap::ReleaseDownTo(Pages keep) {

@@ -48,6 +48,9 @@ class PageHeap {
   // Changes the length of a large span without moving it. False: it cannot grow in place.
   bool Resize(Span* span, Pages pages);
 
+  // How idle memory goes back; see release.h.
+  void SetReleasePolicy(const ReleasePolicy& policy);
+  ReleasePolicy release_policy();
   // Gives memory of free spans back until at most `keep` free pages hold some. True if anything was.
   bool ReleaseDownTo(Pages keep);
 

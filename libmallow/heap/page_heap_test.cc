@@ -150,7 +150,7 @@ TEST(PageHeap, NeighboursMergeInEveryOrder) {
 }
 
 TEST(PageHeap, LongObjectsGoBackToTheSystemAtOnce) {
-  const Pages pages = ReleasePace::kImmediate;
+  const Pages pages = page_heap.release_policy().at_once / kPageBytes;
   Span* span = page_heap.AllocateLarge(pages, 1);
   memset(span->start(), 1, pages * kPageBytes);
   page_heap.Free(span);

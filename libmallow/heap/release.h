@@ -12,9 +12,31 @@
 
 namespace mallow::heap {
 
+// For programs that choose nothing.
+inline constexpr uint64_t kReleaseInterval = 100 * 1000 * 1000;
+inline constexpr size_t kReleaseKeep = 1024 * 1024;
+inline constexpr size_t kReleaseAtOnce = 32 * 1024 * 1024;
+
+// What a program may choose: options.def and mallopt.
+struct ReleasePolicy {
+  // Nanoseconds between two looks at what is idle; 0: only malloc_trim gives memory back.
+  uint64_t interval = kReleaseInterval;
+  // Bytes of free pages that stay, however long they are idle.
+  size_t keep = kReleaseKeep;
+  // A freed block of at least so many bytes goes back at once: faulting it in again costs more than the call.
+  size_t at_once = kReleaseAtOnce;
+};
+
 class ReleasePace {
  public:
   constexpr ReleasePace() = default;
+
+  void SetPolicy(const ReleasePolicy& policy) {
+    __atomic_store_n(&policy_.interval, policy.interval, __ATOMIC_RELAXED);
+    __atomic_store_n(&policy_.keep, policy.keep, __ATOMIC_RELAXED);
+    __atomic_store_n(&policy_.at_once, policy.at_once, __ATOMIC_RELAXED);
+  }
+  ReleasePolicy policy() const { return policy_; }
 
   // Free pages were taken: `resident` of all free pages may still hold memory.
   void OnAllocate(Pages resident) { low_water_ = Min(low_water_, resident); }
@@ -28,23 +50,26 @@ class ReleasePace {
   // Number of pages to release now; usually 0. Starts the next interval when one is over.
   Pages Due(uint64_t now_nanoseconds, Pages resident) {
     freed_ = 0;
-    if (now_nanoseconds - last_ < kInterval) return 0;
+    if (policy_.interval == 0 || now_nanoseconds - last_ < policy_.interval) return 0;
     const Pages idle = Min(low_water_, resident);
     last_ = now_nanoseconds;
     low_water_ = resident;
-    if (idle <= kKeep) return 0;
-    return Min((idle - kKeep) / 2 + 1, Max(kMostPerInterval, resident / 8));
+    if (idle <= keep()) return 0;
+    return Min((idle - keep()) / 2 + 1, Max(kMostPerInterval, resident / 8));
   }
 
-  // A freed object of so many pages goes back at once: faulting it in again costs more than the call.
-  static constexpr Pages kImmediate = 32 * 1024 * 1024 / kPageBytes;
+  // Whether an object of so many pages goes back when it is freed. Needs no lock.
+  bool AtOnce(Pages pages) const {
+    return pages * kPageBytes >= __atomic_load_n(&policy_.at_once, __ATOMIC_RELAXED);
+  }
 
  private:
   static constexpr Pages kPagesPerLook = 64;
-  static constexpr uint64_t kInterval = 100 * 1000 * 1000;
-  static constexpr Pages kKeep = 1024 * 1024 / kPageBytes;
   static constexpr Pages kMostPerInterval = 16 * 1024 * 1024 / kPageBytes;
 
+  Pages keep() const { return policy_.keep / kPageBytes; }
+
+  ReleasePolicy policy_;
   uint64_t last_ = 0;
   Pages low_water_ = 0;
   Pages freed_ = 0;

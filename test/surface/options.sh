@@ -22,6 +22,13 @@ expect 'record=%zz' "$m bad value in \"record=%zz\", which is ignored"
 expect 'record=%00' "$m bad value in \"record=%00\", which is ignored"
 expect 'a=1:b=2' "$m unknown option \"a\" is ignored
 $m unknown option \"b\" is ignored"
+expect 'release_interval=0:release_keep=64M:release_at_once=1G' ''
+expect 'release_interval=1s' "$m bad value in \"release_interval=1s\", which is ignored"
+expect 'release_interval=86400001' "$m bad value in \"release_interval=86400001\", which is ignored"
+for bad in '' M 1T 1MB -1 0x10 ' 1' 18446744073709551616 18014398509481984K 16777216T; do
+  expect "release_keep=$bad" "$m bad value in \"release_keep=$bad\", which is ignored"
+done
+expect 'release_keep=18014398509481983K:release_at_once=18446744073709551615' ''
 # A folder whose name needs the encoding; relative to the folder of the program.
 name='a:b%c d'
 mkdir "$folder/$name"
