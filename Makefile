@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library test bench fast-path tidy fuzz install test-oracle test-glibc test-conformance test-storms test-faults clean help
+.PHONY: all library test bench fast-path tidy fuzz install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -21,6 +21,9 @@ endif
 CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 EMBEDDED := internal/launch/embedded
 
+absolute_prefix = $(if $(patsubst /%,,$(firstword $(PREFIX))),$(error PREFIX must be an absolute path, and is '$(PREFIX)'),$(PREFIX))
+install_component = DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(absolute_prefix)' --component $(1)
+
 # Replaces a file at once and only when it differs: a running program may have the old one mapped.
 put = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv -f $(2).new $(2); }
 
@@ -30,7 +33,7 @@ all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
 	CGO_ENABLED=0 $(GO) build -trimpath -tags embed -ldflags '-E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
 
 library: build/release/Makefile
-	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared mallow_static
+	$(CMAKE_BUILD) build/release -j$(JOBS) --target libraries
 	@$(call put,build/release/libmallow/libmallow.so,build/libmallow.so)
 	@$(call put,build/release/libmallow/libmallow.a,build/libmallow.a)
 
@@ -74,12 +77,14 @@ test-storms: all ## Fork and end threads under load, by the thousand (long)
 test-faults: all ## Fail each system call of libmallow under real programs (long)
 	@$(GO) run ./tools/suite -j 1 -only faults
 
-install: all ## Install below PREFIX (default /usr/local); DESTDIR is put before it
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib' '$(DESTDIR)$(PREFIX)/include/mallow'
-	install -m 755 build/mallow '$(DESTDIR)$(PREFIX)/bin/mallow'
-	install -m 755 build/libmallow.so '$(DESTDIR)$(PREFIX)/lib/libmallow.so'
-	install -m 644 build/libmallow.a '$(DESTDIR)$(PREFIX)/lib/libmallow.a'
-	install -m 644 include/mallow/*.h '$(DESTDIR)$(PREFIX)/include/mallow/'
+install: all ## Install below PREFIX (default /usr/local, no root needed for one of yours); DESTDIR is put before it
+	$(call install_component,mallow)
+
+install-tcmalloc: all ## Install also under tcmalloc's names: libtcmalloc.so, gperftools/tcmalloc.h (opt-in)
+	$(call install_component,tcmalloc)
+
+uninstall: ## Remove what both have installed below PREFIX
+	DESTDIR='$(DESTDIR)' packaging/uninstall.sh build/release '$(absolute_prefix)'
 
 clean: ## Remove what was built
 	rm -rf build $(EMBEDDED)

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "api/options.h"
+#include "api/process_malloc.h"
 #include "heap/heap.h"
 #include "os/thread.h"
 #include "record/recorder.h"
@@ -58,8 +59,11 @@ void StartLibrary() {
 
 namespace {
 
-// A program that never allocates is started too, so that its recording has an image.
-[[gnu::constructor]] void StartAtLoad() { EnsureStarted(); }
+// A program that never allocates is started too, so that its recording has an image. A library that the process does
+// not take its memory from starts at its first call, if there ever is one.
+[[gnu::constructor]] void StartAtLoad() {
+  if (ServesProcess()) EnsureStarted();
+}
 
 }  // namespace
 }  // namespace mallow::api

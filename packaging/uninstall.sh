@@ -1,0 +1,20 @@
+#!/bin/sh
+# uninstall.sh BUILD PREFIX: removes from below $DESTDIR$PREFIX what installing BUILD there puts there: both components,
+# and the folders that are mallow's own.
+set -eu
+build=$1 prefix=$2
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+for component in mallow tcmalloc; do
+  DESTDIR=$stage cmake --install "$build" --prefix "$prefix" --component "$component" >"$stage/log" || {
+    cat "$stage/log" >&2
+    exit 1
+  }
+done
+rm "$stage/log"
+cd "$stage"
+find . ! -type d | while IFS= read -r file; do rm -f "${DESTDIR:-}/$file"; done
+# Folders of others hold other files; those of mallow are empty now.
+find . -depth -type d -path "./*" \( -name mallow -o -name gperftools -o -name google \) | while IFS= read -r folder; do
+  rmdir "${DESTDIR:-}/$folder" 2>/dev/null || true
+done
