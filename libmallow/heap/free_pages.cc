@@ -16,7 +16,10 @@ void FreePages::Insert(Span* span) {
     InsertInTree(span);
   }
   span->free.in_age_list = span->free.resident != 0;
-  if (span->free.in_age_list) by_age_.PushFront(span);
+  if (span->free.in_age_list) {
+    by_age_.PushFront(span);
+    releasable_ += span->free.resident;
+  }
   ++spans_;
   pages_ += span->pages;
   resident_ += span->free.resident;
@@ -29,7 +32,10 @@ void FreePages::Remove(Span* span) {
   } else {
     RemoveFromTree(span);
   }
-  if (span->free.in_age_list) by_age_.Remove(span);
+  if (span->free.in_age_list) {
+    by_age_.Remove(span);
+    releasable_ -= span->free.resident;
+  }
   --spans_;
   pages_ -= span->pages;
   resident_ -= span->free.resident;
@@ -38,7 +44,9 @@ void FreePages::Remove(Span* span) {
 void FreePages::Released(Span* span, Pages freed, bool finished) {
   span->free.resident -= freed;
   resident_ -= freed;
+  releasable_ -= freed;
   if (finished || span->free.resident == 0) {
+    releasable_ -= span->free.resident;
     by_age_.Remove(span);
     span->free.in_age_list = false;
   }
@@ -145,6 +153,12 @@ bool FreePages::IsValid() const {
       resident += span->free.resident;
     }
   }
+  Pages releasable = 0;
+  for (const Span* span = by_age_.first(); span != nullptr; span = by_age_.Next(span)) {
+    if (!span->free.in_age_list || span->free.resident == 0) return false;
+    releasable += span->free.resident;
+  }
+  if (releasable != releasable_) return false;
   return IsValidTree(root_, &pages, &resident, 0) && by_age_.IsValid() && pages == pages_ &&
          resident == resident_;
 }

@@ -30,6 +30,8 @@ class FreePages {
 
   Pages pages() const { return pages_; }
   Pages resident() const { return resident_; }
+  // Of those, in spans whose release was not refused.
+  Pages releasable() const { return releasable_; }
   size_t spans() const { return spans_; }
 
   // Walks everything: for tests and checks only.
@@ -53,6 +55,7 @@ class FreePages {
   List<Span, &Span::age> by_age_;
   Pages pages_ = 0;
   Pages resident_ = 0;
+  Pages releasable_ = 0;
   size_t spans_ = 0;
 };
 

@@ -123,13 +123,7 @@ void PageHeap::Free(Span* span) {
   }
   const bool look = pace_.OnFree(span->pages);
   InsertMerged(span);
-  if (look) {
-    const Pages due = pace_.Due(os::CoarseNanoseconds(), free_.resident());
-    if (due > 0) {
-      ReleaseSome(due);
-      __atomic_store_n(&tick_, true, __ATOMIC_RELAXED);
-    }
-  }
+  if (look) Release(os::CoarseNanoseconds());
 }
 
 bool PageHeap::Resize(Span* span, Pages pages) {
@@ -149,6 +143,7 @@ bool PageHeap::Resize(Span* span, Pages pages) {
   const Pages more = pages - span->pages;
   Span* next = FreeNeighbour(span->end());
   if (next == nullptr || next->pages < more) return false;
+  const Pages resident = free_.resident();
   free_.Remove(next);
   if (next->pages > more) {
     Span* rest = NewSpan(next->page + more, next->pages - more);
@@ -157,7 +152,7 @@ bool PageHeap::Resize(Span* span, Pages pages) {
     free_.Insert(rest);
   }
   DeleteSpan(next);
-  pace_.OnAllocate(free_.resident());
+  pace_.OnAllocate(resident - free_.resident(), free_.resident());
   span->pages = pages;
   large_ += more;
   EnterEnds(span);
@@ -167,6 +162,7 @@ bool PageHeap::Resize(Span* span, Pages pages) {
 void PageHeap::SetReleasePolicy(const ReleasePolicy& policy) {
   SpinlockHolder holder(lock_);
   pace_.SetPolicy(policy);
+  NoteWanted();
 }
 
 ReleasePolicy PageHeap::release_policy() {
@@ -179,6 +175,11 @@ bool PageHeap::ReleaseDownTo(Pages keep) {
   const Pages before = free_.resident();
   if (before > keep) ReleaseSome(before - keep);
   return free_.resident() < before;
+}
+
+void PageHeap::ReleaseDue(uint64_t now_nanoseconds) {
+  SpinlockHolder holder(lock_);
+  Release(now_nanoseconds);
 }
 
 void* PageHeap::AllocateMetadata(size_t bytes, size_t alignment) {
@@ -232,7 +233,8 @@ Span* PageHeap::TakeRun(Pages pages, Pages alignment) {
     span->pages = pages;
   }
   span->free.resident = resident_in(span->page, span->pages);
-  pace_.OnAllocate(free_.resident());
+  pace_.OnAllocate(span->free.resident, free_.resident());
+  if (wants_visits()) NoteWanted();
   EnterEnds(span);
   return span;
 }
@@ -363,6 +365,19 @@ void PageHeap::ReleaseSome(Pages pages) {
     free_.Released(span, freed, freed < wanted);
     released += freed;
   }
+}
+
+void PageHeap::Release(uint64_t now_nanoseconds) {
+  const Pages due = pace_.Due(now_nanoseconds, free_.resident());
+  if (due > 0) {
+    ReleaseSome(due);
+    __atomic_store_n(&tick_, true, __ATOMIC_RELAXED);
+  }
+  NoteWanted();
+}
+
+void PageHeap::NoteWanted() {
+  __atomic_store_n(&wants_visits_, pace_.Wanted(free_.releasable()), __ATOMIC_RELAXED);
 }
 
 bool PageHeap::IsValid() {

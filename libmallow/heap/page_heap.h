@@ -53,6 +53,11 @@ class PageHeap {
   ReleasePolicy release_policy();
   // Gives memory of free spans back until at most `keep` free pages hold some. True if anything was.
   bool ReleaseDownTo(Pages keep);
+  // Gives back what is due by now, see release.h.
+  void ReleaseDue(uint64_t now_nanoseconds);
+  uint64_t release_interval() const { return pace_.interval(); }
+  // True while threads ought to call ReleaseDue, read without the lock.
+  bool wants_visits() const { return __atomic_load_n(&wants_visits_, __ATOMIC_RELAXED); }
 
   // Memory for the heap's own structures; see MetadataArena.
   void* AllocateMetadata(size_t bytes, size_t alignment);
@@ -83,9 +88,12 @@ class PageHeap {
   void DetachRecords(Span* span);
   Pages ReleaseResident(Span* span, Pages most);
   void ReleaseSome(Pages pages);
+  void Release(uint64_t now_nanoseconds);
+  void NoteWanted();
 
   Spinlock lock_{LockRank::kPageHeap};
   bool tick_ = false;
+  bool wants_visits_ = false;
   size_t record_bytes_ = 0;
   FreePages free_;
   ReleasePace pace_;

@@ -189,7 +189,7 @@ TEST(ReleasePace, GivesBackHalfOfWhatNobodyNeeded) {
     before = resident;
   }
   EXPECT_LE(resident, 1024 * 1024 / kPageBytes);
-  pace.OnAllocate(0);
+  pace.OnAllocate(1, 0);
   now += kSecond;
   EXPECT_EQ(pace.Due(now, 10000), 0u) << "all of it was needed once in the interval";
 }

@@ -4,6 +4,9 @@
 // are idle; half of them goes back per interval, so that a heap that shrinks for good halves its excess ten times a
 // second, and one that breathes keeps what it needs. A small remainder always stays.
 //
+// This is done by the threads that allocate, in passing. While much lies idle the page heap asks them to come by
+// (Wanted), also those that their caches could serve for ever; see idle_watch.h.
+//
 // Synchronisation: the page heap's lock.
 #pragma once
 
@@ -37,9 +40,13 @@ class ReleasePace {
     __atomic_store_n(&policy_.at_once, policy.at_once, __ATOMIC_RELAXED);
   }
   ReleasePolicy policy() const { return policy_; }
+  uint64_t interval() const { return __atomic_load_n(&policy_.interval, __ATOMIC_RELAXED); }
 
-  // Free pages were taken: `resident` of all free pages may still hold memory.
-  void OnAllocate(Pages resident) { low_water_ = Min(low_water_, resident); }
+  // Free pages were taken, `reused` of which may hold memory; `resident` of those that stay free may.
+  void OnAllocate(Pages reused, Pages resident) {
+    reused_ += reused;
+    low_water_ = Min(low_water_, resident);
+  }
 
   // Pages were freed. True when enough were to look at the clock.
   bool OnFree(Pages pages) {
@@ -54,8 +61,15 @@ class ReleasePace {
     const Pages idle = Min(low_water_, resident);
     last_ = now_nanoseconds;
     low_water_ = resident;
+    reused_ /= 2;
     if (idle <= keep()) return 0;
     return Min((idle - keep()) / 2 + 1, Max(kMostPerInterval, resident / 8));
+  }
+
+  // True when much lies idle, as far as can be told within an interval: a heap that breathes takes again what it
+  // frees.
+  bool Wanted(Pages resident) const {
+    return policy_.interval != 0 && resident > 2 * keep() && reused_ < resident / 2;
   }
 
   // Whether an object of so many pages goes back when it is freed. Needs no lock.
@@ -72,6 +86,7 @@ class ReleasePace {
   ReleasePolicy policy_;
   uint64_t last_ = 0;
   Pages low_water_ = 0;
+  Pages reused_ = 0;
   Pages freed_ = 0;
 };
 

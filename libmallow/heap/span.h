@@ -45,9 +45,11 @@ struct alignas(kCacheLineBytes) Span {
     // Small: bit i is set while object i is in the central list. Spans of few objects keep their side
     // records in the upper half.
     uint64_t free_bits[kMaxObjectsPerSpan / 64];
-    FreeSpanPart free;
+    struct {
+      ListLinks<Span> age;  // free: among spans with resident pages, oldest last
+      FreeSpanPart free;
+    };
   };
-  ListLinks<Span> age;  // free: among spans with resident pages, oldest last
 
   // Side records of up to so many bytes lie in the upper half of the bits.
   char* inline_records() { return reinterpret_cast<char*>(free_bits + kMaxObjectsPerSpan / 64 / 2); }
@@ -67,5 +69,8 @@ struct alignas(kCacheLineBytes) Span {
     return static_cast<int>(index);
   }
 };
+
+// One of these for 32 KiB of small objects.
+static_assert(sizeof(Span) == 2 * kCacheLineBytes);
 
 }  // namespace mallow::heap

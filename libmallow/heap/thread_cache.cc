@@ -11,6 +11,7 @@
 #include "heap/statistics.h"
 #include "heap/thread_registry.h"
 #include "heap/transfer_cache.h"
+#include "os/clock.h"
 
 namespace mallow::heap {
 namespace internal {
@@ -58,6 +59,7 @@ void ThreadCache::Reset() {
   StoreLarge(0, 0);
   budget_ = kFirstBudget;
   for (auto& kept : large_) kept = {};
+  watch_.Stop();
 }
 
 size_t ThreadCache::Length(SizeClass size_class) const {
@@ -106,6 +108,26 @@ void ThreadCache::CountFetched(size_t bytes) {
   fetched_ += Min(bytes, kMostBytesPerFetch);
   if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection)) Collect();
   if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere();
+  if (MALLOW_UNLIKELY(page_heap.wants_visits()) && !watching()) {
+    watch_.Start(os::CoarseNanoseconds());
+    CloseHitPaths();
+  }
+}
+
+void ThreadCache::Watch() {
+  if (!watch_.OnCall()) return;
+  const uint64_t now = os::CoarseNanoseconds();
+  switch (watch_.Look(now, page_heap.release_interval(), page_heap.wants_visits())) {
+    case IdleWatch::Step::kGoOn:
+      return;
+    case IdleWatch::Step::kCollect:
+      page_heap.ReleaseDue(now);
+      Collect();
+      return ReleaseIdleEverywhere();
+    case IdleWatch::Step::kStop:
+      watch_.Stop();
+      return OpenHitPaths(this);
+  }
 }
 
 void* ThreadCache::Refill(SizeClass size_class) {
@@ -264,7 +286,9 @@ void* AllocateSlow(size_t bytes) {
   ThreadCache* cache = CurrentCache();
   if (MALLOW_LIKELY(cache != nullptr)) {
     void* const object = cache->Pop(size_class);
-    return MALLOW_LIKELY(object != nullptr) ? object : cache->Refill(size_class);
+    if (MALLOW_UNLIKELY(object == nullptr)) return cache->Refill(size_class);
+    if (MALLOW_UNLIKELY(cache->watching())) cache->Watch();
+    return object;
   }
   void* object = nullptr;
   return FetchObjects(size_class, &object, 1) == 1 ? object : nullptr;
@@ -280,7 +304,8 @@ void FreeSlow(void* p) {
 void FreeOfClass(void* p, SizeClass size_class) {
   ThreadCache* cache = CurrentCache();
   if (MALLOW_LIKELY(cache != nullptr)) {
-    if (MALLOW_UNLIKELY(!cache->TryPush(size_class, p))) cache->Push(size_class, p);
+    if (MALLOW_UNLIKELY(!cache->TryPush(size_class, p))) return cache->Push(size_class, p);
+    if (MALLOW_UNLIKELY(cache->watching())) cache->Watch();
     return;
   }
   ReleaseObjects(size_class, &p, 1);

@@ -36,6 +36,7 @@
 
 #include "base/config.h"
 #include "base/list.h"
+#include "heap/idle_watch.h"
 #include "heap/page_map.h"
 #include "heap/size_class.h"
 
@@ -96,6 +97,10 @@ class alignas(4096) ThreadCache {
 
   // One collection: gives half of what was idle since the last one.
   void Collect();
+
+  // While the hit paths are closed, see idle_watch.h: to be called once for every call that a bin served.
+  bool watching() const { return watch_.on(); }
+  MALLOW_COLD void Watch();
   // Gives back everything.
   void Flush();
 
@@ -157,6 +162,7 @@ class alignas(4096) ThreadCache {
   size_t capacity_bytes_;  // sum over bins of capacity times size
   size_t budget_;          // what it may become
   size_t fetched_;         // bytes since the last collection, see CountFetched
+  IdleWatch watch_;
   struct {
     Span* span;
     bool idle;

@@ -23,6 +23,12 @@ constexpr size_t kMostPerThread = 16 * 1024 * 1024;
 
 void MakeEveryCallSlow() { every_call_slow = true; }
 
+void CloseHitPaths() { thread_words.hit_distance = 0; }
+
+void OpenHitPaths(const ThreadCache* cache) {
+  if (!every_call_slow) thread_words.hit_distance = cache->HitDistance();
+}
+
 size_t ThreadRegistry::BudgetPerThread() const {
   const size_t total = Max(kLeastTotal, page_heap.system_pages() * kPageBytes / kHeapShare);
   return Clamp(total / Max<size_t>(1, threads()), kLeastPerThread, kMostPerThread);
@@ -48,7 +54,7 @@ ThreadCache* ThreadRegistry::Attach() {
     exit_hook.Create(&AtThreadExit);
   }
   thread_words.cache = cache;
-  if (!every_call_slow) thread_words.hit_distance = cache->HitDistance();
+  OpenHitPaths(cache);
   // May call malloc, which finds the cache already.
   exit_hook.Arm(cache);
   return cache;

@@ -47,6 +47,10 @@ inline ThreadCache* const kThreadEnded = reinterpret_cast<ThreadCache*>(1);
 // From the first call on no hit path hits: every call takes the slow way. Before the first allocation only.
 void MakeEveryCallSlow();
 
+// Of the calling thread: while they are closed no call of its own hits, as if its cache were empty and full.
+void CloseHitPaths();
+void OpenHitPaths(const ThreadCache* cache);
+
 // The cache to use in a slow path; null: none can be had.
 MALLOW_ALWAYS_INLINE ThreadCache* CurrentCache() {
   ThreadCache* cache = thread_words.cache;

@@ -1,0 +1,62 @@
+// How a thread that its cache serves for ever still comes by to give idle memory back.
+//
+// A hit tells nobody that time has passed, and may not: it must cost nothing. So a thread that goes a slow path while
+// the page heap wants visits (ReleasePace::Wanted) closes its hit paths: from then on each of its calls
+// is slow, a few nanoseconds dearer, and looks at the clock now and then. Once per interval it gives back
+// what is idle in the page heap and in the caches. When nothing more is wanted it opens the hit paths again: at
+// once in a busy program, whose slow paths come by themselves, and after some more rounds in a quiet one, for the
+// sake of what lies in the caches.
+//
+// Synchronisation: belongs to one thread, as its cache.
+#pragma once
+
+#include "base/bits.h"
+#include "base/config.h"
+
+namespace mallow::heap {
+
+class IdleWatch {
+ public:
+  enum class Step { kGoOn, kCollect, kStop };
+
+  bool on() const { return on_; }
+
+  void Start(uint64_t now_nanoseconds) {
+    on_ = true;
+    calls_left_ = calls_per_look_ = 1;
+    rounds_ = 0;
+    last_look_ = last_round_ = now_nanoseconds;
+  }
+  void Stop() { on_ = false; }
+
+  // One call of the thread. True when it is time to look at the clock.
+  bool OnCall() { return --calls_left_ == 0; }
+
+  // `wanted` is what the page heap says now.
+  Step Look(uint64_t now_nanoseconds, uint64_t interval, bool wanted) {
+    const bool busy = now_nanoseconds - last_look_ < kBusyNanoseconds;
+    last_look_ = now_nanoseconds;
+    calls_left_ = calls_per_look_ = busy ? Min(calls_per_look_ * 2, kMostCallsPerLook) : 1;
+    if (!wanted && (rounds_ >= kRoundsForCaches || calls_per_look_ == kMostCallsPerLook)) return Step::kStop;
+    if (now_nanoseconds - last_round_ < interval) return Step::kGoOn;
+    last_round_ = now_nanoseconds;
+    rounds_ = wanted ? 0 : rounds_ + 1;
+    return Step::kCollect;
+  }
+
+ private:
+  // One tick of the coarse clock.
+  static constexpr uint64_t kBusyNanoseconds = 4 * 1000 * 1000;
+  static constexpr uint32_t kMostCallsPerLook = 64;
+  // A collection takes a quarter of what lies idle in a bin.
+  static constexpr uint32_t kRoundsForCaches = 12;
+
+  bool on_;
+  uint32_t calls_left_;
+  uint32_t calls_per_look_;
+  uint32_t rounds_;  // since the page heap wanted nothing more
+  uint64_t last_look_;
+  uint64_t last_round_;
+};
+
+}  // namespace mallow::heap

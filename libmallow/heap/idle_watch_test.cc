@@ -1,0 +1,88 @@
+#include "heap/idle_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "heap/page_heap.h"
+#include "heap/thread_registry.h"
+
+namespace mallow::heap {
+namespace {
+
+constexpr uint64_t kMillisecond = 1000 * 1000;
+constexpr uint64_t kInterval = 100 * kMillisecond;
+using Step = IdleWatch::Step;
+
+// Makes calls at a pace until one looks at the clock, and returns what that says.
+Step NextLook(IdleWatch& watch, uint64_t& now, uint64_t between_calls, bool wanted, int* calls = nullptr) {
+  for (int made = 1;; ++made) {
+    now += between_calls;
+    if (!watch.OnCall()) continue;
+    if (calls != nullptr) *calls = made;
+    return watch.Look(now, kInterval, wanted);
+  }
+}
+
+TEST(IdleWatch, AQuietThreadLooksAtEveryCallAndCollectsOncePerInterval) {
+  IdleWatch watch = {};
+  uint64_t now = 5;
+  watch.Start(now);
+  int collections = 0;
+  for (int call = 0; call < 100; ++call) {
+    int calls = 0;
+    const Step step = NextLook(watch, now, 10 * kMillisecond, true, &calls);
+    EXPECT_EQ(calls, 1);
+    EXPECT_NE(step, Step::kStop);
+    collections += step == Step::kCollect;
+  }
+  EXPECT_EQ(collections, 10);
+}
+
+TEST(IdleWatch, ABusyThreadLooksSeldomAndStopsWhenNothingIsWanted) {
+  IdleWatch watch = {};
+  uint64_t now = 5;
+  watch.Start(now);
+  int calls = 0;
+  for (int look = 0; look < 20; ++look) EXPECT_NE(NextLook(watch, now, 10, true, &calls), Step::kStop);
+  EXPECT_EQ(calls, 64);
+  EXPECT_EQ(NextLook(watch, now, 10, false), Step::kStop);
+}
+
+TEST(IdleWatch, AQuietThreadGoesOnForItsCachesAndThenStops) {
+  IdleWatch watch = {};
+  uint64_t now = 5;
+  watch.Start(now);
+  int collections = 0;
+  Step step;
+  while ((step = NextLook(watch, now, kInterval, false)) != Step::kStop) collections += step == Step::kCollect;
+  EXPECT_EQ(collections, 12);
+}
+
+// The whole mechanism: after much was freed, pairs that the cache could serve for ever bring the memory back.
+TEST(IdleWatch, PairsGiveIdleMemoryBack) {
+  ReleasePolicy quick = page_heap.release_policy();
+  quick.interval = kMillisecond;
+  page_heap.SetReleasePolicy(quick);
+  constexpr size_t kBytes = 1000;
+  constexpr int kBlocks = 60000;
+  static void* blocks[kBlocks];
+  for (void*& block : blocks) block = Allocate(kBytes);
+  for (void* block : blocks) Free(block);
+  bool closed = false;
+  const auto idle = [] {
+    const PageHeap::Totals totals = page_heap.GetTotals();
+    return totals.free - totals.returned;
+  };
+  for (int pair = 0; pair < 100 * 1000 * 1000 && idle() > 2 * quick.keep / kPageBytes; ++pair) {
+    for (int i = 0; i < 1000; ++i) Free(Allocate(64));
+    closed |= thread_words.hit_distance == 0;
+  }
+  EXPECT_TRUE(closed);
+  EXPECT_LE(idle(), 2 * quick.keep / kPageBytes);
+  for (int i = 0; i < 1000; ++i) Free(Allocate(64));
+  EXPECT_NE(thread_words.hit_distance, 0) << "a busy thread hits again";
+  EXPECT_TRUE(thread_words.cache->IsValid());
+  page_heap.SetReleasePolicy({});
+}
+
+}  // namespace
+}  // namespace mallow::heap
