@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "heap/heap.h"
+#include "heap/release.h"
 #include "heap/statistics.h"
 
 using mallow::TextBuffer;
@@ -97,6 +98,13 @@ void WriteTotals(FILE* stream, const Statistics& heap) {
   space("aspace", "mprotect", heap.system_bytes);
 }
 
+// M_TRIM_THRESHOLD: the free memory that stays with the process, in glibc at the top of its heap; negative: all of it.
+void KeepFree(int bytes) {
+  mallow::heap::ReleasePolicy policy = mallow::heap::GetReleasePolicy();
+  policy.keep = bytes < 0 ? SIZE_MAX : static_cast<size_t>(bytes);
+  mallow::heap::SetReleasePolicy(policy);
+}
+
 }  // namespace
 
 extern "C" {
@@ -111,11 +119,14 @@ MALLOW_EXPORT int malloc_trim(size_t keep_bytes) {
   return mallow::heap::Trim(keep_bytes) ? 1 : 0;
 }
 
-// glibc's parameters steer glibc's heap: they are accepted, refused for the values that glibc refuses, and
-// change nothing here.
+// glibc's parameters steer glibc's heap: they are accepted, and refused for the values that glibc refuses. One has a
+// meaning here as well.
 MALLOW_EXPORT int mallopt(int parameter, int value) {
   constexpr int kLargestFast = 80 * sizeof(size_t) / 4;
-  return parameter != M_MXFAST || (value >= 0 && value <= kLargestFast);
+  EnsureStarted();
+  if (parameter == M_MXFAST) return value >= 0 && value <= kLargestFast;
+  if (parameter == M_TRIM_THRESHOLD) KeepFree(value);
+  return 1;
 }
 
 // As in glibc, large blocks count apart: arena = uordblks + fordblks, and the blocks in use are uordblks + hblkhd. The
