@@ -1,16 +1,19 @@
-// Random operations on the whole heap, in several threads, against what must hold of every block. The first argument
-// is the seed (default 1), the second the number of seconds (default 10). Prints the seed that fails.
-#include <chrono>
-#include <cstdio>
+// The whole heap, used by two to four threads: what every block holds, that no two overlap, and that the statistics add
+// up whenever all threads are at rest. Threads work in turn or all at once, hand blocks to each other, and come and
+// go; the system refuses memory now and then. With MALLOW_FUZZ_RECORDS in the environment blocks have side records and
+// no hit path hits.
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <random>
+#include <memory>
+#include <semaphore>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "base/bits.h"
+#include "base/fuzz.h"
+#include "heap/block.h"
 #include "heap/central_list.h"
+#include "heap/fuzz_memory.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
 #include "heap/statistics.h"
@@ -20,165 +23,278 @@
 namespace mallow::heap {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+constexpr size_t kRecordBytes = 16;
 
-struct Block {
+bool WithRecords() {
+  static const bool with_records = [] {
+    const bool wanted = getenv("MALLOW_FUZZ_RECORDS") != nullptr;
+    if (wanted) Configure(kRecordBytes, true);
+    return wanted;
+  }();
+  return with_records;
+}
+
+struct Piece {
   unsigned char* p;
   size_t bytes;
   unsigned char fill;
 };
 
-// Blocks on their way to another thread.
-std::mutex exchange_mutex;
-std::vector<Block> exchange;
-
-[[noreturn]] void Fail(unsigned seed, const char* what, const Block& block) {
-  fprintf(stderr, "seed %u: %s: %zu bytes at %p\n", seed, what, block.bytes, static_cast<void*>(block.p));
-  abort();
-}
-
+// What one thread owns and does. Between rounds everybody may look at it.
 class Player {
  public:
-  explicit Player(unsigned seed) : seed_(seed), random_(seed) {}
-
-  void PlayUntil(Clock::time_point end) {
-    while (Clock::now() < end) {
-      for (int step = 0; step < 1000; ++step) Step();
-    }
-    while (!live_.empty()) FreeAny();
+  void Play(uint64_t seed, size_t steps) {
+    random_ = FuzzRandom(seed);
+    for (size_t i = 0; i < steps; ++i) Step();
   }
+
+  // A block for another player.
+  void HandTo(Player& other) {
+    if (!live_.empty()) other.Receive(Take());
+  }
+
+  void FreeAll() {
+    while (!live_.empty()) Release(Take());
+  }
+
+  size_t blocks() const { return live_.size(); }
+  uint64_t usable_bytes() const { return usable_bytes_; }
 
  private:
   void Step() {
-    const unsigned choice = random_() % 100;
-    if (live_.size() < 50 || (choice < 48 && live_.size() < 3000)) return AllocateAny();
-    if (choice < 90) return FreeAny();
-    if (choice < 96) return ResizeAny();
-    if (choice < 99) return ExchangeAny();
-    if (random_() % 50 == 0) Trim(random_() % (4 << 20));
+    const uint64_t choice = random_.Below(100);
+    if (live_.empty() || (choice < 48 && live_.size() < 2000)) return AllocateAny();
+    if (choice < 90) return Release(Take());
+    if (choice < 97) return ResizeAny();
+    if (choice < 99) return AllocateMany();
+    if (random_.Below(4) == 0) Trim(random_.Below(4 << 20));
   }
 
   size_t AnySize() {
-    switch (random_() % 64) {
-      case 0:
-        return random_() % (3 << 20);
-      case 1:
-      case 2:
-      case 3:
-        return random_() % (300 << 10);
-      case 4:
-      case 5:
-      case 6:
-      case 7:
-      case 8:
-      case 9:
-        return random_() % (20 << 10);
-      default:
-        return random_() % 1100;
-    }
+    const uint64_t kind = random_.Below(64);
+    if (kind == 0) return random_.Below(2 << 20);
+    if (kind < 4) return random_.Below(300 << 10);
+    if (kind < 10) return random_.Below(20 << 10);
+    return random_.Below(1100);
   }
 
   void AllocateAny() {
-    Block block = {nullptr, AnySize(), static_cast<unsigned char>(random_())};
-    const unsigned kind = random_() % 4;
-    const size_t alignment = kind == 0 ? size_t{16} << random_() % 13 : 16;
-    block.p = static_cast<unsigned char*>(kind == 0   ? AllocateAligned(alignment, block.bytes)
-                                          : kind == 1 ? AllocateZeroed(block.bytes)
-                                                      : Allocate(block.bytes));
-    if (block.p == nullptr) Fail(seed_, "no memory", block);
-    if (!IsAligned(block.p, alignment)) Fail(seed_, "not aligned", block);
-    if (UsableBytes(block.p) < block.bytes) Fail(seed_, "too short", block);
-    if (kind == 1) Expect(block, 0, "not zero");
-    memset(block.p, block.fill, block.bytes);
-    live_.push_back(block);
+    const uint64_t kind = random_.Below(4);
+    const size_t bytes = AnySize();
+    const size_t alignment = kind == 0 ? kMinAlignment << random_.Below(12) : kMinAlignment;
+    void* p = kind == 0   ? AllocateAligned(alignment, bytes)
+              : kind == 1 ? AllocateZeroed(bytes)
+                          : Allocate(bytes);
+    if (p == nullptr) return;
+    MALLOW_CHECK(IsAligned(p, alignment));
+    Piece piece = {static_cast<unsigned char*>(p), bytes, 0};
+    if (kind == 1) Expect(piece);
+    Keep(piece);
   }
 
-  void Expect(const Block& block, unsigned char fill, const char* what) {
-    for (size_t i = 0; i < block.bytes; ++i) {
-      if (block.p[i] != fill) Fail(seed_, what, block);
+  // Of one size, so that whole spans fill up and lists overflow.
+  void AllocateMany() {
+    const size_t bytes = AnySize() % 5000;
+    for (uint64_t i = random_.Below(300); i > 0; --i) {
+      void* p = Allocate(bytes);
+      if (p == nullptr) return;
+      Keep({static_cast<unsigned char*>(p), bytes, 0});
     }
   }
 
-  Block TakeAny() {
-    std::swap(live_[random_() % live_.size()], live_.back());
-    const Block block = live_.back();
-    live_.pop_back();
-    return block;
+  void Keep(Piece piece) {
+    const size_t usable = UsableBytes(piece.p);
+    MALLOW_CHECK(usable >= piece.bytes && Owns(piece.p) && Owns(piece.p + usable - 1));
+    usable_bytes_ += usable;
+    Fill(piece);
+    live_.push_back(piece);
   }
 
-  void FreeAny() {
-    const Block block = TakeAny();
-    Expect(block, block.fill, "overwritten");
-    Free(block.p);
+  void Fill(Piece& piece) {
+    piece.fill = static_cast<unsigned char>(random_.Next() >> 56);
+    memset(piece.p, piece.fill, piece.bytes);
+    if (WithRecords()) memset(Record(piece), piece.fill, kRecordBytes);
   }
+
+  static unsigned char* Record(const Piece& piece) {
+    const Block block = Describe<kRecordBytes>(piece.p);
+    MALLOW_CHECK(block.record != nullptr);
+    return static_cast<unsigned char*>(block.record);
+  }
+
+  static void Expect(const Piece& piece) {
+    for (size_t i = 0; i < piece.bytes; ++i) MALLOW_CHECK(piece.p[i] == piece.fill);
+  }
+
+  static void ExpectWhole(const Piece& piece) {
+    Expect(piece);
+    if (!WithRecords()) return;
+    const unsigned char* record = Record(piece);
+    for (size_t i = 0; i < kRecordBytes; ++i) MALLOW_CHECK(record[i] == piece.fill);
+  }
+
+  Piece Take() {
+    std::swap(live_[random_.Below(live_.size())], live_.back());
+    const Piece piece = live_.back();
+    live_.pop_back();
+    usable_bytes_ -= UsableBytes(piece.p);
+    ExpectWhole(piece);
+    return piece;
+  }
+
+  void Release(const Piece& piece) {
+    if (random_.Below(2) == 0 || piece.bytes == 0) return Free(piece.p);
+    if (!TryFree(piece.p)) FreeSlow(piece.p);
+  }
+
+  void Receive(Piece piece) { Keep(piece); }
 
   void ResizeAny() {
-    Block block = TakeAny();
-    Expect(block, block.fill, "overwritten before it was resized");
-    const size_t wanted = random_() % (2 * block.bytes + 1);
-    if (ResizeInPlace(block.p, wanted)) {
-      if (UsableBytes(block.p) < wanted) Fail(seed_, "too short after resizing", block);
-      block.bytes = Min(block.bytes, wanted);
-      Expect(block, block.fill, "lost by resizing");
-      block.bytes = wanted;
-      memset(block.p, block.fill, wanted);
+    Piece piece = Take();
+    const size_t wanted = random_.Below(2 * piece.bytes + 1);
+    if (ResizeInPlace(piece.p, wanted)) {
+      piece.bytes = Min(piece.bytes, wanted);
+      ExpectWhole(piece);
+      piece.bytes = wanted;
     }
-    live_.push_back(block);
+    Keep(piece);
   }
 
-  void ExchangeAny() {
-    const std::lock_guard<std::mutex> lock(exchange_mutex);
-    exchange.push_back(TakeAny());
-    if (exchange.size() > 100) {
-      live_.push_back(exchange.front());
-      exchange.erase(exchange.begin());
-    }
-  }
-
-  const unsigned seed_;
-  std::mt19937_64 random_;
-  std::vector<Block> live_;
+  FuzzRandom random_{0};
+  std::vector<Piece> live_;
+  uint64_t usable_bytes_ = 0;
 };
 
-bool IsValid() {
-  for (SizeClass c = 1; c < kClassCount; ++c) {
-    if (!central_lists[c].IsValid(c) || !transfer_caches[c].IsValid(c)) return false;
+// A thread that plays one round at a time.
+class Worker {
+ public:
+  Worker() : thread_([this] { Run(); }) {}
+  ~Worker() {
+    steps_ = 0;
+    begin_.release();
+    thread_.join();
   }
-  return page_heap.IsValid();
-}
 
-int Run(unsigned seed, int seconds) {
-  const Clock::time_point end = Clock::now() + std::chrono::seconds(seconds);
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < 3; ++i) {
-    threads.emplace_back([seed, i, end] {
-      // Short lives, so that threads come and go.
-      for (unsigned life = 0; Clock::now() < end; ++life) {
-        const Clock::time_point death = Min(end, Clock::now() + std::chrono::milliseconds(500));
-        std::thread([=] { Player(seed * 1000 + life * 3 + i).PlayUntil(death); }).join();
+  void Begin(Player& player, uint64_t seed, size_t steps) {
+    player_ = &player;
+    seed_ = seed;
+    steps_ = steps;
+    begin_.release();
+  }
+  void Wait() { end_.acquire(); }
+
+ private:
+  void Run() {
+    for (;;) {
+      begin_.acquire();
+      if (steps_ == 0) return;
+      player_->Play(seed_, steps_);
+      end_.release();
+    }
+  }
+
+  Player* player_ = nullptr;
+  uint64_t seed_ = 0;
+  size_t steps_ = 0;
+  std::binary_semaphore begin_{0};
+  std::binary_semaphore end_{0};
+  std::thread thread_;
+};
+
+class Game {
+ public:
+  explicit Game(FuzzInput input) : input_(input), players_(2 + input_.Below(3)) {
+    for (size_t i = 0; i < players_.size(); ++i) workers_.push_back(std::make_unique<Worker>());
+    Failures::Plan(input_.Below(65536), input_.OneIn(2) ? 0 : 1 + input_.Below(8));
+    os::ReplaceMemoryFunctions(&kFailingMemory);
+  }
+
+  void Play() {
+    // A round is many operations: few of them make an input.
+    for (int round = 0; round < 40 && !input_.done(); ++round) {
+      PlayRound();
+      CheckSums();
+      if (round % 8 == 0) CheckInvariants();
+    }
+    Failures::Plan(0, 0);
+    for (Player& player : players_) player.FreeAll();
+    workers_.clear();
+    Trim(0);
+    CheckInvariants();
+    CheckSums();
+    os::ReplaceMemoryFunctions(nullptr);
+  }
+
+ private:
+  void PlayRound() {
+    switch (input_.Operation(8)) {
+      case 0:
+      case 1:
+        return PlayInTurn();
+      case 2:
+        return AnyPlayer().HandTo(AnyPlayer());
+      case 3: {
+        // The blocks stay when a thread ends, and another thread goes on with them.
+        const size_t chosen = input_.Below(workers_.size());
+        workers_[chosen].reset();
+        workers_[chosen] = std::make_unique<Worker>();
+        return;
       }
-    });
+      default:
+        return PlayAtOnce();
+    }
   }
-  while (Clock::now() < end) {
-    if (!IsValid()) return fprintf(stderr, "seed %u: an invariant is broken\n", seed), 1;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+
+  Player& AnyPlayer() { return players_[input_.Below(players_.size())]; }
+
+  void PlayInTurn() {
+    for (uint64_t turns = 1 + input_.Below(16); turns > 0; --turns) {
+      Worker& worker = *workers_[input_.Below(workers_.size())];
+      Begin(worker, AnyPlayer(), 1 + input_.Below(4));
+      worker.Wait();
+      CheckSums();
+    }
   }
-  for (std::thread& thread : threads) thread.join();
-  for (const Block& block : exchange) Free(block.p);
-  Trim(0);
-  const Statistics statistics = GetStatistics();
-  if (!IsValid() || statistics.in_use_bytes != 0) {
-    return fprintf(stderr, "seed %u: %zu bytes left\n", seed, static_cast<size_t>(statistics.in_use_bytes)),
-           1;
+
+  void PlayAtOnce() {
+    for (size_t i = 0; i < players_.size(); ++i) Begin(*workers_[i], players_[i], 1 + input_.Below(400));
+    for (const auto& worker : workers_) worker->Wait();
   }
-  return 0;
-}
+
+  void Begin(Worker& worker, Player& player, size_t steps) {
+    fuzz_operations += steps;
+    worker.Begin(player, input_.Below(65536), steps);
+  }
+
+  void CheckSums() {
+    const Statistics total = GetStatistics();
+    MALLOW_CHECK(total.system_bytes == total.in_use_bytes + total.free_bytes() + total.tail_bytes);
+    MALLOW_CHECK(total.returned_bytes <= total.page_heap_bytes);
+    uint64_t blocks = 0, usable = 0;
+    for (const Player& player : players_) {
+      blocks += player.blocks();
+      usable += player.usable_bytes();
+    }
+    MALLOW_CHECK(total.in_use_blocks == blocks && total.in_use_bytes == usable);
+  }
+
+  void CheckInvariants() {
+    MALLOW_CHECK(page_heap.IsValid());
+    for (SizeClass c = 1; c < kClassCount; ++c) {
+      MALLOW_CHECK(central_lists[c].IsValid(c) && transfer_caches[c].IsValid(c));
+    }
+  }
+
+  FuzzInput input_;
+  std::vector<Player> players_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
 
 }  // namespace
 }  // namespace mallow::heap
 
-int main(int argc, char** argv) {
-  const unsigned seed = argc > 1 ? static_cast<unsigned>(atoi(argv[1])) : 1;
-  const int seconds = argc > 2 ? atoi(argv[2]) : 10;
-  return mallow::heap::Run(seed, seconds);
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  mallow::heap::WithRecords();
+  mallow::heap::Game({data, size}).Play();
+  return 0;
 }

@@ -1,0 +1,201 @@
+// PageHeap against a map of its live spans and what the program wrote into them, with a system that fails now and then.
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "base/fuzz.h"
+#include "heap/fuzz_memory.h"
+#include "heap/page_heap.h"
+
+namespace mallow::heap {
+namespace {
+
+struct Live {
+  Span* span;
+  uint64_t mark;  // the first word of every page
+};
+
+class Game {
+ public:
+  explicit Game(FuzzInput input) : input_(input) {
+    RewindableMemory::Install(input_.Below(65536));
+    heap_->SetRecordBytes(input_.OneIn(2) ? 0 : size_t{8} << input_.Below(3));
+    Failures::Plan(input_.Below(65536), input_.OneIn(2) ? 0 : 2 + input_.Below(20));
+  }
+
+  void Play() {
+    while (!input_.done()) {
+      Step();
+      CheckTotals();
+    }
+    Failures::Plan(0, 0);
+    while (!live_.empty()) FreeOne(live_.begin());
+    heap_->ReleaseDownTo(0);
+    CheckTotals();
+    const PageHeap::Totals totals = heap_->GetTotals();
+    MALLOW_CHECK(totals.free == totals.system && totals.large == 0 && totals.large_count == 0);
+    RewindableMemory::Rewind();
+    os::ReplaceMemoryFunctions(nullptr);
+  }
+
+ private:
+  using LiveMap = std::map<PageId, Live>;
+
+  void Step() {
+    switch (input_.Operation(16)) {
+      case 0:
+      case 1:
+      case 2:
+        return Born(heap_->AllocateSmall(1 + input_.Below(kClassCount - 1)));
+      case 3:
+      case 4:
+      case 5:
+        return AllocateLarge(1);
+      case 6:
+        return AllocateLarge(Pages{1} << input_.Below(10));
+      case 7:
+      case 8:
+        return Resize();
+      case 9:
+        return Release();
+      case 10:
+        return AllocateMetadata();
+      default:
+        if (!live_.empty()) FreeOne(Any());
+    }
+  }
+
+  LiveMap::iterator Any() { return std::next(live_.begin(), static_cast<long>(input_.Below(live_.size()))); }
+
+  void AllocateLarge(Pages alignment) {
+    // Rarely so long that it is released at once.
+    const Pages pages = 1 + input_.Magnitude(pages_ < 2000 ? (input_.OneIn(255) ? 6000 : 200) : 8);
+    Span* span = heap_->AllocateLarge(pages, alignment);
+    if (span == nullptr) return;
+    MALLOW_CHECK(span->state == SpanState::kLarge && span->pages == pages && span->page % alignment == 0);
+    ++large_count_;
+    large_ += pages;
+    Born(span);
+  }
+
+  // Null is the answer to a failure of the system only; the totals are compared after every step.
+  void Born(Span* span) {
+    if (span == nullptr) return;
+    const auto behind = live_.lower_bound(span->page);
+    MALLOW_CHECK(behind == live_.end() || span->end() <= behind->first);
+    MALLOW_CHECK(behind == live_.begin() || std::prev(behind)->second.span->end() <= span->page);
+    MALLOW_CHECK(RewindableMemory::Holds(span->start(), span->pages * kPageBytes));
+    if (span->state == SpanState::kSmall) CheckSmall(span);
+    MALLOW_CHECK((span->records != nullptr) == (heap_->record_bytes() != 0));
+    for (PageId page = span->page; page < span->end(); ++page) {
+      const uint64_t* word = reinterpret_cast<const uint64_t*>(AddressOf(page));
+      MALLOW_CHECK(PageMap::StateOf(page) != PageState::kForeign);
+      MALLOW_CHECK(PageMap::StateOf(page) != PageState::kClean || (word[0] == 0 && word[kWords - 1] == 0));
+    }
+    pages_ += span->pages;
+    live_[span->page] = {span, ++marks_};
+    Write(span->page, span->end(), marks_);
+  }
+
+  void CheckSmall(Span* span) {
+    const SizeClassInfo& info = Info(span->size_class);
+    ++small_spans_[span->size_class];
+    MALLOW_CHECK(span->pages == info.pages && span->objects == info.objects &&
+                 span->free_objects == info.objects);
+    for (PageId page = span->page; page < span->page + span->marked_pages(); ++page) {
+      MALLOW_CHECK(PageMap::SpanOf(page) == span && PageMap::ClassOf(AddressOf(page)) == span->size_class);
+    }
+    if (span->records != nullptr) memset(span->records, 0xa5, info.objects * heap_->record_bytes());
+    for (uint32_t i = 0; i < span->objects; ++i) MALLOW_CHECK(span->free_bits[i / 64] >> (i % 64) & 1);
+  }
+
+  void FreeOne(LiveMap::iterator live) {
+    Span* span = live->second.span;
+    CheckContents(live->second, span->pages);
+    const PageId page = span->page;
+    if (span->state == SpanState::kLarge) {
+      --large_count_;
+      large_ -= span->pages;
+    } else {
+      --small_spans_[span->size_class];
+    }
+    pages_ -= span->pages;
+    live_.erase(live);
+    heap_->Free(span);
+    MALLOW_CHECK(PageMap::ClassOf(AddressOf(page)) == 0);
+  }
+
+  void Resize() {
+    if (live_.empty()) return;
+    const auto& [page, live] = *Any();
+    if (live.span->state != SpanState::kLarge) return;
+    const Pages before = live.span->pages;
+    const Pages wanted = 1 + input_.Below(before * 2);
+    const bool done = heap_->Resize(live.span, wanted);
+    MALLOW_CHECK(live.span->page == page && live.span->pages == (done ? wanted : before));
+    CheckContents(live, Min(before, live.span->pages));
+    const auto behind = live_.upper_bound(page);
+    MALLOW_CHECK(behind == live_.end() || live.span->end() <= behind->first);
+    large_ += live.span->pages - before;
+    pages_ += live.span->pages - before;
+    Write(page, live.span->end(), live.mark);
+  }
+
+  void Release() {
+    const Pages keep = input_.Magnitude(10000);
+    const PageHeap::Totals before = heap_->GetTotals();
+    const bool some = heap_->ReleaseDownTo(keep);
+    const PageHeap::Totals after = heap_->GetTotals();
+    MALLOW_CHECK(some == (after.returned > before.returned));
+  }
+
+  void AllocateMetadata() {
+    const size_t bytes = 1 + input_.Magnitude(5000);
+    auto* p = static_cast<unsigned char*>(heap_->AllocateMetadata(bytes, size_t{1} << input_.Below(8)));
+    if (p == nullptr) return;
+    MALLOW_CHECK(RewindableMemory::Holds(p, bytes) && p[0] == 0 && p[bytes - 1] == 0);
+    memset(p, 0x5a, bytes);
+  }
+
+  void Write(PageId begin, PageId end, uint64_t mark) {
+    for (PageId page = begin; page < end; ++page) {
+      uint64_t* word = reinterpret_cast<uint64_t*>(AddressOf(page));
+      word[0] = word[kWords - 1] = mark;
+    }
+  }
+
+  void CheckContents(const Live& live, Pages pages) {
+    for (PageId page = live.span->page; page < live.span->page + pages; ++page) {
+      const uint64_t* word = reinterpret_cast<const uint64_t*>(AddressOf(page));
+      MALLOW_CHECK(word[0] == live.mark && word[kWords - 1] == live.mark);
+    }
+  }
+
+  void CheckTotals() {
+    const PageHeap::Totals totals = heap_->GetTotals();
+    MALLOW_CHECK(totals.large == large_ && totals.large_count == large_count_);
+    MALLOW_CHECK(totals.free + pages_ == totals.system && totals.returned <= totals.free);
+    MALLOW_CHECK(totals.system * kPageBytes <= RewindableMemory::mapped_bytes());
+    for (SizeClass c = 1; c < kClassCount; ++c) MALLOW_CHECK(totals.small_spans[c] == small_spans_[c]);
+    MALLOW_CHECK(heap_->IsValid());
+  }
+
+  static constexpr size_t kWords = kPageBytes / sizeof(uint64_t);
+
+  FuzzInput input_;
+  const std::unique_ptr<PageHeap> heap_ = std::make_unique<PageHeap>();
+  LiveMap live_;
+  uint64_t marks_ = 0;
+  Pages pages_ = 0;
+  Pages large_ = 0;
+  size_t large_count_ = 0;
+  size_t small_spans_[kClassCount] = {};
+};
+
+}  // namespace
+}  // namespace mallow::heap
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  mallow::heap::Game({data, size}).Play();
+  return 0;
+}
