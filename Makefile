@@ -47,13 +47,20 @@ test: ## Run everything that must hold before a change lands (under 20 minutes o
 	@$(MAKE) all
 	@$(GO) run ./tools/suite -j $(JOBS)
 
-bench: all ## Measure against glibc and the peers, and print the tables
+bench: all ## Measure what recording costs, and print the table
 	@bench/run
 
 fast-path: build/release/Makefile ## Write down anew what the hit paths execute (after a change of them)
 	cmake --preset release -DMALLOW_TESTS=ON
 	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared program_single_step
 	$(GO) test -count=1 ./test/fast_path -update
+
+bench-malloc: all peers ## Measure libmallow against other mallocs, and draw the plots
+	@bench/run -malloc
+
+peers: ## Fetch and build the mallocs to compare with, into build/peers
+	@tools/setup.sh bench || true
+	@bench/peers/build.sh
 
 tidy: ## Check formatting, layers, words and scripts
 	@$(GO) run ./tools/tidy

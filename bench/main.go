@@ -1,13 +1,16 @@
-// Bench measures what recording costs and whether libmallow is slower than glibc, and writes the tables to
-// bench/results. `make bench` builds everything and runs it; it runs alone on the machine, by a lock.
+// Bench measures what recording costs, and libmallow against other mallocs, and writes the tables to bench/results.
+// `make bench` and `make bench-malloc` build everything and run it; it runs alone on the machine, by a lock.
 //
-//	bench/run [-rounds N] [-only recording|allocator] [-match TEXT] [-scale N] [-build FOLDER] [-results FOLDER]
+//	bench/run [-rounds N] [-match TEXT] [-scale N] [-build FOLDER] [-results FOLDER]
+//	bench/run -malloc [-group GROUP] [-allocators NAME,...] and the same
 //
-// One round runs every workload once in every mode, all in random order, so that a slow moment of the machine falls on
-// all of them alike.
+// One round runs every workload once in every mode, or on every allocator, all in random order, so that a slow moment of
+// the machine falls on all of them alike.
 package main
 
 import (
+	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,62 +31,60 @@ func main() {
 }
 
 func bench(out io.Writer) error {
-	rounds := flag.Int("rounds", 7, "how often every workload runs in every mode")
-	only := flag.String("only", "", "recording or allocator: only that table")
+	rounds := flag.Int("rounds", 0, "how often every workload runs in every mode (default 7, with -malloc 5)")
+	only := flag.String("only", "recording", "recording, or malloc: which comparison")
+	malloc := flag.Bool("malloc", false, "short for -only malloc")
 	match := flag.String("match", "", "only workloads whose name contains this")
+	group := flag.String("group", "", "of malloc: only rows of this group, one of "+strings.Join(allGroups, ", "))
+	allocators := flag.String("allocators", "", "of malloc: only these, by name or as NAME=LIBRARY, with commas between them")
 	scale := flag.Int("scale", 1, "divide the work by this, to try the runner out")
 	build := flag.String("build", "build", "where mallow and libmallow.so lie")
 	folder := flag.String("results", filepath.Join("bench", "results"), "where the tables go")
 	flag.Parse()
+	if *scale < 1 || *rounds < 0 || flag.NArg() > 0 {
+		return errors.New("-scale and -rounds are at least 1, and there are no arguments but flags; -h lists them")
+	}
 
 	unlock, err := lockMachine()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	work, err := filepath.Abs(filepath.Join("build", "bench"))
-	if err != nil {
-		return err
+	switch {
+	case *malloc || *only == "malloc":
+		return compareAllocators(mallocOptions{cmp.Or(*rounds, 5), *scale, *match, *group, *allocators, *build, *folder}, out)
+	case *only == "recording":
+		return measureRecording(cmp.Or(*rounds, 7), *scale, *match, *build, *folder, out)
 	}
+	return fmt.Errorf("-only %s: there are recording and malloc", *only)
+}
+
+// measureRecording measures what recording costs.
+func measureRecording(rounds, scale int, match, build, folder string, out io.Writer) error {
+	work := absolute(filepath.Join("build", "bench"))
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return err
 	}
-	measurer, err := newMeasurer(work, *build)
+	measurer, err := newMeasurer(work, build)
 	if err != nil {
 		return err
 	}
-	of := commit() // now: the tree may move on while this runs
-	recording, allocator, err := prepare(work, *scale)
+	head := heading(commit(), rounds) // now: the tree may move on while this runs
+	works, err := prepare(work, scale)
 	if err != nil {
 		return err
 	}
-	for _, table := range []struct {
-		name, title string
-		works       []workload
-		write       func([]workload, results) string
-	}{
-		{"recording", "What recording costs", recording, recordingTable},
-		{"allocator", "libmallow against glibc's malloc", allocator, allocatorTable},
-	} {
-		if *only != "" && *only != table.name {
-			continue
-		}
-		works := slices.DeleteFunc(table.works, func(w workload) bool { return !strings.Contains(w.name, *match) })
-		head := heading(of, *rounds)
-		all, notes, err := measureAll(measurer, works, *rounds)
-		if err != nil {
-			return err
-		}
-		text := "# " + table.title + "\n\n" + head + notes + "\n" + table.write(works, all)
-		fmt.Fprintln(out, text)
-		if err := os.MkdirAll(*folder, 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(*folder, table.name+".md"), []byte(text), 0o644); err != nil {
-			return err
-		}
+	works = slices.DeleteFunc(works, func(w workload) bool { return !strings.Contains(w.name, match) })
+	all, notes, err := measureAll(measurer, works, rounds)
+	if err != nil {
+		return err
 	}
-	return nil
+	text := "# What recording costs\n\n" + head + notes + "\n" + recordingTable(works, all)
+	fmt.Fprintln(out, text)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "recording.md"), []byte(text), 0o644)
 }
 
 // lockMachine waits until no other benchmark runs here.

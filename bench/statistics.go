@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"math/rand"
 	"slices"
 )
@@ -18,10 +19,17 @@ func median(values []float64) float64 {
 // ratio is a ratio of medians with the bounds of its 95 % interval.
 type ratio struct{ value, low, high float64 }
 
-// ratioOf compares two series that ran interleaved, by the bootstrap: both are drawn anew 2,000 times.
+// ratioOf compares two series that ran interleaved, by the bootstrap.
 func ratioOf(values, base []float64) ratio {
-	const draws = 2000
-	random := rand.New(rand.NewSource(1))
+	return intervalOf(median(values)/median(base), drawRatios(1, values, base))
+}
+
+// bootstrapDraws is how often two series are drawn anew.
+const bootstrapDraws = 2000
+
+// drawRatios returns ratios of medians of both series drawn anew, with replacement.
+func drawRatios(seed int64, values, base []float64) []float64 {
+	random := rand.New(rand.NewSource(seed))
 	drawMedian := func(from []float64) float64 {
 		drawn := make([]float64, len(from))
 		for i := range drawn {
@@ -29,10 +37,25 @@ func ratioOf(values, base []float64) ratio {
 		}
 		return median(drawn)
 	}
-	ratios := make([]float64, draws)
+	ratios := make([]float64, bootstrapDraws)
 	for i := range ratios {
 		ratios[i] = drawMedian(values) / drawMedian(base)
 	}
-	slices.Sort(ratios)
-	return ratio{median(values) / median(base), ratios[draws*25/1000], ratios[draws*975/1000-1]}
+	return ratios
+}
+
+// intervalOf is a value with the interval that holds the middle 95 % of its draws.
+func intervalOf(value float64, draws []float64) ratio {
+	sorted := slices.Clone(draws)
+	slices.Sort(sorted)
+	return ratio{value, sorted[len(sorted)*25/1000], sorted[len(sorted)*975/1000-1]}
+}
+
+// geometricMean is 1 of nothing.
+func geometricMean(values []float64) float64 {
+	sum := 0.0
+	for _, value := range values {
+		sum += math.Log(value)
+	}
+	return math.Exp(sum / float64(max(1, len(values))))
 }

@@ -57,25 +57,6 @@ func recordingTable(works []workload, all results) string {
 	return text.String()
 }
 
-// allocatorTable has one row per workload: libmallow against glibc.
-func allocatorTable(works []workload, all results) string {
-	var text strings.Builder
-	text.WriteString("| workload | glibc CPU s | libmallow CPU s | CPU ratio | wall ratio | glibc RSS MB | libmallow RSS MB | verdict |\n")
-	text.WriteString("|---|---|---|---|---|---|---|---|\n")
-	for _, work := range works {
-		of := all[work.name]
-		if len(of[glibc]) == 0 || len(of[library]) == 0 {
-			continue
-		}
-		theirs, ours := series(of[glibc], cpuSeconds), series(of[library], cpuSeconds)
-		cpu := ratioOf(ours, theirs)
-		wall := ratioOf(series(of[library], wallSeconds), series(of[glibc], wallSeconds))
-		fmt.Fprintf(&text, "| %s | %.3f | %.3f | %v | %v | %.1f | %.1f | %s |\n", work.name, median(theirs), median(ours), cpu, wall,
-			median(series(of[glibc], megabytes)), median(series(of[library], megabytes)), verdict(cpu))
-	}
-	return text.String()
-}
-
 func verdict(r ratio) string {
 	switch {
 	case r.high < 1:

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes sure that what mallow needs is on this machine: `setup.sh build` for the compilers,
-# `setup.sh test` for the packages of the test suite as well. Silent and quick when nothing is
+# `setup.sh test` for the packages of the test suite as well, `setup.sh bench` for the peers that the
+# benchmarks compare with. Silent and quick when nothing is
 # missing; as root it installs what is missing with apt-get, otherwise it names the command.
 # What it cannot bring about it names, and exits 1.
 set -u
@@ -25,7 +26,7 @@ missing_tools() {
 
 missing_packages() {
   command -v dpkg-query >/dev/null 2>&1 || return 0
-  for package in $(packages test); do
+  for package in $(packages "$1"); do
     # The status is literal: dpkg-query expands it.
     # shellcheck disable=SC2016
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s ' "$package"
@@ -75,4 +76,4 @@ check_go() {
 install_missing $(missing_tools)
 check_go
 # shellcheck disable=SC2046
-[ "$want" != test ] || install_missing $(missing_packages)
+[ "$want" = build ] || install_missing $(missing_packages "$want")
