@@ -38,9 +38,10 @@ library: build/release/Makefile
 	@$(call put,build/release/libmallow/libmallow.a,build/libmallow.a)
 
 # Without the tests, which need more packages; `make test` adds them to the same folder.
-build/release/Makefile:
+build/release/Makefile: CMakeLists.txt CMakePresets.json libmallow/CMakeLists.txt packaging/CMakeLists.txt
 	@tools/setup.sh build
 	cmake --preset release -DMALLOW_TESTS=OFF
+	@touch $@
 
 test: ## Run everything that must hold before a change lands (under 20 minutes on 2 cores)
 	@tools/setup.sh test
@@ -52,7 +53,7 @@ bench: all ## Measure what recording costs, and print the table
 
 fast-path: build/release/Makefile ## Write down anew what the hit paths execute (after a change of them)
 	cmake --preset release -DMALLOW_TESTS=ON
-	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared program_single_step
+	$(CMAKE_BUILD) build/release -j$(JOBS) --target mallow_shared mallow_minimal_shared program_single_step
 	$(GO) test -count=1 ./test/fast_path -update
 
 bench-malloc: all peers ## Measure libmallow against other mallocs, and draw the plots

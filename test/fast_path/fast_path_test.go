@@ -269,6 +269,17 @@ func TestNothingForRecording(t *testing.T) {
 	}
 }
 
+// The minimal library, which has no recorder at all, executes the same instructions.
+func TestMinimalLibraryHitsAlike(t *testing.T) {
+	whole := hits(t, harness.Library(t))
+	minimal := hits(t, harness.Built(t, "libmallow_minimal.so", "libmallow/libmallow_minimal.so"))
+	for n, h := range whole {
+		if with, without := h.listing(), minimal[n].listing(); with != without {
+			t.Errorf("%s executes with the recorder\n%sand without it\n%s", h.name, with, without)
+		}
+	}
+}
+
 // While a process is recorded no call is a hit: what the tests above look for must then be found.
 func TestRecordedCallsAreNoHits(t *testing.T) {
 	for _, h := range hits(t, harness.Library(t), "MALLOW_OPTIONS=record="+t.TempDir()) {

@@ -1,0 +1,104 @@
+package internals
+
+import (
+	"debug/elf"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+// account is the kernel's of a process that has only just started.
+type account struct{ resident, anonymous int64 }
+
+var accountLine = regexp.MustCompile(`(?m)^(Rss|Anonymous): +(\d+) kB$`)
+
+// start runs start_memory on a malloc; "" is that of libc.
+func start(t *testing.T, library, arguments string) account {
+	t.Helper()
+	command := harness.Command{Arguments: append([]string{harness.Program(t, "programs/start_memory")}, strings.Fields(arguments)...)}
+	if library != "" {
+		command.Settings = []string{"LD_PRELOAD=" + library}
+	}
+	run := harness.Run(t, command)
+	if run.Status != 0 {
+		t.Fatalf("start_memory %s ended with %s", arguments, run.Ending())
+	}
+	var a account
+	for _, m := range accountLine.FindAllStringSubmatch(run.Output, -1) {
+		kilobytes, err := strconv.ParseInt(m[2], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m[1] == "Rss" {
+			a.resident = kilobytes << 10
+		} else {
+			a.anonymous = kilobytes << 10
+		}
+	}
+	if a.resident == 0 || a.anonymous == 0 {
+		t.Fatalf("the kernel's account is incomplete:\n%s", run.Output)
+	}
+	return a
+}
+
+// median of three runs: the place of the stack and of the libraries differs by a page or two.
+func median(t *testing.T, library, arguments string, of func(account) int64) int64 {
+	t.Helper()
+	a, b, c := of(start(t, library, arguments)), of(start(t, library, arguments)), of(start(t, library, arguments))
+	return max(min(a, b), min(max(a, b), c))
+}
+
+// TestStartUpMemory: what libmallow takes at the start of a process stays below what the page says. Memory of its own
+// is the private memory that a process with libmallow has and one that never allocates on libc has not, so the
+// pages of the blocks themselves are in it.
+func TestStartUpMemory(t *testing.T) {
+	library := harness.Library(t)
+	anonymous := func(a account) int64 { return a.anonymous }
+	alone := median(t, "", "0 1 1", anonymous)
+	measured := map[string]int64{
+		"nothing":     median(t, library, "0 1 1", anonymous) - alone,
+		"one block":   median(t, library, "1 16 16", anonymous) - alone,
+		"every power": median(t, library, "1 16 262144", anonymous) - alone,
+		"resident":    median(t, library, "0 1 1", func(a account) int64 { return a.resident }),
+	}
+	for _, bound := range bounds(t, "start") {
+		bytes, known := measured[bound.origin]
+		t.Logf("%s: %d KiB, at most %s", bound.origin, bytes>>10, bound.text)
+		if !known {
+			t.Errorf("%s: nothing measures %q", bound.place, bound.origin)
+		} else if float64(bytes) > bound.value {
+			t.Errorf("%s says at most %s at the start (%s), but it is %d KiB", bound.place, bound.text, bound.origin, bytes>>10)
+		}
+	}
+}
+
+// TestLibrarySizes: the libraries are no longer than the page says, without what debuggers read.
+func TestLibrarySizes(t *testing.T) {
+	for _, bound := range bounds(t, "size") {
+		path := harness.Built(t, bound.origin, "libmallow/"+bound.origin)
+		bytes := loaded(t, path)
+		t.Logf("%s: %d KiB, at most %s", bound.origin, bytes>>10, bound.text)
+		if float64(bytes) > bound.value {
+			t.Errorf("%s says that %s has at most %s, but it has %d bytes", bound.place, bound.origin, bound.text, bytes)
+		}
+	}
+}
+
+// loaded is the part of a shared library's file that a process maps.
+func loaded(t *testing.T, path string) (bytes int64) {
+	t.Helper()
+	file, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, segment := range file.Progs {
+		if segment.Type == elf.PT_LOAD {
+			bytes += int64(segment.Filesz)
+		}
+	}
+	return bytes
+}
