@@ -1,6 +1,7 @@
-# Builds documents, writes them as JSON, reads them back and indexes them, six times.
+# Builds documents, writes them as JSON, reads them back and indexes them, six times or as often as its argument says.
 import json
 import random
+import sys
 
 random.seed(3)
 
@@ -16,7 +17,7 @@ def document(number):
 
 
 total = 0
-for _ in range(6):
+for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 6):
     documents = [document(number) for number in range(9000)]
     text = json.dumps(documents)
     loaded = json.loads(text)
