@@ -1,0 +1,125 @@
+package install
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+// makeTarget runs a target of the Makefile on what is built: with -o, make takes `all` for done.
+func makeTarget(t *testing.T, arguments ...string) harness.Result {
+	t.Helper()
+	return harness.Run(t, harness.Command{
+		Arguments: append([]string{tool(t, "make", "make"), "-s", "-o", "all"}, arguments...),
+		Directory: harness.Root(),
+	})
+}
+
+// files lists what is below a folder, sorted; "" when it does not exist.
+func files(t *testing.T, folder string) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !entry.IsDir() {
+			relative, _ := filepath.Rel(folder, path)
+			found = append(found, relative)
+		}
+		return nil
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	return found
+}
+
+var ofMallow = []string{
+	"bin/mallow",
+	"include/mallow/mallow.h", "include/mallow/tc.h", "include/mallow/tc_extension.h",
+	"lib/cmake/mallow/mallow-config-version.cmake", "lib/cmake/mallow/mallow-config.cmake",
+	"lib/cmake/mallow/mallow-targets-relwithdebinfo.cmake", "lib/cmake/mallow/mallow-targets.cmake",
+	"lib/libmallow.a", "lib/libmallow.so", "lib/libmallow_minimal.a", "lib/libmallow_minimal.so",
+	"lib/pkgconfig/mallow-minimal-static.pc", "lib/pkgconfig/mallow-minimal.pc",
+	"lib/pkgconfig/mallow-static.pc", "lib/pkgconfig/mallow.pc",
+	"share/doc/mallow/LICENSE",
+}
+
+var ofTcmalloc = []string{
+	"include/google/malloc_extension_c.h", "include/google/tcmalloc.h",
+	"include/gperftools/malloc_extension_c.h", "include/gperftools/tcmalloc.h",
+	"lib/libtcmalloc.a", "lib/libtcmalloc.so", "lib/libtcmalloc.so.4",
+	"lib/libtcmalloc_minimal.a", "lib/libtcmalloc_minimal.so", "lib/libtcmalloc_minimal.so.4",
+	"lib/pkgconfig/libtcmalloc.pc", "lib/pkgconfig/libtcmalloc_minimal.pc",
+}
+
+// The Makefile installs build/release: these tests need the build of `make` itself.
+func needBuildOfMake(t *testing.T) {
+	t.Helper()
+	if buildFolder(t) != filepath.Join(harness.Root(), "build", "release") {
+		t.Skip("MALLOW_BUILD is not the build that make installs")
+	}
+	harness.CLI(t)
+}
+
+func TestMakeInstall(t *testing.T) {
+	needBuildOfMake(t)
+	stage := t.TempDir()
+	settings := []string{"PREFIX=/opt/with a blank", "DESTDIR=" + stage}
+	prefix := filepath.Join(stage, "opt", "with a blank")
+	theirs := filepath.Join(prefix, "include", "google", "theirs.h")
+	if err := os.MkdirAll(filepath.Dir(theirs), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(theirs, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(after string, want ...string) {
+		t.Helper()
+		want = append(want, "include/google/theirs.h")
+		slices.Sort(want)
+		if got := files(t, prefix); !slices.Equal(got, want) {
+			t.Fatalf("after %s there is\n%s\nnot\n%s", after, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	for _, step := range []struct {
+		target string
+		want   []string
+	}{
+		{"install", ofMallow},
+		{"install-tcmalloc", slices.Concat(ofMallow, ofTcmalloc)},
+		{"uninstall", nil},
+	} {
+		result := makeTarget(t, append([]string{step.target}, settings...)...)
+		if result.Status != 0 {
+			t.Fatalf("make %s: %s\n%s", step.target, result.Ending(), result.Errors)
+		}
+		expect(step.target, step.want...)
+	}
+}
+
+func TestInstalledCommandRuns(t *testing.T) {
+	needBuildOfMake(t)
+	mallow := filepath.Join(tree(t), "bin", "mallow")
+	if output := must(t, harness.Command{Arguments: []string{mallow, "version"}}); !strings.HasPrefix(output, "mallow ") {
+		t.Errorf("%q", output)
+	}
+}
+
+func TestPrefixMustBeAbsolute(t *testing.T) {
+	needBuildOfMake(t)
+	result := makeTarget(t, "install", "PREFIX=here")
+	if result.Status == 0 || !strings.Contains(result.Errors, "PREFIX must be an absolute path, and is 'here'") {
+		t.Errorf("%s: %s", result.Ending(), result.Errors)
+	}
+	if _, err := os.Stat(filepath.Join(harness.Root(), "here")); err == nil {
+		t.Error("something was written")
+	}
+}
