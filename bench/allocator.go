@@ -90,8 +90,8 @@ func debianPeer(peer allocator, library string) (allocator, error) {
 // library of one's own. libmallow must be among them, and one other.
 func chooseAllocators(names, library string, peers []allocator) ([]allocator, error) {
 	known := append([]allocator{
-		{name: system, family: system, version: firstLine("ldd", "--version"), origin: "the system's"},
-		{name: ours, family: ours, library: library, origin: "this tree"},
+		{name: system, family: system, version: glibcVersion(), origin: "the system's"},
+		{name: ours, family: ours, library: library, version: commit(), origin: "this tree"},
 	}, peers...)
 	if names == "" {
 		return known, nil
@@ -186,6 +186,14 @@ func absolute(path string) string {
 		return path
 	}
 	return full
+}
+
+func glibcVersion() string {
+	words := strings.Fields(firstLine("getconf", "GNU_LIBC_VERSION"))
+	if len(words) < 2 {
+		return "unknown"
+	}
+	return words[1]
 }
 
 // firstLine returns the first line that a command prints, empty when it fails.

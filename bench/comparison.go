@@ -94,7 +94,7 @@ type mean struct {
 	ratio ratio
 	blind float64
 	worst comparison
-	above []comparison
+	above int // how many are shown above the limit
 }
 
 // meanOf returns a mean of no rows for no comparisons.
@@ -105,7 +105,7 @@ func meanOf(all []comparison) mean {
 	}
 	for _, c := range all {
 		if c.isAbove() {
-			result.above = append(result.above, c)
+			result.above++
 		}
 	}
 	result.worst = slices.MaxFunc(all, func(a, b comparison) int { return cmp.Compare(a.ratio.value, b.ratio.value) })
@@ -119,14 +119,6 @@ func meanOf(all []comparison) mean {
 	result.ratio = intervalOf(over(func(c comparison) float64 { return c.ratio.value }), draws)
 	result.blind = over(func(c comparison) float64 { return c.blind })
 	return result
-}
-
-// rowName is one for all points of a series.
-func (f figure) rowName() string {
-	if f.series == "" {
-		return f.row
-	}
-	return f.row + ", " + f.series
 }
 
 // byRow puts those together that bear one name, in their order.

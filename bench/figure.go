@@ -25,11 +25,32 @@ type figure struct {
 	values     map[string][]float64
 }
 
-func (f figure) name() string {
-	if f.series == "" {
+// rowName is one for all points of a series, and for all t-tests of as many threads, in however many processes they ran.
+func (f figure) rowName() string {
+	switch {
+	case f.series == "":
 		return f.row
+	case f.group == "ttest":
+		return "t-test1, " + threadsText(f.series)
 	}
-	return fmt.Sprintf("%s, %s, %s", f.row, f.series, bytesText(f.x))
+	return f.row + ", " + f.series
+}
+
+func (f figure) name() string {
+	switch {
+	case f.series == "":
+		return f.row
+	case f.group == "ttest":
+		return f.rowName() + ", up to " + bytesText(f.x)
+	}
+	return f.rowName() + ", " + bytesText(f.x)
+}
+
+func threadsText(count string) string {
+	if count == "1" {
+		return "1 thread"
+	}
+	return count + " threads"
 }
 
 // bytesText writes a size as one says it: 48, 4K, 1.5M.
@@ -76,6 +97,9 @@ func rowFigures(row mallocRow, runs []mallocRun) ([]figure, error) {
 	figures := []figure{whole(peakRSS, mallocRun.rss)}
 	if row.group == "curve" || row.group == "ttest" {
 		points, err := pointFigures(row, runs)
+		if len(points) > 0 && row.group == "ttest" && ofOnePoint(points) {
+			figures[0].series, figures[0].x = points[0].series, points[0].x
+		}
 		return append(figures, points...), err
 	}
 	figures = append(figures, whole(cpuTime, mallocRun.cpu), whole(wallTime, mallocRun.wall))
@@ -88,6 +112,11 @@ func rowFigures(row mallocRow, runs []mallocRun) ([]figure, error) {
 		figures = append(figures, whole(rssOverLive, func(one mallocRun) float64 { return one.printed.metrics["rss_over_live"] }))
 	}
 	return figures, nil
+}
+
+// ofOnePoint holds where a process is one point, whose memory is the process's then.
+func ofOnePoint(points []figure) bool {
+	return !slices.ContainsFunc(points, func(f figure) bool { return f.series != points[0].series || f.x != points[0].x })
 }
 
 func pointFigures(row mallocRow, runs []mallocRun) ([]figure, error) {

@@ -39,7 +39,7 @@ func bench(out io.Writer) error {
 	allocators := flag.String("allocators", "", "of malloc: only these, by name or as NAME=LIBRARY, with commas between them")
 	scale := flag.Int("scale", 1, "divide the work by this, to try the runner out")
 	build := flag.String("build", "build", "where mallow and libmallow.so lie")
-	folder := flag.String("results", filepath.Join("bench", "results"), "where the tables go")
+	folder := flag.String("results", "", "where the tables go (default bench/results; build/bench/results for a part of -malloc)")
 	flag.Parse()
 	if *scale < 1 || *rounds < 0 || flag.NArg() > 0 {
 		return errors.New("-scale and -rounds are at least 1, and there are no arguments but flags; -h lists them")
@@ -50,11 +50,16 @@ func bench(out io.Writer) error {
 		return err
 	}
 	defer unlock()
+	results := cmp.Or(*folder, filepath.Join("bench", "results"))
 	switch {
 	case *malloc || *only == "malloc":
-		return compareAllocators(mallocOptions{cmp.Or(*rounds, 5), *scale, *match, *group, *allocators, *build, *folder}, out)
+		options := mallocOptions{cmp.Or(*rounds, 5), *scale, *match, *group, *allocators, *build, results}
+		if *folder == "" && options.isPartial() {
+			options.results = filepath.Join("build", "bench", "results")
+		}
+		return compareAllocators(options, out)
 	case *only == "recording":
-		return measureRecording(cmp.Or(*rounds, 7), *scale, *match, *build, *folder, out)
+		return measureRecording(cmp.Or(*rounds, 7), *scale, *match, *build, results, out)
 	}
 	return fmt.Errorf("-only %s: there are recording and malloc", *only)
 }

@@ -19,6 +19,11 @@ type mallocOptions struct {
 	results       string
 }
 
+// isPartial holds for runs that are not the whole comparison, whose tables must not take the place of its tables.
+func (o mallocOptions) isPartial() bool {
+	return o.scale != 1 || o.match != "" || o.group != "" || o.allocators != ""
+}
+
 // compareAllocators measures libmallow against its peers and writes the tables, the plots and the raw figures.
 func compareAllocators(options mallocOptions, out io.Writer) error {
 	folder, err := mallocFolder()
@@ -55,7 +60,15 @@ func compareAllocators(options mallocOptions, out io.Writer) error {
 		return err
 	}
 	table := &mallocTable{allocators: allocators, figures: figures, all: compareAll(figures), series: series, reasons: reasons}
-	return writeComparison(options.results, head, table, rows, out)
+	if err := writeComparison(options.results, head, table, rows, out); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if reason, found := series.failures[failureKey(row.name, ours)]; found {
+			return fmt.Errorf("%s could not run on %s: %s", row.name, ours, reason)
+		}
+	}
+	return nil
 }
 
 // runTimeout bounds one run of one row: what takes longer counts as failed.
@@ -173,5 +186,7 @@ func writeComparison(folder, head string, table *mallocTable, rows []mallocRow, 
 	if err := writeRaw(folder, table.series); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, "malloc.md"), []byte(text), 0o644)
+	path := filepath.Join(folder, "malloc.md")
+	fmt.Fprintf(os.Stderr, "wrote %s\n", path)
+	return os.WriteFile(path, []byte(text), 0o644)
 }

@@ -148,7 +148,7 @@ func (p plots) bySize(title string, figures []figure) string {
 	var charts []chart
 	for _, ofThreads := range byRow(sorted(figures, atThreads), func(f figure) string { return f.series }) {
 		y := axis{label: "M operations per second", text: number}
-		charts = append(charts, chart{ofThreads[0].series + " threads", mostAxis, y, p.lines(sorted(ofThreads, atSize), atSize, millionsPerSecond)})
+		charts = append(charts, chart{threadsText(ofThreads[0].series), mostAxis, y, p.lines(sorted(ofThreads, atSize), atSize, millionsPerSecond)})
 	}
 	return grid(title, charts)
 }

@@ -70,7 +70,7 @@ func (t *mallocTable) writeMeans() {
 				continue
 			}
 			t.line("| %s | %s | %d | %v | %.2f | %.2f %s | %d of %d |", group.title, of, m.rows, m.ratio, m.blind,
-				m.worst.ratio.value, m.worst.name(), len(m.above), len(t.comparisons(of, group.groups...)))
+				m.worst.ratio.value, m.worst.name(), m.above, len(t.comparisons(of, group.groups...)))
 		}
 	}
 	t.line("")
@@ -113,12 +113,12 @@ func (t *mallocTable) writeAllRounders() {
 
 // writeLost names what is shown above the limit, with the reason where one is known.
 func (t *mallocTable) writeLost() {
-	t.line("## Rows and points shown above 1.05\n")
+	t.line("## Rows and points whose time is shown above 1.05\n")
 	lost := 0
 	for _, group := range meanGroups {
 		for _, of := range group.of {
-			if of == peakRSS {
-				continue // judged as a mean
+			if of != cpuTime && of != wallTime {
+				continue
 			}
 			for _, c := range t.comparisons(of, group.groups...) {
 				if c.isAbove() {
@@ -172,7 +172,7 @@ func (t *mallocTable) writeRows(title string, of quantity, groups ...string) {
 	t.line("## %s\n", title)
 	t.writeHead("row")
 	for _, f := range rows {
-		t.line("| %s |%s%s", f.row, t.cells(f, format, func(value float64) float64 { return value / divisor }), judged(f))
+		t.line("| %s |%s%s", f.name(), t.cells(f, format, func(value float64) float64 { return value / divisor }), judged(f))
 	}
 	t.line("")
 }
