@@ -1,6 +1,7 @@
 // Tidy checks what a compiler does not: formatting, the order of the layers,
-// words and files that have no place in the repository, and scripts. Each
-// complaint says where, what and why. It is what `make tidy` calls.
+// words and files that have no place in the repository, links between pages,
+// and scripts. Each complaint says where, what and why. It is what `make tidy`
+// calls.
 package main
 
 import (
@@ -32,6 +33,7 @@ var checks = []func(*tree) []complaint{
 	checkGoLayers,
 	checkWords,
 	checkFiles,
+	checkLinks,
 	checkVersions,
 	checkScripts,
 }

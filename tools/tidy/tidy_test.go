@@ -39,6 +39,9 @@ func TestChecks(t *testing.T) {
 		"blanks":        {checkFiles, "a.go", "package a \n", "a.go:1: blanks at the end of the line"},
 		"data":          {checkFiles, "x/testdata/a", "as it is \r\n", ""},
 		"large":         {checkFiles, "a.bin", strings.Repeat("x\n", 1<<20), "2097152 bytes"},
+		"link":          {checkLinks, "docs/a.md", "# What is it?\n[a](a.md#what-is-it) [b](https://b.org) `x`\n    [c](c.md)\n", ""},
+		"dead link":     {checkLinks, "docs/a.md", "see\n[b](../b.md)\n", "docs/a.md:2: a link to b.md, which is not there"},
+		"dead heading":  {checkLinks, "docs/a.md", "[b](#b)\n", "a.md:1: a link to the heading #b of docs/a.md"},
 		"go format":     {checkGoFormat, "a.go", "package   a\n", "not as gofmt writes it"},
 		"versions":      {checkVersions, "CMakeLists.txt", "project(mallow VERSION 9.9.9 LANGUAGES C)\n", "version \"9.9.9\""},
 	} {
