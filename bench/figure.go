@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -14,6 +15,9 @@ const (
 	wallTime    quantity = "wall"
 	peakRSS     quantity = "peak RSS"
 	rssOverLive quantity = "RSS over live"
+	// These two are among the raw figures only.
+	systemTime quantity = "system time"
+	pageFaults quantity = "page faults"
 )
 
 // figure is one quantity of one row, or of one point of a curve, with its values on each allocator, a round each.
@@ -53,17 +57,17 @@ func threadsText(count string) string {
 	return count + " threads"
 }
 
-// bytesText writes a size as one says it: 48, 4K, 1.5M.
+// bytesText writes a size as one says it, exactly: 48, 4K, 1.5M, 4097.
 func bytesText(size float64) string {
 	for _, unit := range []struct {
 		of   float64
 		name string
 	}{{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}} {
-		if size >= unit.of {
-			return strconv.FormatFloat(size/unit.of, 'g', 4, 64) + unit.name
+		if size >= unit.of && math.Mod(size, unit.of/8) == 0 {
+			return strconv.FormatFloat(size/unit.of, 'f', -1, 64) + unit.name
 		}
 	}
-	return strconv.FormatFloat(size, 'g', 4, 64)
+	return strconv.FormatFloat(size, 'f', -1, 64)
 }
 
 // figuresOf sorts the runs by figure, in the order of the rows. Rows of curves and t-tests are judged by their points,
@@ -94,11 +98,17 @@ func rowFigures(row mallocRow, runs []mallocRun) ([]figure, error) {
 		}
 		return f
 	}
-	figures := []figure{whole(peakRSS, mallocRun.rss)}
+	figures := []figure{
+		whole(peakRSS, mallocRun.rss),
+		whole(systemTime, func(one mallocRun) float64 { return one.usage.sys }),
+		whole(pageFaults, func(one mallocRun) float64 { return float64(one.usage.minorFaults + one.usage.majorFaults) }),
+	}
 	if row.group == "curve" || row.group == "ttest" {
 		points, err := pointFigures(row, runs)
 		if len(points) > 0 && row.group == "ttest" && ofOnePoint(points) {
-			figures[0].series, figures[0].x = points[0].series, points[0].x
+			for i := range figures {
+				figures[i].series, figures[i].x = points[0].series, points[0].x
+			}
 		}
 		return append(figures, points...), err
 	}

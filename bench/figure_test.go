@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -24,10 +26,10 @@ func TestFiguresOfPoints(t *testing.T) {
 			printed: printed{points: []point{{"4", 64, []float64{10, 3}}, {"4", 1024, []float64{20, 6}}}}})
 	}
 	figures, err := figuresOf(rows, series)
-	if err != nil || len(figures) != 5 {
-		t.Fatalf("%d figures, %v: want the memory of the process, and CPU and wall of two points", len(figures), err)
+	if err != nil || len(figures) != 7 {
+		t.Fatalf("%d figures, %v: want memory, system time and faults of the process, and CPU and wall of two points", len(figures), err)
 	}
-	last := figures[4]
+	last := figures[6]
 	if last.name() != "t-test1, 4 threads, up to 1K" || last.of != wallTime || len(last.values[ours]) != 2 || last.values["jemalloc"] != nil {
 		t.Errorf("%+v", last)
 	}
@@ -51,9 +53,27 @@ func TestRowsThatDoNotSayWhatTheyMust(t *testing.T) {
 }
 
 func TestBytesText(t *testing.T) {
-	for size, want := range map[float64]string{8: "8", 1024: "1K", 1536: "1.5K", 4 << 20: "4M", 1 << 30: "1G"} {
+	for size, want := range map[float64]string{8: "8", 1024: "1K", 1536: "1.5K", 57345: "57345", 4 << 20: "4M", 1 << 30: "1G"} {
 		if got := bytesText(size); got != want {
 			t.Errorf("%v: %s, want %s", size, got, want)
 		}
+	}
+}
+
+func TestRawFiguresHoldEveryRound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "raw.csv")
+	figures := []figure{
+		{row: "loop, long", of: peakRSS, values: map[string][]float64{ours: {1 << 20, 2 << 20}}},
+		{row: "sizes", group: "curve", series: "touched", x: 64, of: cpuTime, values: map[string][]float64{ours: {5.5, 6}, system: {7, 8}}},
+	}
+	if err := writeRaw(path, []allocator{{name: system}, {name: ours}}, figures); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	want := "row,series,x,quantity,unit,glibc,libmallow\n" +
+		"\"loop, long\",,,peak RSS,bytes,,1.0486e+06 2.0972e+06\n" +
+		"sizes,touched,64,CPU,ns per operation,7 8,5.5 6\n"
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s", err, got)
 	}
 }

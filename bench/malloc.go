@@ -183,7 +183,7 @@ func writeComparison(folder, head string, table *mallocTable, rows []mallocRow, 
 		text += fmt.Sprintf("![%s](%s)\n", picture[1], picture[0])
 	}
 	fmt.Fprintln(out, text)
-	if err := writeRaw(folder, table.series); err != nil {
+	if err := writeRaw(filepath.Join(folder, "malloc.csv"), table.allocators, table.figures); err != nil {
 		return err
 	}
 	path := filepath.Join(folder, "malloc.md")

@@ -4,46 +4,41 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
 
-// writeRaw writes what every run took, and every point that it printed, for who would reckon anew.
-func writeRaw(folder string, all *mallocSeries) error {
-	runs := [][]string{{"round", "row", "allocator", "user_s", "sys_s", "wall_s", "rss_bytes", "minor_faults", "major_faults", "metrics"}}
-	points := [][]string{{"round", "row", "allocator", "series", "x", "y", "y2"}}
-	for _, r := range all.runs {
-		var metrics []string
-		for _, name := range sortedKeys(r.printed.metrics) {
-			metrics = append(metrics, name+"="+decimal(r.printed.metrics[name]))
-		}
-		of := []string{strconv.Itoa(r.round + 1), r.row, r.allocator}
-		runs = append(runs, append(of[:3:3], decimal(r.usage.user), decimal(r.usage.sys), decimal(r.usage.wall), decimal(r.usage.rss),
-			strconv.Itoa(r.usage.minorFaults), strconv.Itoa(r.usage.majorFaults), strings.Join(metrics, " ")))
-		for _, p := range r.printed.points {
-			second := ""
-			if len(p.values) > 1 {
-				second = decimal(p.values[1])
-			}
-			points = append(points, append(of[:3:3], p.series, decimal(p.x), decimal(p.values[0]), second))
-		}
-	}
-	if err := writeCSV(filepath.Join(folder, "malloc-runs.csv"), runs); err != nil {
-		return err
-	}
-	return writeCSV(filepath.Join(folder, "malloc-points.csv"), points)
+// units of the raw figures.
+var units = map[quantity]string{
+	cpuTime: "s", wallTime: "s", systemTime: "s", peakRSS: "bytes", rssOverLive: "ratio", pageFaults: "faults",
 }
 
-// decimal is short, and exact to what a clock can tell.
-func decimal(value float64) string { return strconv.FormatFloat(value, 'g', 8, 64) }
-
-func writeCSV(path string, rows [][]string) error {
+// writeRaw writes every figure for who would reckon anew: a line for each, in which the cell of an allocator holds the
+// values of all rounds with blanks between them.
+func writeRaw(path string, allocators []allocator, figures []figure) error {
+	lines := [][]string{append([]string{"row", "series", "x", "quantity", "unit"}, namesOf(allocators)...)}
+	for _, f := range figures {
+		line := []string{f.row, f.series, "", string(f.of), units[f.of]}
+		if f.series != "" {
+			line[2] = strconv.FormatFloat(f.x, 'f', -1, 64)
+			if f.of == cpuTime || f.of == wallTime {
+				line[4] = "ns per operation"
+			}
+		}
+		for _, a := range allocators {
+			var values []string
+			for _, value := range f.values[a.name] {
+				values = append(values, strconv.FormatFloat(value, 'g', 5, 64))
+			}
+			line = append(line, strings.Join(values, " "))
+		}
+		lines = append(lines, line)
+	}
 	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	if err := csv.NewWriter(file).WriteAll(rows); err != nil {
+	if err := csv.NewWriter(file).WriteAll(lines); err != nil {
 		file.Close()
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -84,21 +84,21 @@ func buildPrograms(folder string, rows []mallocRow) error {
 	return nil
 }
 
-// runRounds runs every row once on glibc, unmeasured, so that all files are in memory and the length of the whole is
-// known; then in each round every row on every allocator, all in random order. An allocator that fails at a row is left
-// out of that row.
+// runRounds runs every row once on glibc, unmeasured, so that all files are in memory and a row that does not work is
+// known at once; then in each round every row on every allocator, all in random order. An allocator that fails at a row is
+// left out of that row.
 func runRounds(l launcher, rows []mallocRow, allocators []allocator, rounds int, progress io.Writer) (*mallocSeries, error) {
-	var once time.Duration
+	var once float64
 	for _, row := range rows {
-		start := time.Now()
+		once += row.seconds
+	}
+	fmt.Fprintf(progress, "%d rows on %d allocators in %d rounds: about %v\n", len(rows), len(allocators), rounds,
+		seconds(once*float64(len(allocators)*rounds)))
+	for _, row := range rows {
 		if _, err := runRow(l, row, allocator{name: system}); err != nil {
 			return nil, fmt.Errorf("%s on %s: %w", row.name, system, err)
 		}
-		once += time.Since(start)
 	}
-	whole := once * time.Duration(len(allocators)*rounds)
-	fmt.Fprintf(progress, "%d rows on %d allocators, %d rounds: about %v\n", len(rows), len(allocators), rounds, whole.Round(time.Second))
-
 	type job struct {
 		row mallocRow
 		on  allocator
@@ -110,8 +110,8 @@ func runRounds(l launcher, rows []mallocRow, allocators []allocator, rounds int,
 		}
 	}
 	all := &mallocSeries{failures: map[string]string{}, rounds: rounds}
+	start := time.Now()
 	for round := range rounds {
-		start := time.Now()
 		rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
 		for _, job := range jobs {
 			if all.failed(job.row.name, job.on.name) {
@@ -126,9 +126,14 @@ func runRounds(l launcher, rows []mallocRow, allocators []allocator, rounds int,
 			one.round = round
 			all.runs = append(all.runs, one)
 		}
-		fmt.Fprintf(progress, "round %d of %d took %v\n", round+1, rounds, time.Since(start).Round(time.Second))
+		taken := time.Since(start).Seconds()
+		fmt.Fprintf(progress, "round %d of %d done, about %v more\n", round+1, rounds, seconds(taken/float64(round+1)*float64(rounds-round-1)))
 	}
 	return all, nil
+}
+
+func seconds(count float64) time.Duration {
+	return time.Duration(count * float64(time.Second)).Round(time.Second)
 }
 
 // mallocFolder is where programs and inputs of the rows are made.

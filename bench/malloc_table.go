@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -42,10 +43,10 @@ func (t *mallocTable) write() string {
 	t.writeRows("Wall time, seconds", wallTime, "multi", "program")
 	t.writeRows("RSS over live bytes", rssOverLive, "memory")
 	t.writeRows("Peak RSS, MiB", peakRSS, allGroups...)
-	t.writePoints("Curves: ns of CPU per pair", cpuTime, "curve", func(ns float64) float64 { return ns })
+	t.writePoints("Curves at powers of two: ns of CPU per pair", cpuTime, "curve", isPowerOfTwo, func(ns float64) float64 { return ns })
 	t.writeSteps()
-	t.writePoints("t-test1: million operations per second", wallTime, "ttest", millionsPerSecond)
-	t.writePoints("t-test1: million operations per CPU second", cpuTime, "ttest", millionsPerSecond)
+	t.writePoints("t-test1: million operations per second", wallTime, "ttest", everySize, millionsPerSecond)
+	t.writePoints("t-test1: million operations per CPU second", cpuTime, "ttest", everySize, millionsPerSecond)
 	return t.text.String()
 }
 
@@ -203,8 +204,9 @@ func judged(f figure) string {
 	return fmt.Sprintf(" %s | %v | %s |", c.best, c.ratio, c.verdict())
 }
 
-func (t *mallocTable) writePoints(title string, of quantity, group string, value func(float64) float64) {
-	points := selectFigures(t.figures, of, group)
+// writePoints writes the points at these sizes; all of them are in the raw figures.
+func (t *mallocTable) writePoints(title string, of quantity, group string, at func(float64) bool, value func(float64) float64) {
+	points := slices.DeleteFunc(selectFigures(t.figures, of, group), func(f figure) bool { return !at(f.x) })
 	if len(points) == 0 {
 		return
 	}
@@ -215,6 +217,10 @@ func (t *mallocTable) writePoints(title string, of quantity, group string, value
 	}
 	t.line("")
 }
+
+func isPowerOfTwo(size float64) bool { return math.Log2(size) == math.Floor(math.Log2(size)) }
+
+func everySize(float64) bool { return true }
 
 // writeSteps shows that a curve has no cliff of its own.
 func (t *mallocTable) writeSteps() {
