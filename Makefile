@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library test bench fast-path tidy fuzz install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults clean help
+.PHONY: all library test bench fast-path tidy fuzz install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -66,7 +66,7 @@ peers: ## Fetch and build the mallocs to compare with, into build/peers
 tidy: ## Check formatting, layers, words and scripts
 	@$(GO) run ./tools/tidy
 
-fuzz: all ## Fuzz the allocator, and every reader for FUZZTIME each (default 30s)
+fuzz: all ## Fuzz the allocator (FUZZ_SECONDS=30 a container), and every reader (FUZZTIME=30s each)
 	@$(GO) run ./tools/suite -j $(JOBS) -only fuzz
 	@tools/fuzz.sh $(FUZZTIME)
 
@@ -84,6 +84,9 @@ test-storms: all ## Fork and end threads under load, by the thousand (long)
 
 test-faults: all ## Fail each system call of libmallow under real programs (long)
 	@$(GO) run ./tools/suite -j 1 -only faults
+
+test-redis: all ## Build Debian's redis on our tcmalloc names and run its test suite (long)
+	@$(GO) run ./tools/suite -j 1 -only redis
 
 install: all ## Install below PREFIX (default /usr/local, no root needed for one of yours); DESTDIR is put before it
 	$(call install_component,mallow)

@@ -17,6 +17,7 @@ const (
 	peersLabel  = "peers"
 	stormLabel  = "storm"
 	faultsLabel = "faults"
+	redisLabel  = "redis"
 )
 
 func buildRelease(r *runner) error {
@@ -31,7 +32,7 @@ func crossProcess(r *runner) (counts, error) {
 	if err := buildRelease(r); err != nil {
 		return counts{}, err
 	}
-	others := []string{unitLabel, fuzzLabel, oracleLabel, glibcLabel, peersLabel, stormLabel, faultsLabel}
+	others := []string{unitLabel, fuzzLabel, oracleLabel, glibcLabel, peersLabel, stormLabel, faultsLabel, redisLabel}
 	return ctest(r, "release", "-LE", "^("+strings.Join(others, "|")+")$")
 }
 
