@@ -1,7 +1,8 @@
 // For the fuzzers (*_fuzz.cc): random programs against a container and against a simple model of it.
 //
 // A fuzzer defines LLVMFuzzerTestOneInput, which plays one string of bytes as a program, so that libFuzzer can
-// drive it; fuzz_main.cc drives it with random strings. What does not hold ends the process (MALLOW_CHECK).
+// drive it (`cmake --preset libfuzzer && cmake --build --preset libfuzzer`); elsewhere fuzz_main.cc drives it with
+// random strings. What does not hold ends the process (MALLOW_CHECK).
 #pragma once
 
 #include "base/check.h"

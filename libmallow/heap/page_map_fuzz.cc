@@ -24,6 +24,7 @@ constexpr PageId kAnchors[] = {0,
                                PageId{0x1234} << internal::kLeafBits,
                                kEnd - internal::kLeafPages,
                                kEnd};
+constexpr size_t kAnchorCount = sizeof(kAnchors) / sizeof(kAnchors[0]);
 constexpr Pages kAround = 40;
 
 class Game {
@@ -36,8 +37,9 @@ class Game {
   void Play() {
     while (!input_.done()) {
       Step();
-      for (const PageId anchor : kAnchors) CheckAround(anchor);
+      CheckAround(kAnchors[input_.Below(kAnchorCount)]);
     }
+    for (const PageId anchor : kAnchors) CheckAround(anchor);
     // Leaves stay, so what was set must not be seen by the next input.
     for (const auto& [page, entry] : model_) {
       PageMap::SetSpan(page, nullptr);
@@ -50,7 +52,7 @@ class Game {
 
  private:
   void Step() {
-    const PageId anchor = kAnchors[input_.Below(sizeof(kAnchors) / sizeof(kAnchors[0]))];
+    const PageId anchor = kAnchors[input_.Below(kAnchorCount)];
     const PageId page = anchor - Min<PageId>(anchor, kAround) + input_.Below(2 * kAround);
     const Pages pages = 1 + input_.Below(kAround);
     const size_t operation = input_.Operation(8);
