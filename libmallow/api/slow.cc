@@ -21,6 +21,9 @@ void* Move(void* from, size_t bytes) {
 }  // namespace
 
 void* SlowMalloc(size_t bytes) {
+  if (bytes > heap::kMaxSmallBytes) {
+    if (void* p = heap::TryAllocateLarge(bytes); MALLOW_LIKELY(p != nullptr)) return p;
+  }
   EnsureStarted();
   if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
   if (record::g_recording) return RecordedMalloc(bytes);
@@ -54,10 +57,10 @@ void* SlowRealloc(void* p, size_t bytes) {
 }
 
 void SlowFree(void* p) {
+  if (heap::TryFreeLarge(p)) return;
   EnsureStarted();
   if (record::g_recording) return RecordedFree(p);
-  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) return FreeForeign(p);
-  heap::FreeSlow(p);
+  if (MALLOW_UNLIKELY(!heap::FreeSlow(p))) FreeForeign(p);
 }
 
 template <Function function>

@@ -38,7 +38,7 @@ MALLOW_ALWAYS_INLINE Block Describe(const void* p) {
 // Frees a block of which Describe gave a record.
 MALLOW_ALWAYS_INLINE void Free(void* p, const Block& block) {
   if (MALLOW_LIKELY(block.span->state == SpanState::kSmall)) return FreeOfClass(p, block.span->size_class);
-  FreeLarge(p);
+  FreeLarge(block.span);
 }
 
 }  // namespace mallow::heap

@@ -34,13 +34,14 @@ void* Allocate(size_t bytes) {
 }
 
 void Free(void* p) {
-  if (MALLOW_UNLIKELY(!TryFree(p))) FreeSlow(p);
+  if (MALLOW_LIKELY(TryFree(p)) || FreeSlow(p)) return;
+  DieAt("free(): the pointer was not returned by malloc", p);
 }
 
 void* AllocateAligned(size_t alignment, size_t bytes) {
   if (alignment <= kMinAlignment) return Allocate(bytes);
   const SizeClass size_class = AlignedSizeClassOf(alignment, bytes);
-  return size_class != 0 ? Allocate(Info(size_class).bytes) : AllocateLarge(bytes, alignment);
+  return size_class != 0 ? Allocate(Info(size_class).bytes) : AllocateLargeAligned(bytes, alignment);
 }
 
 void* AllocateZeroed(size_t bytes) {

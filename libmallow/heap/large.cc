@@ -10,12 +10,21 @@
 namespace mallow::heap {
 namespace {
 
-// One that this thread freed a moment ago, or null. Its page states are those of its last birth, so they do not
-// tell what the program has written since.
-Span* TakeKept(Pages pages) {
+// One that this thread freed a moment ago, or null.
+MALLOW_ALWAYS_INLINE Span* TakeKept(Pages pages) {
   ThreadCache* cache = CurrentCache();
-  return cache == nullptr ? nullptr : cache->TakeLarge(pages);
+  if (MALLOW_UNLIKELY(cache == nullptr)) return nullptr;
+  Span* span = cache->large().Take(pages);
+  if (MALLOW_UNLIKELY(span == nullptr)) {
+    cache->CountFetched(pages * kPageBytes);
+  } else if (MALLOW_UNLIKELY(cache->watching())) {
+    cache->Watch();
+  }
+  return span;
 }
+
+
+void* StartOf(const Span* span) { return span == nullptr ? nullptr : span->start(); }
 
 void ClearResident(Span* span) {
   for (PageId page = span->page; page < span->end();) {
@@ -32,12 +41,17 @@ Pages LargePagesFor(size_t bytes) {
   return Max<Pages>(1, PagesFor(bytes));
 }
 
-void* AllocateLarge(size_t bytes, size_t alignment) {
+void* AllocateLarge(size_t bytes) {
   const Pages pages = LargePagesFor(bytes);
-  if (pages == 0) return nullptr;
-  Span* span = alignment <= kPageBytes ? TakeKept(pages) : nullptr;
-  if (span == nullptr) span = page_heap.AllocateLarge(pages, Max<Pages>(1, alignment / kPageBytes));
-  return span == nullptr ? nullptr : span->start();
+  if (MALLOW_UNLIKELY(pages == 0)) return nullptr;
+  Span* span = TakeKept(pages);
+  return MALLOW_LIKELY(span != nullptr) ? span->start() : StartOf(page_heap.AllocateLarge(pages, 1));
+}
+
+void* AllocateLargeAligned(size_t bytes, size_t alignment) {
+  if (alignment <= kPageBytes) return AllocateLarge(bytes);
+  const Pages pages = LargePagesFor(bytes);
+  return pages == 0 ? nullptr : StartOf(page_heap.AllocateLarge(pages, alignment / kPageBytes));
 }
 
 void* AllocateLargeZeroed(size_t bytes) {
@@ -50,27 +64,18 @@ void* AllocateLargeZeroed(size_t bytes) {
   return span->start();
 }
 
-Span* LargeSpanAt(const void* p) {
-  if (!IsAligned(p, kPageBytes) || PageMap::StateOf(PageOf(p)) == PageState::kForeign) return nullptr;
-  Span* span = PageMap::SpanOf(PageOf(p));
-  if (span == nullptr || span->state != SpanState::kLarge || span->page != PageOf(p)) return nullptr;
-  return span;
+bool RefuseToFree(void* p) {
+  if (PageMap::StateOf(PageOf(p)) == PageState::kForeign) return false;
+  const Span* span = PageMap::SpanOf(PageOf(p));
+  if (span != nullptr && span->State() == SpanState::kKept && span->start() == p) {
+    DieAt("free(): the block was freed twice", p);
+  }
+  DieAt("free(): the pointer is not the start of a block, or the block was freed before", p);
 }
 
-void FreeLarge(void* p) {
-  Span* span = LargeSpanAt(p);
-  if (MALLOW_UNLIKELY(span == nullptr)) {
-    if (PageMap::StateOf(PageOf(p)) == PageState::kForeign) {
-      DieAt("free(): the pointer was not returned by malloc", p);
-    }
-    DieAt("free(): the pointer is not the start of a block, or the block was freed before", p);
-  }
+void FreeLarge(Span* span) {
   ThreadCache* cache = CurrentCache();
-  if (cache != nullptr) {
-    if (MALLOW_UNLIKELY(cache->HoldsLarge(span))) DieAt("free(): the block was freed twice", p);
-    if (cache->KeepLarge(span)) return;
-  }
-  page_heap.Free(span);
+  if (MALLOW_UNLIKELY(cache == nullptr || !cache->large().Keep(span))) page_heap.Free(span);
 }
 
 bool ResizeLarge(Span* span, size_t bytes) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/config.h"
+#include "heap/page_map.h"
 #include "heap/span.h"
 
 namespace mallow::heap {
@@ -12,15 +13,24 @@ namespace mallow::heap {
 // Pages of this many bytes, or 0 when no address space could hold them (more than PTRDIFF_MAX).
 Pages LargePagesFor(size_t bytes);
 
-// A page-aligned object, or one aligned to `alignment` if that is more. Null: no memory.
-void* AllocateLarge(size_t bytes, size_t alignment);
+// A page-aligned object. Null: no memory.
+void* AllocateLarge(size_t bytes);
+// The same, aligned to `alignment` if that is more than a page.
+void* AllocateLargeAligned(size_t bytes, size_t alignment);
 // The same with all bytes zero.
 void* AllocateLargeZeroed(size_t bytes);
-// `p` is anything that is not in a small span. Ends the process when it is not a large object.
-void FreeLarge(void* p);
+// `span` is a live large one.
+void FreeLarge(Span* span);
+// Frees nothing, because p is neither in a small span nor the start of a live large object: false when it is
+// foreign, else the process ends.
+bool RefuseToFree(void* p);
 bool ResizeLarge(Span* span, size_t bytes);
 
 // The live large span that starts at p, or null.
-Span* LargeSpanAt(const void* p);
+MALLOW_ALWAYS_INLINE Span* LargeSpanAt(const void* p) {
+  Span* span = PageMap::SpanOf(PageOf(p));
+  if (span == nullptr || span->State() != SpanState::kLarge || span->start() != p) return nullptr;
+  return span;
+}
 
 }  // namespace mallow::heap

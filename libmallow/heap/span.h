@@ -1,7 +1,7 @@
 // A span: a run of pages that is free, or holds objects of one size class, or is one large object.
 //
 // Synchronisation: a free span and the fields above the line belong to the page heap's lock; the bits of a small
-// span belong to the lock of its central list; a large span belongs to whoever holds the object.
+// span belong to the lock of its central list; a large span belongs to whoever holds the object, or keeps it for the next.
 // Span structures are never given back to the system, so a stale pointer to one can be read (and is then
 // found out by its address range).
 #pragma once
@@ -17,7 +17,8 @@ struct Span;
 
 inline constexpr size_t kInlineRecordBytes = kMaxObjectsPerSpan / 8 / 2;
 
-enum class SpanState : uint8_t { kUnused, kFree, kSmall, kLarge };
+// kKept: a large one that the thread that freed it keeps, see large_cache.h.
+enum class SpanState : uint8_t { kUnused, kFree, kSmall, kLarge, kKept };
 
 // What a free span keeps where a small one has its bits.
 struct FreeSpanPart {
@@ -53,6 +54,11 @@ struct alignas(kCacheLineBytes) Span {
 
   // Side records of up to so many bytes lie in the upper half of the bits.
   char* inline_records() { return reinterpret_cast<char*>(free_bits + kMaxObjectsPerSpan / 64 / 2); }
+
+  // The thread that keeps a large span changes its state without a lock, while others look at it as a neighbour
+  // of theirs.
+  SpanState State() const { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
+  void SetState(SpanState next) { __atomic_store_n(&state, next, __ATOMIC_RELAXED); }
 
   PageId end() const { return page + pages; }
   char* start() const { return AddressOf(page); }

@@ -19,7 +19,7 @@ namespace {
 
 template <size_t... kClasses>
 constexpr EmptyCache MakeEmptyCache(void** end, std::index_sequence<kClasses...>) {
-  return {{{((void)kClasses, end)...}}, {}};
+  return {{{((void)kClasses, end)...}, LargeCache::Full()}, {}};
 }
 
 }  // namespace
@@ -37,9 +37,6 @@ constexpr size_t kFirstBudget = 512 * 1024;
 // objects counts no more than this.
 constexpr size_t kBytesPerCollection = 1024 * 1024;
 constexpr size_t kMostBytesPerFetch = 16 * 1024;
-// Large spans kept by a thread: up to so many pages each and together.
-constexpr Pages kMostLargePages = 4 * 1024 * 1024 / kPageBytes;
-constexpr Pages kMostLargePagesTogether = 4 * 1024 * 1024 / kPageBytes;
 
 void ReleaseIdleEverywhere() {
   for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseIdle(c);
@@ -56,9 +53,8 @@ void ThreadCache::Reset() {
     bins_[c].active = false;
   }
   capacity_bytes_ = fetched_ = 0;
-  StoreLarge(0, 0);
   budget_ = kFirstBudget;
-  for (auto& kept : large_) kept = {};
+  cursors_.large.Reset();
   watch_.Stop();
 }
 
@@ -196,49 +192,7 @@ void ThreadCache::Collect() {
   fetched_ = 0;
   budget_ = thread_registry.BudgetPerThread();
   for (SizeClass c = 1; c < kClassCount; ++c) CollectBin(c);
-  CollectLarge();
-}
-
-Span* ThreadCache::TakeLarge(Pages pages) {
-  for (auto& kept : large_) {
-    if (kept.span == nullptr || kept.span->pages != pages) continue;
-    Span* span = kept.span;
-    kept.span = nullptr;
-    StoreLarge(large_count_ - 1, large_pages_ - pages);
-    return span;
-  }
-  CountFetched(pages * kPageBytes);
-  return nullptr;
-}
-
-bool ThreadCache::KeepLarge(Span* span) {
-  if (span->pages > kMostLargePages || large_pages_ + span->pages > kMostLargePagesTogether) return false;
-  for (auto& kept : large_) {
-    if (kept.span != nullptr) continue;
-    StoreLarge(large_count_ + 1, large_pages_ + span->pages);
-    kept = {span, false};
-    return true;
-  }
-  return false;
-}
-
-bool ThreadCache::HoldsLarge(const Span* span) const {
-  for (const auto& kept : large_) {
-    if (kept.span == span) return true;
-  }
-  return false;
-}
-
-void ThreadCache::CollectLarge() {
-  for (auto& kept : large_) {
-    if (kept.span == nullptr) continue;
-    if (kept.idle) {
-      StoreLarge(large_count_ - 1, large_pages_ - kept.span->pages);
-      page_heap.Free(kept.span);
-      kept.span = nullptr;
-    }
-    kept.idle = true;
-  }
+  cursors_.large.Collect();
 }
 
 void ThreadCache::Flush() {
@@ -247,16 +201,14 @@ void ThreadCache::Flush() {
     Unhide(c);
     ReleaseOldest(c, Length(c));
   }
-  for (auto& kept : large_) {
-    if (kept.span != nullptr) page_heap.Free(kept.span);
-  }
+  cursors_.large.Flush();
   Reset();
 }
 
 void ThreadCache::AddTo(Statistics& total) const {
   ++total.thread_caches;
-  total.kept_large_blocks += __atomic_load_n(&large_count_, __ATOMIC_RELAXED);
-  total.kept_large_bytes += __atomic_load_n(&large_pages_, __ATOMIC_RELAXED) * kPageBytes;
+  total.kept_large_blocks += cursors_.large.count();
+  total.kept_large_bytes += cursors_.large.pages() * kPageBytes;
   // A bin that its thread is just changing may look longer than it can be.
   for (SizeClass c = 1; c < kClassCount; ++c)
     total.classes[c].in_thread_caches += Min(Length(c), Capacity(c));
@@ -277,11 +229,11 @@ bool ThreadCache::IsValid() const {
       if (object == nullptr || PageMap::ClassOf(object) != c) return false;
     }
   }
-  return capacity_bytes == capacity_bytes_;
+  return capacity_bytes == capacity_bytes_ && cursors_.large.IsValid();
 }
 
 void* AllocateSlow(size_t bytes) {
-  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return AllocateLarge(bytes, kPageBytes);
+  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return AllocateLarge(bytes);
   const SizeClass size_class = SizeClassOf(bytes);
   ThreadCache* cache = CurrentCache();
   if (MALLOW_LIKELY(cache != nullptr)) {
@@ -294,11 +246,15 @@ void* AllocateSlow(size_t bytes) {
   return FetchObjects(size_class, &object, 1) == 1 ? object : nullptr;
 }
 
-void FreeSlow(void* p) {
-  if (p == nullptr) return;
+bool FreeSlow(void* p) {
+  if (Span* span = LargeSpanAt(p)) {
+    FreeLarge(span);
+    return true;
+  }
   const SizeClass size_class = PageMap::ClassOf(p);
-  if (size_class == 0) return FreeLarge(p);
+  if (MALLOW_UNLIKELY(size_class == 0)) return p == nullptr || RefuseToFree(p);
   FreeOfClass(p, size_class);
+  return true;
 }
 
 void FreeOfClass(void* p, SizeClass size_class) {

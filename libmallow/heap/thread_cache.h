@@ -37,6 +37,8 @@
 #include "base/config.h"
 #include "base/list.h"
 #include "heap/idle_watch.h"
+#include "heap/large.h"
+#include "heap/large_cache.h"
 #include "heap/page_map.h"
 #include "heap/size_class.h"
 
@@ -54,6 +56,7 @@ static_assert(kMaxCached < kBinSlots);
 // The first member of every cache, and the whole of the empty one.
 struct Cursors {
   void** of_class[kClassCount];
+  LargeCache large;
 };
 
 struct alignas(kBinBytes) EmptyCache {
@@ -90,10 +93,10 @@ class alignas(4096) ThreadCache {
   void* Refill(SizeClass size_class);
   void Push(SizeClass size_class, void* object);
 
-  // A place for few large spans on their way from free to the next malloc of that length; see large.cc.
-  Span* TakeLarge(Pages pages);
-  bool KeepLarge(Span* span);
-  bool HoldsLarge(const Span* span) const;
+  // Large objects that wait for the next malloc of their length.
+  LargeCache& large() { return cursors_.large; }
+  // Counts what was fetched from elsewhere; after so many bytes what is idle goes back.
+  void CountFetched(size_t bytes);
 
   // One collection: gives half of what was idle since the last one.
   void Collect();
@@ -130,7 +133,6 @@ class alignas(4096) ThreadCache {
     bool active;           // a slow path of this bin ran since the last collection
     void* displaced;       // the object that lay there
   };
-  static constexpr size_t kLargeKept = 4;
 
   void SetCursor(SizeClass size_class, void** cursor) {
     __atomic_store_n(&cursors_.of_class[size_class], cursor, __ATOMIC_RELAXED);
@@ -138,10 +140,6 @@ class alignas(4096) ThreadCache {
   // Statistics of other threads read these, hence the atomic stores.
   void StoreCapacity(SizeClass size_class, size_t capacity) {
     __atomic_store_n(&bins_[size_class].capacity, static_cast<uint16_t>(capacity), __ATOMIC_RELAXED);
-  }
-  void StoreLarge(size_t count, Pages pages) {
-    __atomic_store_n(&large_count_, count, __ATOMIC_RELAXED);
-    __atomic_store_n(&large_pages_, pages, __ATOMIC_RELAXED);
   }
   // Where the oldest object lies, or would; the sentinel is just below.
   void** Objects(SizeClass size_class) {
@@ -153,8 +151,6 @@ class alignas(4096) ThreadCache {
   bool MayGrow(SizeClass size_class, size_t capacity) const;
   void ReleaseOldest(SizeClass size_class, size_t count);
   void CollectBin(SizeClass size_class);
-  void CollectLarge();
-  void CountFetched(size_t bytes);
 
   // All that the hit paths know of a cache.
   internal::Cursors cursors_;
@@ -163,12 +159,6 @@ class alignas(4096) ThreadCache {
   size_t budget_;          // what it may become
   size_t fetched_;         // bytes since the last collection, see CountFetched
   IdleWatch watch_;
-  struct {
-    Span* span;
-    bool idle;
-  } large_[kLargeKept];
-  size_t large_count_;
-  Pages large_pages_;
   alignas(internal::kBinBytes) void* slots_[kClassCount][internal::kBinSlots];
 };
 
@@ -184,10 +174,12 @@ extern MALLOW_INTERNAL MALLOW_THREAD_LOCAL ThreadWords thread_words;
 
 namespace internal {
 
-MALLOW_ALWAYS_INLINE void*** HitCursor(SizeClass size_class) {
+MALLOW_ALWAYS_INLINE Cursors& HitCursors() {
   char* const cursors = reinterpret_cast<char*>(&empty_cache.cursors) + thread_words.hit_distance;
-  return &reinterpret_cast<Cursors*>(cursors)->of_class[size_class];
+  return *reinterpret_cast<Cursors*>(cursors);
 }
+
+MALLOW_ALWAYS_INLINE void*** HitCursor(SizeClass size_class) { return &HitCursors().of_class[size_class]; }
 
 }  // namespace internal
 
@@ -221,9 +213,20 @@ MALLOW_ALWAYS_INLINE bool TryFreeSized(void* p, size_t bytes) {
   return TryFreeOfClass(p, SizeClassOf(bytes));
 }
 
-// Where the hit paths go on when they fail. Complete: they accept any size and any pointer.
+// The same for large objects, behind those two: for bytes > kMaxSmallBytes, and for any pointer.
+MALLOW_ALWAYS_INLINE void* TryAllocateLarge(size_t bytes) {
+  Span* span = internal::HitCursors().large.Take(((bytes - 1) >> kPageShift) + 1);
+  return MALLOW_LIKELY(span != nullptr) ? span->start() : nullptr;
+}
+MALLOW_ALWAYS_INLINE bool TryFreeLarge(void* p) {
+  Span* span = LargeSpanAt(p);
+  return span != nullptr && internal::HitCursors().large.Keep(span);
+}
+
+// Where the hit paths go on when they fail. Complete: they accept any size and any pointer. FreeSlow returns false,
+// and does nothing, when the pointer is neither null nor ours.
 void* AllocateSlow(size_t bytes);
-void FreeSlow(void* p);
+bool FreeSlow(void* p);
 // The same for an object of a known small class.
 void FreeOfClass(void* p, SizeClass size_class);
 

@@ -1,0 +1,102 @@
+#include "heap/large_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "heap/heap.h"
+#include "heap/heap_checks.h"
+#include "heap/thread_registry.h"
+
+namespace mallow::heap {
+namespace {
+
+constexpr Pages kPages = 100;
+
+TEST(LargeCache, KeepsSpansForTheNextOfTheirLength) {
+  LargeCache cache;
+  Span* one = page_heap.AllocateLarge(kPages, 1);
+  Span* other = page_heap.AllocateLarge(kPages + 1, 1);
+  EXPECT_EQ(cache.Take(kPages), nullptr);
+  EXPECT_TRUE(cache.Keep(one) && cache.Keep(other));
+  EXPECT_EQ(one->state, SpanState::kKept);
+  EXPECT_EQ(LargeSpanAt(one->start()), nullptr);
+  EXPECT_EQ(cache.count(), 2u);
+  EXPECT_EQ(cache.pages(), 2 * kPages + 1);
+  EXPECT_TRUE(cache.IsValid());
+  EXPECT_EQ(cache.Take(kPages - 1), nullptr);
+  EXPECT_EQ(cache.Take(kPages + 1), other);
+  EXPECT_EQ(LargeSpanAt(other->start()), other);
+  EXPECT_TRUE(cache.IsValid());
+  page_heap.Free(other);
+  cache.Flush();
+  EXPECT_EQ(cache.count(), 0u);
+  EXPECT_EQ(cache.pages(), 0u);
+}
+
+TEST(LargeCache, HasLimits) {
+  LargeCache cache;
+  std::vector<Span*> refused;
+  for (int i = 0; i < 20; ++i) {
+    Span* span = page_heap.AllocateLarge(4 << 20 >> kPageShift >> i % 4, 1);
+    if (!cache.Keep(span)) refused.push_back(span);
+    EXPECT_LE(cache.pages() * kPageBytes, size_t{4} << 20);
+    EXPECT_TRUE(cache.IsValid());
+  }
+  for (Span* span : refused) page_heap.Free(span);
+  Span* long_span = page_heap.AllocateLarge((4 << 20 >> kPageShift) + 1, 1);
+  cache.Flush();
+  EXPECT_FALSE(cache.Keep(long_span));
+  EXPECT_FALSE(LargeCache::Full().Keep(long_span));
+  EXPECT_EQ(LargeCache::Full().Take(1), nullptr);
+  page_heap.Free(long_span);
+}
+
+TEST(LargeCache, WhatIsIdleForTwoCollectionsGoesBack) {
+  LargeCache cache;
+  Span* used = page_heap.AllocateLarge(kPages, 1);
+  Span* idle = page_heap.AllocateLarge(kPages + 1, 1);
+  EXPECT_TRUE(cache.Keep(used) && cache.Keep(idle));
+  for (int collection = 0; collection < 5; ++collection) {
+    EXPECT_EQ(cache.Take(kPages), used);
+    EXPECT_TRUE(cache.Keep(used));
+    cache.Collect();
+  }
+  EXPECT_EQ(cache.count(), 1u);
+  cache.Collect();
+  EXPECT_EQ(cache.count(), 0u);
+}
+
+TEST(LargeCache, ServesTheHitPathsOfItsThread) {
+  // Idle memory of the tests before would close them.
+  page_heap.SetReleasePolicy({.interval = 0});
+  const size_t sizes[] = {kMaxSmallBytes + 1, size_t{1} << 20, (size_t{4} << 20) - 1, size_t{4} << 20};
+  for (const size_t bytes : sizes) {
+    Free(Allocate(bytes));
+    void* const p = TryAllocateLarge(bytes);
+    ASSERT_NE(p, nullptr) << bytes;
+    EXPECT_GE(UsableBytes(p), bytes);
+    EXPECT_TRUE(TryFreeLarge(p));
+    Trim(0);
+  }
+  for (const size_t bytes : {SIZE_MAX, SIZE_MAX - kPageBytes, size_t{PTRDIFF_MAX}, size_t{5} << 20}) {
+    EXPECT_EQ(TryAllocateLarge(bytes), nullptr);
+  }
+  int foreign = 0;
+  EXPECT_FALSE(TryFreeLarge(&foreign));
+  EXPECT_FALSE(TryFreeLarge(nullptr));
+}
+
+TEST(LargeCacheDeathTest, AKeptBlockIsNotFreedAgain) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        void* p = Allocate(1 << 20);
+        Free(p);
+        Free(p);
+      },
+      "the block was freed twice");
+}
+
+}  // namespace
+}  // namespace mallow::heap
