@@ -76,14 +76,6 @@ void Configure(size_t record_bytes, bool every_call_slow) {
   if (every_call_slow) MakeEveryCallSlow();
 }
 
-void* SideRecord(const void* p) {
-  Span* span = SpanOfBlock(p);
-  if (span == nullptr || span->records == nullptr) return nullptr;
-  if (span->state == SpanState::kLarge) return span->records;
-  const int index = span->IndexOf(p);
-  return index < 0 ? nullptr : span->records + static_cast<size_t>(index) * page_heap.record_bytes();
-}
-
 bool Trim(size_t keep_bytes) {
   ThreadCache* cache = thread_words.cache;
   if (reinterpret_cast<uintptr_t>(cache) > 1) cache->Flush();

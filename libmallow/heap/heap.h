@@ -49,15 +49,10 @@ bool ResizeInPlace(void* p, size_t bytes);
 // --- For a client that wants to see every call ------------------------------------------------
 
 // Before the first allocation only. `record_bytes`: 0 or a power of two up to 32. From then on every
-// object has such a record, and with `every_call_slow` the hit paths never hit: the thread cache that they see is
+// object has such a record (block.h finds it), and with `every_call_slow` the hit paths never hit: the thread cache that they see is
 // an empty one, whose bins are empty to malloc and full to free, so that every call reaches the slow functions
 // of api/, which ask the client. Costs the hit path nothing when not used.
 void Configure(size_t record_bytes, bool every_call_slow);
-
-// The side record of the object that starts at p, or null when p is not the start of an object in use or not
-// ours. Valid until the object is freed. One page map look-up and one multiplication.
-// block.h has the same inline, with more.
-void* SideRecord(const void* p);
 
 // --- Housekeeping -----------------------------------------------------------------------------
 

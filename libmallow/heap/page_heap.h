@@ -36,7 +36,6 @@ class PageHeap {
 
   // Every object of later spans gets a side record of so many bytes. Before the first span only.
   void SetRecordBytes(size_t bytes) { record_bytes_ = bytes; }
-  size_t record_bytes() const { return record_bytes_; }
 
   // A span of the class with all its bits set. Null: no memory.
   Span* AllocateSmall(SizeClass size_class);

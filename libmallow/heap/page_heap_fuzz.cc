@@ -19,7 +19,8 @@ class Game {
  public:
   explicit Game(FuzzInput input) : input_(input) {
     RewindableMemory::Install(input_.Below(65536));
-    heap_->SetRecordBytes(input_.OneIn(2) ? 0 : size_t{8} << input_.Below(3));
+    record_bytes_ = input_.OneIn(2) ? 0 : size_t{8} << input_.Below(3);
+    heap_->SetRecordBytes(record_bytes_);
     Failures::Plan(input_.Below(65536), input_.OneIn(2) ? 0 : 2 + input_.Below(20));
   }
 
@@ -86,7 +87,7 @@ class Game {
     MALLOW_CHECK(behind == live_.begin() || std::prev(behind)->second.span->end() <= span->page);
     MALLOW_CHECK(RewindableMemory::Holds(span->start(), span->pages * kPageBytes));
     if (span->state == SpanState::kSmall) CheckSmall(span);
-    MALLOW_CHECK((span->records != nullptr) == (heap_->record_bytes() != 0));
+    MALLOW_CHECK((span->records != nullptr) == (record_bytes_ != 0));
     for (PageId page = span->page; page < span->end(); ++page) {
       const uint64_t* word = reinterpret_cast<const uint64_t*>(AddressOf(page));
       MALLOW_CHECK(PageMap::StateOf(page) != PageState::kForeign);
@@ -105,7 +106,7 @@ class Game {
     for (PageId page = span->page; page < span->page + span->marked_pages(); ++page) {
       MALLOW_CHECK(PageMap::SpanOf(page) == span && PageMap::ClassOf(AddressOf(page)) == span->size_class);
     }
-    if (span->records != nullptr) memset(span->records, 0xa5, info.objects * heap_->record_bytes());
+    if (span->records != nullptr) memset(span->records, 0xa5, info.objects * record_bytes_);
     for (uint32_t i = 0; i < span->objects; ++i) MALLOW_CHECK(span->free_bits[i / 64] >> (i % 64) & 1);
   }
 
@@ -184,6 +185,7 @@ class Game {
 
   FuzzInput input_;
   const std::unique_ptr<PageHeap> heap_ = std::make_unique<PageHeap>();
+  size_t record_bytes_ = 0;
   LiveMap live_;
   uint64_t marks_ = 0;
   Pages pages_ = 0;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "heap/block.h"
 #include "heap/heap.h"
 #include "heap/heap_checks.h"
 #include "heap/thread_cache.h"
@@ -21,6 +22,8 @@ struct Record {
   uint64_t check;
 };
 static_assert(sizeof(Record) == kRecordBytes);
+
+Record* RecordOf(const void* p) { return static_cast<Record*>(Describe<kRecordBytes>(p).record); }
 
 class SideRecordTest : public testing::Test {
  protected:
@@ -37,7 +40,7 @@ TEST_F(SideRecordTest, EveryObjectHasItsOwn) {
       const size_t bytes = random() % (random() % 20 == 0 ? 900000 : 2000);
       char* p = static_cast<char*>(random() % 8 == 0 ? AllocateAligned(size_t{32} << random() % 11, bytes)
                                                      : Allocate(bytes));
-      Record* record = static_cast<Record*>(SideRecord(p));
+      Record* record = RecordOf(p);
       ASSERT_NE(record, nullptr);
       ASSERT_TRUE(records.insert(record).second) << "two live objects share a record";
       *record = {p, bytes};
@@ -46,7 +49,7 @@ TEST_F(SideRecordTest, EveryObjectHasItsOwn) {
     } else if (!live.empty()) {
       auto found = std::next(live.begin(), static_cast<long>(random() % live.size()));
       const auto [p, bytes] = *found;
-      Record* record = static_cast<Record*>(SideRecord(p));
+      Record* record = RecordOf(p);
       ASSERT_EQ(record->owner, p);
       ASSERT_EQ(record->check, bytes);
       records.erase(record);
@@ -62,15 +65,15 @@ TEST_F(SideRecordTest, EveryObjectHasItsOwn) {
 
 TEST_F(SideRecordTest, OnlyTheStartOfAnObjectHasOne) {
   int local = 0;
-  EXPECT_EQ(SideRecord(&local), nullptr);
-  EXPECT_EQ(SideRecord(nullptr), nullptr);
-  EXPECT_EQ(SideRecord(reinterpret_cast<void*>(UINTPTR_MAX)), nullptr);
+  EXPECT_EQ(RecordOf(&local), nullptr);
+  EXPECT_EQ(RecordOf(nullptr), nullptr);
+  EXPECT_EQ(RecordOf(reinterpret_cast<void*>(UINTPTR_MAX)), nullptr);
   for (size_t bytes : {1, 100, 5000, 60000, 262144, 1000000}) {
     char* p = static_cast<char*>(Allocate(bytes));
-    EXPECT_NE(SideRecord(p), nullptr);
-    EXPECT_EQ(SideRecord(p + 1), nullptr);
+    EXPECT_NE(RecordOf(p), nullptr);
+    EXPECT_EQ(RecordOf(p + 1), nullptr);
     for (size_t inside = 8; inside < UsableBytes(p); inside += 8 + bytes / 100) {
-      ASSERT_EQ(SideRecord(p + inside), nullptr) << inside << " in " << bytes;
+      ASSERT_EQ(RecordOf(p + inside), nullptr) << inside << " in " << bytes;
     }
     Free(p);
   }
@@ -95,10 +98,10 @@ TEST_F(SideRecordTest, NoHitPathHits) {
 
 TEST_F(SideRecordTest, RecordsSurviveResizing) {
   char* p = static_cast<char*>(Allocate(1 << 20));
-  static_cast<Record*>(SideRecord(p))->check = 77;
+  RecordOf(p)->check = 77;
   EXPECT_TRUE(ResizeInPlace(p, 500000));
   EXPECT_TRUE(ResizeInPlace(p, 1 << 20));
-  EXPECT_EQ(static_cast<Record*>(SideRecord(p))->check, 77u);
+  EXPECT_EQ(RecordOf(p)->check, 77u);
   Free(p);
 }
 

@@ -26,8 +26,8 @@ long Retried(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0
   return result;
 }
 
-int OpenAt(int folder, const char* path, int flags, unsigned mode) {
-  return static_cast<int>(Retried(SYS_openat, folder, Word(path), flags | O_CLOEXEC, mode));
+int Open(const char* path, int flags, unsigned mode) {
+  return static_cast<int>(Retried(SYS_openat, AT_FDCWD, Word(path), flags | O_CLOEXEC, mode));
 }
 
 int StatusAt(int folder, const char* path, int flags, FileStatus* status) {
@@ -47,14 +47,11 @@ int StatusAt(int folder, const char* path, int flags, FileStatus* status) {
 
 }  // namespace
 
-int CreateExclusive(const char* path, unsigned mode) { return CreateExclusiveAt(AT_FDCWD, path, mode); }
-
-int CreateExclusiveAt(int folder, const char* name, unsigned mode) {
-  return OpenAt(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+int CreateExclusive(const char* path, unsigned mode) {
+  return Open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
 }
 
-int OpenForReading(const char* path) { return OpenAt(AT_FDCWD, path, O_RDONLY, 0); }
-int OpenFolder(const char* path) { return OpenAt(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0); }
+int OpenForReading(const char* path) { return Open(path, O_RDONLY, 0); }
 
 // Not repeated when interrupted: Linux has closed the descriptor even then.
 void Close(int descriptor) { SystemCall(SYS_close, descriptor); }
@@ -63,10 +60,7 @@ int Truncate(int descriptor, uint64_t size_bytes) {
   return static_cast<int>(Retried(SYS_ftruncate, descriptor, static_cast<long>(size_bytes)));
 }
 
-int Unlink(const char* path) { return UnlinkAt(AT_FDCWD, path); }
-int UnlinkAt(int folder, const char* name) {
-  return static_cast<int>(Retried(SYS_unlinkat, folder, Word(name), 0));
-}
+int Unlink(const char* path) { return static_cast<int>(Retried(SYS_unlinkat, AT_FDCWD, Word(path), 0)); }
 
 int Status(int descriptor, FileStatus* status) { return StatusAt(descriptor, "", AT_EMPTY_PATH, status); }
 int StatusOf(const char* path, FileStatus* status) { return StatusAt(AT_FDCWD, path, 0, status); }
@@ -106,12 +100,6 @@ long ReadLink(const char* path, char* target, size_t capacity) {
 
 namespace {
 
-void* MapFile(int descriptor, uint64_t offset, size_t bytes, int protection) {
-  const long p = SystemCall(SYS_mmap, 0, static_cast<long>(bytes), protection, MAP_SHARED | MAP_NORESERVE,
-                            descriptor, static_cast<long>(offset));
-  return p < 0 && p > -4096 ? nullptr : reinterpret_cast<void*>(p);
-}
-
 uint64_t ResourceLimit(int resource) {
   struct {
     uint64_t current, maximum;
@@ -122,15 +110,13 @@ uint64_t ResourceLimit(int resource) {
 
 }  // namespace
 
-void* MapShared(int descriptor, uint64_t offset, size_t bytes) {
-  return MapFile(descriptor, offset, bytes, PROT_READ | PROT_WRITE);
-}
-
 void* ReserveShared(int descriptor, size_t bytes) {
-  void* p = MapFile(descriptor, 0, bytes, PROT_NONE);
+  const long p =
+      SystemCall(SYS_mmap, 0, static_cast<long>(bytes), PROT_NONE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  if (p < 0 && p > -4096) return nullptr;
   // Without read-ahead: around each first touch of a hole it would fill megabytes of page cache with zeros.
-  if (p != nullptr) SystemCall(SYS_madvise, Word(p), static_cast<long>(bytes), MADV_RANDOM);
-  return p;
+  SystemCall(SYS_madvise, p, static_cast<long>(bytes), MADV_RANDOM);
+  return reinterpret_cast<void*>(p);
 }
 
 bool AllowWriting(void* p, size_t bytes) {

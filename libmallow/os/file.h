@@ -20,14 +20,11 @@ struct FileStatus {
 // A new file, opened for reading and writing; -EEXIST when the name is taken (also by a link).
 int CreateExclusive(const char* path, unsigned mode);
 int OpenForReading(const char* path);
-int OpenFolder(const char* path);
-int CreateExclusiveAt(int folder, const char* name, unsigned mode);
 void Close(int descriptor);
 
 // 0 or -errno.
 int Truncate(int descriptor, uint64_t size_bytes);
 int Unlink(const char* path);
-int UnlinkAt(int folder, const char* name);
 int Status(int descriptor, FileStatus* status);
 int StatusOf(const char* path, FileStatus* status);
 // All of it, or -errno.
@@ -38,10 +35,9 @@ long ReadAll(int descriptor, void* data, size_t bytes);
 // Length of the target, which is zero-terminated in `target` (and cut to fit), or -errno.
 long ReadLink(const char* path, char* target, size_t capacity);
 
-// Maps a file shared, readable and writable; null on failure. The descriptor may be closed afterwards.
-void* MapShared(int descriptor, uint64_t offset, size_t bytes);
-// The same, but out of reach until AllowWriting: what lies behind the used part of a sparse file can then neither
-// be hit by a stray write nor be filled by mlockall.
+// Maps a file shared, from its start; null on failure. The descriptor may be closed afterwards. Out of reach until
+// AllowWriting: what lies behind the used part of a sparse file can then neither be hit by a stray write nor be
+// filled by mlockall.
 void* ReserveShared(int descriptor, size_t bytes);
 bool AllowWriting(void* p, size_t bytes);
 bool UnmapShared(void* p, size_t bytes);

@@ -46,19 +46,6 @@ TEST_F(FileTest, CreatesOnlyWhatIsNotThere) {
   EXPECT_EQ(StatusOf(path.c_str(), &status), -ENOENT);
 }
 
-TEST_F(FileTest, FolderDescriptorsNameFiles) {
-  const int folder = OpenFolder(folder_.c_str());
-  ASSERT_GE(folder, 0);
-  const int descriptor = CreateExclusiveAt(folder, "inside", 0600);
-  ASSERT_GE(descriptor, 0);
-  Close(descriptor);
-  FileStatus status;
-  EXPECT_EQ(StatusOf(Path("inside").c_str(), &status), 0);
-  EXPECT_EQ(UnlinkAt(folder, "inside"), 0);
-  Close(folder);
-  EXPECT_EQ(OpenFolder(Path("nowhere").c_str()), -ENOENT);
-}
-
 TEST_F(FileTest, WritesAndReadsAll) {
   const std::string path = Path("data");
   const std::string text(100000, 'x');
@@ -82,8 +69,9 @@ TEST_F(FileTest, SharedMappingsArePopulatedBeforeTheyAreWritten) {
   FileStatus status;
   ASSERT_EQ(Status(descriptor, &status), 0);
   EXPECT_EQ(status.allocated_bytes, 0u);
-  char* p = static_cast<char*>(MapShared(descriptor, 0, bytes));
+  char* p = static_cast<char*>(ReserveShared(descriptor, bytes));
   ASSERT_NE(p, nullptr);
+  ASSERT_TRUE(AllowWriting(p, 4 * PageSize()));
   EXPECT_EQ(Populate(p, 4 * PageSize()), 0);
   p[0] = 'm';
   ASSERT_EQ(Status(descriptor, &status), 0);
