@@ -10,7 +10,10 @@ fn main() {
         PathBuf::from,
     );
     let link = env::var("MALLOW_LINK").unwrap_or_else(|_| "static".into());
-    assert!(link == "static" || link == "dylib", "MALLOW_LINK is {link:?}, and may be static or dylib");
+    assert!(
+        link == "static" || link == "dylib",
+        "MALLOW_LINK is {link:?}, and may be static or dylib"
+    );
     println!("cargo:rustc-link-search=native={}", folder.display());
     println!("cargo:rustc-link-lib={link}=mallow");
     println!("cargo:rerun-if-env-changed=MALLOW_LIB_DIR");

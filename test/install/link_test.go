@@ -54,7 +54,7 @@ func TestPreload(t *testing.T) {
 func preloadable(t *testing.T) string {
 	t.Helper()
 	prefix := filepath.Join(harness.TempDir(t), "prefix")
-	installBelow(t, prefix, "mallow")
+	harness.Install(t, prefix, "mallow")
 	return filepath.Join(prefix, "lib")
 }
 

@@ -63,7 +63,7 @@ var ofTcmalloc = []string{
 // The Makefile installs build/release: these tests need the build of `make` itself.
 func needBuildOfMake(t *testing.T) {
 	t.Helper()
-	if buildFolder(t) != filepath.Join(harness.Root(), "build", "release") {
+	if harness.BuildFolder(t) != filepath.Join(harness.Root(), "build", "release") {
 		t.Skip("MALLOW_BUILD is not the build that make installs")
 	}
 	harness.CLI(t)

@@ -14,16 +14,6 @@ import (
 	"mallow/test/harness"
 )
 
-// buildFolder is the CMake build that is installed.
-func buildFolder(t testing.TB) string {
-	t.Helper()
-	folder := filepath.Dir(harness.Library(t))
-	if filepath.Base(folder) == "libmallow" {
-		folder = filepath.Dir(folder)
-	}
-	return folder
-}
-
 // must runs a command that has to succeed and returns what it wrote to standard output.
 func must(t testing.TB, command harness.Command) string {
 	t.Helper()
@@ -35,15 +25,6 @@ func must(t testing.TB, command harness.Command) string {
 		t.Fatalf("%v: %s\n%s%s", command.Arguments, result.Ending(), result.Output, result.Errors)
 	}
 	return result.Output
-}
-
-func installBelow(t testing.TB, prefix string, components ...string) {
-	t.Helper()
-	for _, component := range components {
-		must(t, harness.Command{Arguments: []string{
-			tool(t, "cmake", "cmake"), "--install", buildFolder(t), "--prefix", prefix, "--component", component,
-		}})
-	}
 }
 
 // tool returns the path of an installed program.
@@ -71,7 +52,7 @@ func tree(t testing.TB) string {
 			t.Fatal(err)
 		}
 		shared.folder = folder
-		installBelow(t, filepath.Join(folder, "first"), "mallow", "tcmalloc")
+		harness.Install(t, filepath.Join(folder, "first"), "mallow", "tcmalloc")
 		if err := os.Rename(filepath.Join(folder, "first"), moved()); err != nil {
 			t.Fatal(err)
 		}

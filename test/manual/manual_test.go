@@ -99,7 +99,8 @@ func execute(t *testing.T, page string) {
 	}
 }
 
-// prepare puts into folder what the pages use: the example, a text, and what the READMEs see in the source tree.
+// prepare puts into folder what the pages use: the example, a text, an installed mallow, and what the READMEs see in the
+// source tree.
 func prepare(t *testing.T, folder string) {
 	t.Helper()
 	root := harness.Root()
@@ -110,6 +111,7 @@ func prepare(t *testing.T, folder string) {
 			t.Fatal(err)
 		}
 	}
+	harness.Install(t, filepath.Join(folder, "opt"), "mallow", "tcmalloc")
 	if err := os.Symlink(harness.CLI(t), filepath.Join(folder, "mallow")); err != nil {
 		t.Fatal(err)
 	}
