@@ -14,7 +14,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { kTrapFlag = 0x100, kMostSteps = 1 << 17, kPrimed = 8 };
+enum { kTrapFlag = 0x100, kMostSteps = 1 << 17, kPrimed = 8, kMostSmall = 256 << 10 };
 
 // Calls function(a, b) with the trap flag set; the handler clears it at TracedReturn.
 uintptr_t TracedCall(void* function, uintptr_t a, uintptr_t b);
@@ -71,11 +71,12 @@ static void Print(void* entry, const char* name, const char* arguments) {
 // Brings the cache of that size to where neither an allocation nor a free leaves the hit path: some objects, some room.
 static void Prime(size_t bytes) {
   void* blocks[kPrimed];
-  for (int i = 0; i < kPrimed; ++i) {
+  const int count = bytes > kMostSmall ? 1 : kPrimed;
+  for (int i = 0; i < count; ++i) {
     blocks[i] = malloc(bytes);
     if (blocks[i] == NULL) Die("no memory for", "malloc");
   }
-  for (int i = 0; i < kPrimed; ++i) free(blocks[i]);
+  for (int i = 0; i < count; ++i) free(blocks[i]);
   free(malloc(bytes));
 }
 
@@ -119,5 +120,8 @@ int main(void) {
   HitFree("_ZdlPvm", 64);
   HitFree("_ZdlPvm", 4096);
   HitFree("free_sized", 64);
+  // A large block, which its thread keeps for its next malloc of that length.
+  HitAllocate("malloc", 1 << 20);
+  HitFree("free", 1 << 20);
   return 0;
 }
