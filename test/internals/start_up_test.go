@@ -1,7 +1,6 @@
 package internals
 
 import (
-	"debug/elf"
 	"regexp"
 	"strconv"
 	"strings"
@@ -73,32 +72,4 @@ func TestStartUpMemory(t *testing.T) {
 			t.Errorf("%s says at most %s at the start (%s), but it is %d KiB", bound.place, bound.text, bound.origin, bytes>>10)
 		}
 	}
-}
-
-// TestLibrarySizes: the libraries are no longer than the page says, without what debuggers read.
-func TestLibrarySizes(t *testing.T) {
-	for _, bound := range bounds(t, "size") {
-		path := harness.Built(t, bound.origin, "libmallow/"+bound.origin)
-		bytes := loaded(t, path)
-		t.Logf("%s: %d KiB, at most %s", bound.origin, bytes>>10, bound.text)
-		if float64(bytes) > bound.value {
-			t.Errorf("%s says that %s has at most %s, but it has %d bytes", bound.place, bound.origin, bound.text, bytes)
-		}
-	}
-}
-
-// loaded is the part of a shared library's file that a process maps.
-func loaded(t *testing.T, path string) (bytes int64) {
-	t.Helper()
-	file, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for _, segment := range file.Progs {
-		if segment.Type == elf.PT_LOAD {
-			bytes += int64(segment.Filesz)
-		}
-	}
-	return bytes
 }
