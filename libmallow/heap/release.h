@@ -22,7 +22,7 @@ inline constexpr size_t kReleaseAtOnce = 32 * 1024 * 1024;
 
 // What a program may choose: options.def and mallopt.
 struct ReleasePolicy {
-  // Nanoseconds between two looks at what is idle; 0: only malloc_trim gives memory back.
+  // Nanoseconds between two looks at what is idle; 0: never, only malloc_trim and at_once give any back.
   uint64_t interval = kReleaseInterval;
   // Bytes of free pages that stay, however long they are idle.
   size_t keep = kReleaseKeep;
