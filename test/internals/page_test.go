@@ -1,4 +1,4 @@
-// Package internals checks the numbers in docs/internals. A number that says "at most" or repeats a constant of the
+// Package internals checks the numbers of the pages in docs. A number that says "at most" or repeats a constant of the
 // sources carries its origin in a comment that readers do not see:
 //
 //	256 KiB<!--kMaxSmallBytes-->          an expression over the constants of libmallow, FILE.kName where several have it
@@ -33,10 +33,10 @@ var (
 	}
 )
 
-// numbers are all those of docs/internals that have an origin.
+// numbers are all those of the pages that have an origin.
 func numbers(t *testing.T) []number {
 	t.Helper()
-	pages, err := filepath.Glob(filepath.Join(harness.Root(), "docs", "internals", "*.md"))
+	pages, err := filepath.Glob(filepath.Join(harness.Root(), "docs", "*", "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
