@@ -66,7 +66,7 @@ func findPeer(fields []string) (allocator, error) {
 		_, err = os.Stat(peer.library)
 	}
 	if err != nil {
-		return peer, fmt.Errorf("%s is missing: bench/peers/build.sh builds it from the crate %s, with cargo and a network", peer.name, peer.origin)
+		return peer, fmt.Errorf("the peer %s is missing: bench/peers/build.sh builds it from the crate %s, with cargo and a network", peer.name, peer.origin)
 	}
 	peer.version, peer.origin = strings.TrimSpace(string(version)), "crate "+peer.origin
 	return peer, nil
@@ -80,7 +80,7 @@ func debianPeer(peer allocator, library string) (allocator, error) {
 		peer.library = filepath.Clean(strings.TrimSpace(string(found)))
 	}
 	if err != nil || !filepath.IsAbs(peer.library) {
-		return peer, fmt.Errorf("%s is missing: as root, apt-get install %s", peer.name, peer.origin)
+		return peer, fmt.Errorf("the peer %s is missing: as root, apt-get install %s", peer.name, peer.origin)
 	}
 	peer.version, peer.origin = string(version), "Debian package "+peer.origin
 	return peer, nil

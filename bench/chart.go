@@ -41,7 +41,10 @@ func (s stroke) style() string {
 	return style
 }
 
-func number(value float64) string { return strconv.FormatFloat(value, 'g', 4, 64) }
+// number has no exponent and at most three decimals.
+func number(value float64) string {
+	return strconv.FormatFloat(math.Round(value*1000)/1000, 'f', -1, 64)
+}
 
 // panel is where a chart is drawn: the upper left corner and the size, labels included.
 type panel struct{ left, top, width, height float64 }

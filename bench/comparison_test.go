@@ -125,3 +125,15 @@ func TestTableSaysWhatIsLostAndWhy(t *testing.T) {
 		}
 	}
 }
+
+func TestPointsOfACurveAreLostInOneEntry(t *testing.T) {
+	var figures []figure
+	for x, mine := range map[float64]float64{8: 5, 16: 9, 24: 12, 32: 5, 4097: 6} {
+		figures = append(figures, figure{"sizes", "curve", "touched", x, cpuTime, map[string][]float64{ours: {mine, mine}, system: {5, 5}}})
+	}
+	table := mallocTable{reasons: map[string]string{"sizes, touched": "It zeroes."}}
+	want := "sizes, touched, CPU: at 3 of 5 sizes, at most 2.40 (2.40..2.40) of glibc at 24. It zeroes. The sizes: 16..24, 4097."
+	if got := table.lostRow(compareAll(figures)); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}

@@ -84,10 +84,6 @@ func verifiedAllocators(folder string, options mallocOptions) ([]allocator, []st
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, line := range missing {
-		fmt.Fprintf(os.Stderr, "mallow: the peer %s\n", line)
-		missing[i] = "the peer " + line
-	}
 	allocators, err := chooseAllocators(options.allocators, library, peers)
 	if err != nil {
 		return nil, nil, err
@@ -103,6 +99,9 @@ func verifiedAllocators(folder string, options mallocOptions) ([]allocator, []st
 	}
 	if options.allocators != "" {
 		return allocators, nil, nil
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(os.Stderr, "bench: %d peers are missing and left out; `make peers` fetches them\n", len(missing))
 	}
 	return allocators, missing, writeList(filepath.Join(peersFolder, "list.txt"), allocators)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -112,7 +113,7 @@ func (t *mallocTable) writeAllRounders() {
 	t.line("")
 }
 
-// writeLost names what is shown above the limit, with the reason where one is known.
+// writeLost names what is shown above the limit, with the reason where one is known. Points of one curve are one entry.
 func (t *mallocTable) writeLost() {
 	t.line("## Rows and points whose time is shown above 1.05\n")
 	lost := 0
@@ -121,10 +122,10 @@ func (t *mallocTable) writeLost() {
 			if of != cpuTime && of != wallTime {
 				continue
 			}
-			for _, c := range t.comparisons(of, group.groups...) {
-				if c.isAbove() {
+			for _, row := range byRow(t.comparisons(of, group.groups...), func(c comparison) string { return c.rowName() }) {
+				if slices.ContainsFunc(row, comparison.isAbove) {
 					lost++
-					t.line("- %s, %s: %v of %s. %s", c.name(), c.of, c.ratio, c.best, t.reason(c))
+					t.line("- %s", t.lostRow(row))
 				}
 			}
 		}
@@ -135,8 +136,39 @@ func (t *mallocTable) writeLost() {
 	t.line("")
 }
 
+func (t *mallocTable) lostRow(row []comparison) string {
+	above := slices.DeleteFunc(slices.Clone(row), func(c comparison) bool { return !c.isAbove() })
+	worst := slices.MaxFunc(above, func(a, b comparison) int { return cmp.Compare(a.ratio.value, b.ratio.value) })
+	if worst.series == "" {
+		return fmt.Sprintf("%s, %s: %v of %s. %s", worst.row, worst.of, worst.ratio, worst.best, t.reason(worst))
+	}
+	return fmt.Sprintf("%s, %s: at %d of %d sizes, at most %v of %s at %s. %s The sizes: %s.", worst.rowName(), worst.of, len(above), len(row),
+		worst.ratio, worst.best, bytesText(worst.x), t.reason(worst), sizesAbove(row))
+}
+
+// sizesAbove names the sizes, and stretches of neighbouring sizes, that are above the limit.
+func sizesAbove(row []comparison) string {
+	row = slices.SortedStableFunc(slices.Values(row), func(a, b comparison) int { return cmp.Compare(a.x, b.x) })
+	var names []string
+	for i := 0; i < len(row); i++ {
+		if !row[i].isAbove() {
+			continue
+		}
+		first := i
+		for i+1 < len(row) && row[i+1].isAbove() {
+			i++
+		}
+		name := bytesText(row[first].x)
+		if i > first {
+			name += ".." + bytesText(row[i].x)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
 func (t *mallocTable) reason(c comparison) string {
-	for _, name := range []string{c.name(), c.rowName(), c.row} {
+	for _, name := range []string{c.rowName(), c.row} {
 		if reason, found := t.reasons[name]; found {
 			return reason
 		}

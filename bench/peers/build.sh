@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetches the newest crates that carry peers and builds each from the sources in its crate into
 # build/peers/NAME.so, its version in NAME.version, with its authors' own build where the crate has
-# it. What is there already is kept: `rm -r build/peers` begins anew. A peer that cannot be built
-# is named in one line, with the reason, and the others are built. With an argument: into that folder.
+# it. What is there already is kept: `rm -r build/peers` begins anew. Those that cannot be had are named
+# in one line, with the reason, and the others are built. With an argument: into that folder.
 #
 # A program run with LD_PRELOAD=NAME.so has that peer's malloc.
 set -u
@@ -18,10 +18,11 @@ source_of() {
 
 fetch() {
   [ ! -d "$(source_of "$1")" ] || return 0
+  rm -rf "$out/fetch/$1"
   mkdir -p "$out/fetch/$1" && : >"$out/fetch/$1/lib.rs"
   printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n[dependencies]\n%s = "*"\n' \
     "$1" >"$out/fetch/$1/Cargo.toml"
-  (cd "$out/fetch/$1" && cargo vendor --quiet vendor)
+  (cd "$out/fetch/$1" && cargo vendor --quiet arriving && mv arriving vendor)
 }
 
 crate_version() {
@@ -88,21 +89,28 @@ build_google_tcmalloc() {
 # Builds the peer of this name with this function from this crate, unless it is there.
 peer() {
   [ ! -f "$out/$1.so" ] || return 0
-  if ! command -v cargo >/dev/null 2>&1; then
-    echo "mallow: the peer $1 is missing: cargo, which fetches it, is not here (https://rustup.rs; Debian's is too old)" >&2
-  elif ! fetch "$3" >"$out/$1.log" 2>&1; then
-    echo "mallow: the peer $1 is missing: cargo $(cargo --version | cut -d' ' -f2) could not fetch the crate $3, see $out/$1.log (1.85 or newer and a network are needed)" >&2
+  if ! fetch "$3" >"$out/$1.log" 2>&1; then
+    unfetched="$unfetched $1"
   elif ! "$2" "$(source_of "$3")" >>"$out/$1.log" 2>&1; then
     rm -f "$out/$1.so"
-    echo "mallow: the peer $1 is missing: its sources did not build, see $out/$1.log" >&2
+    unbuilt="$unbuilt $1"
   else
     rm -rf "$out/$1.build"
   fi
 }
 
+unfetched=
+unbuilt=
 peer mimalloc3 build_mimalloc3 libmimalloc-sys2
 peer mimalloc2 build_mimalloc2 libmimalloc-sys2
 peer mimalloc-sys build_mimalloc_sys libmimalloc-sys
 peer snmalloc build_snmalloc snmalloc-sys
 peer jemalloc build_jemalloc tikv-jemalloc-sys
 peer google-tcmalloc build_google_tcmalloc libtcmalloc-sys
+
+if [ -n "$unfetched" ]; then
+  echo "mallow: going on without the peers$unfetched: cargo ($(cargo --version 2>/dev/null || echo missing)) could not fetch them; it must be 1.85 or newer, as from https://rustup.rs, and needs a network; what it said is in $out/NAME.log" >&2
+fi
+if [ -n "$unbuilt" ]; then
+  echo "mallow: going on without the peers$unbuilt: their sources did not build, see $out/NAME.log" >&2
+fi
