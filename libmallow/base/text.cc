@@ -40,11 +40,6 @@ TextWriter& TextWriter::AppendDecimal(uint64_t value) {
   return Append(start, static_cast<size_t>(end - start));
 }
 
-TextWriter& TextWriter::AppendSigned(int64_t value) {
-  if (value < 0) Append("-", 1);
-  return AppendDecimal(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
-}
-
 TextWriter& TextWriter::AppendHex(uint64_t value) {
   char digits[kMostDigits];
   char* const end = digits + sizeof(digits);

@@ -16,7 +16,6 @@ class TextWriter {
   TextWriter& Append(const char* text);
   TextWriter& Append(const char* text, size_t length);
   TextWriter& AppendDecimal(uint64_t value);
-  TextWriter& AppendSigned(int64_t value);
   // With 0x in front.
   TextWriter& AppendHex(uint64_t value);
 

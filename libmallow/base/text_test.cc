@@ -17,9 +17,6 @@ TEST(Text, Numbers) {
   EXPECT_EQ(Hex(0), "0x0");
   EXPECT_EQ(Hex(0xdeadbeef), "0xdeadbeef");
   EXPECT_EQ(Hex(UINT64_MAX), "0xffffffffffffffff");
-  char buffer[64];
-  EXPECT_STREQ(TextWriter(buffer, sizeof(buffer)).AppendSigned(INT64_MIN).data(), "-9223372036854775808");
-  EXPECT_STREQ(TextWriter(buffer, sizeof(buffer)).AppendSigned(7).data(), "7");
 }
 
 TEST(Text, CutsWhatDoesNotFitAtEveryCapacity) {

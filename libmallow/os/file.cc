@@ -30,21 +30,6 @@ int Open(const char* path, int flags, unsigned mode) {
   return static_cast<int>(Retried(SYS_openat, AT_FDCWD, Word(path), flags | O_CLOEXEC, mode));
 }
 
-int StatusAt(int folder, const char* path, int flags, FileStatus* status) {
-  struct statx found = {};
-  const long result = Retried(SYS_statx, folder, Word(path), flags, STATX_BASIC_STATS, Word(&found));
-  if (result < 0) return static_cast<int>(result);
-  status->device = static_cast<uint64_t>(found.stx_dev_major) << 32 | found.stx_dev_minor;
-  status->inode = found.stx_ino;
-  status->size_bytes = found.stx_size;
-  status->allocated_bytes = found.stx_blocks * kSectorBytes;
-  status->mode = found.stx_mode;
-  status->user_id = found.stx_uid;
-  status->modification_ns =
-      static_cast<uint64_t>(found.stx_mtime.tv_sec) * 1'000'000'000 + found.stx_mtime.tv_nsec;
-  return 0;
-}
-
 }  // namespace
 
 int CreateExclusive(const char* path, unsigned mode) {
@@ -60,10 +45,20 @@ int Truncate(int descriptor, uint64_t size_bytes) {
   return static_cast<int>(Retried(SYS_ftruncate, descriptor, static_cast<long>(size_bytes)));
 }
 
-int Unlink(const char* path) { return static_cast<int>(Retried(SYS_unlinkat, AT_FDCWD, Word(path), 0)); }
-
-int Status(int descriptor, FileStatus* status) { return StatusAt(descriptor, "", AT_EMPTY_PATH, status); }
-int StatusOf(const char* path, FileStatus* status) { return StatusAt(AT_FDCWD, path, 0, status); }
+int StatusOf(const char* path, FileStatus* status) {
+  struct statx found = {};
+  const long result = Retried(SYS_statx, AT_FDCWD, Word(path), 0, STATX_BASIC_STATS, Word(&found));
+  if (result < 0) return static_cast<int>(result);
+  status->device = static_cast<uint64_t>(found.stx_dev_major) << 32 | found.stx_dev_minor;
+  status->inode = found.stx_ino;
+  status->size_bytes = found.stx_size;
+  status->allocated_bytes = found.stx_blocks * kSectorBytes;
+  status->mode = found.stx_mode;
+  status->user_id = found.stx_uid;
+  status->modification_ns =
+      static_cast<uint64_t>(found.stx_mtime.tv_sec) * 1'000'000'000 + found.stx_mtime.tv_nsec;
+  return 0;
+}
 
 int WriteAll(int descriptor, const void* data, size_t bytes) {
   const char* next = static_cast<const char*>(data);
@@ -78,17 +73,6 @@ int WriteAll(int descriptor, const void* data, size_t bytes) {
 
 long Read(int descriptor, void* data, size_t bytes) {
   return Retried(SYS_read, descriptor, Word(data), static_cast<long>(bytes));
-}
-
-long ReadAll(int descriptor, void* data, size_t bytes) {
-  size_t got = 0;
-  while (got < bytes) {
-    const long read = Read(descriptor, static_cast<char*>(data) + got, bytes - got);
-    if (read < 0) return read;
-    if (read == 0) break;
-    got += static_cast<size_t>(read);
-  }
-  return static_cast<long>(got);
 }
 
 long ReadLink(const char* path, char* target, size_t capacity) {

@@ -24,14 +24,11 @@ void Close(int descriptor);
 
 // 0 or -errno.
 int Truncate(int descriptor, uint64_t size_bytes);
-int Unlink(const char* path);
-int Status(int descriptor, FileStatus* status);
 int StatusOf(const char* path, FileStatus* status);
 // All of it, or -errno.
 int WriteAll(int descriptor, const void* data, size_t bytes);
-// Bytes read, 0 at the end, or -errno. ReadAll goes on until `bytes` are there or the file ends.
+// Bytes read, 0 at the end, or -errno.
 long Read(int descriptor, void* data, size_t bytes);
-long ReadAll(int descriptor, void* data, size_t bytes);
 // Length of the target, which is zero-terminated in `target` (and cut to fit), or -errno.
 long ReadLink(const char* path, char* target, size_t capacity);
 
