@@ -16,6 +16,7 @@ func mallocRows(folder string, scale int) ([]mallocRow, error) {
 	rows.singleThread()
 	rows.curves()
 	rows.threads()
+	rows.memory()
 	rows.ownPrograms()
 	if err := rows.realPrograms(); err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (m *rowMaker) add(group, name, source string, seconds float64, arguments ..
 }
 
 func (m *rowMaker) singleThread() {
-	for _, row := range []struct{ bytes, pairs int }{{16, 50e6}, {64, 50e6}, {1024, 50e6}, {32768, 40e6}, {262144, 30e6}, {1 << 20, 6e6}} {
+	for _, row := range []struct{ bytes, pairs int }{{16, 50e6}, {64, 50e6}, {1024, 50e6}, {32768, 20e6}, {262144, 6e6}, {1 << 20, 5e6}} {
 		m.add("single", "pairs of "+bytesText(float64(row.bytes)), "one_size.cc", 0.2, m.work(row.pairs), strconv.Itoa(row.bytes), "untouched")
 	}
 	for _, row := range []struct{ bytes, pairs int }{{32768, 20e6}, {262144, 400e3}} {
@@ -54,6 +55,9 @@ func (m *rowMaker) singleThread() {
 		m.add("single", part.name, "rise_and_fall.cc", 0.3, m.work(300e3), "64", "50", part.word)
 	}
 	m.add("single", "tide of mixed sizes", "tide.cc", 0.3, m.work(100e3), "8")
+	m.add("single", "waves of one size", "waves.cc", 0.3, m.work(200e3))
+	m.add("single", "lifetimes", "lifetimes.cc", 0.3, "4096", m.work(600e3))
+	m.add("single", "large blocks, 5M to 25M", "large_blocks.cc", 0.3, m.work(200), "5", "25")
 }
 
 func (m *rowMaker) curves() {
@@ -79,11 +83,41 @@ func (m *rowMaker) threads() {
 	}
 	m.add("multi", "producer and consumer", "producers.cc", 0.2, "1", "1", m.work(10e3), "64", "16", "256")
 	m.add("multi", "2 producers, 2 consumers", "producers.cc", 0.2, "2", "2", m.work(8e3), "64", "16", "256")
-	m.add("multi", "producer and consumer, to 32K", "producers.cc", 0.2, "1", "1", m.work(1e3), "16", "64", "32768")
+	m.add("multi", "producer and consumer, to 32K", "producers.cc", 0.2, "1", "1", m.work(2e3), "16", "64", "32768")
+	for _, pairs := range []int{1, 2} {
+		m.add("multi", fmt.Sprintf("crossing, %d pair(s)", pairs), "crossing.cc", 0.2, strconv.Itoa(pairs), m.work(24e3/pairs))
+	}
+	for _, whose := range []string{"own", "exchanged"} {
+		m.add("multi", "cyclic pool, "+whose+" blocks", "cyclic_pool.cc", 0.2, "4", "4000", m.work(500), whose)
+	}
+	for _, test := range []string{"thrash", "scratch"} {
+		m.add("multi", "cache "+test, "cache_lines.cc", 0.2, "2", m.work(2000), "50000", test)
+	}
+	for _, threads := range []int{1, 2} {
+		m.add("multi", fmt.Sprintf("population, %d thread(s)", threads), "population.cc", 0.2, strconv.Itoa(threads), m.work(20e6/threads))
+	}
+	m.add("multi", "relay of arrays", "relay.cc", 0.3, "2", "20", m.work(60e3))
+	m.add("multi", "short threads", "short_threads.cc", 0.2, m.work(3000), "4", "200")
+	m.add("multi", "shortest threads", "short_threads.cc", 0.2, m.work(5000), "4", "2")
 }
 
+// memory are the rows that are judged by their resident size over their live bytes; most of their time they rest.
+func (m *rowMaker) memory() {
+	m.add("memory", "changing sizes", "fragmentation.cc", 2, m.work(64), m.rests(15), m.rests(100))
+	m.add("memory", "threads that come and go", "long_server.cc", 1.5, m.work(1000), "4", m.rests(60), "200")
+	m.add("memory", "nine tenths freed, 5 s", "nine_tenths.cc", 6, m.work(1024), m.rests(5), "mixed")
+	m.add("memory", "nine tenths of one size freed, 2 s", "nine_tenths.cc", 3, m.work(1024), m.rests(2), "same")
+}
+
+// rests is a number of rests in a program, which -scale shortens as well, but less.
+func (m *rowMaker) rests(count int) string { return strconv.Itoa(max(count/min(m.scale, 10), 1)) }
+
 func (m *rowMaker) ownPrograms() {
-	m.add("program", "factors of numbers", "numbers.cc", 0.3, m.work(600))
+	m.add("program", "start of a process", "start.cc", 0.2, m.work(200))
+	m.add("program", "factors of numbers", "numbers.cc", 0.2, m.work(600))
+	m.add("program", "bodies in an octree", "octree.cc", 0.3, m.work(8000), m.rests(10))
+	m.add("program", "C++ containers", "containers.cc", 0.3, m.work(10))
+	m.add("program", "interpreter of trees", "interpreter.cc", 0.3, m.work(1500))
 }
 
 func (m *rowMaker) realPrograms() error {

@@ -32,6 +32,14 @@ client() {
   redis-cli -s "$socket" "$@"
 }
 
+# The requests of each kind, and how. With fewer than its clients have on their way at once redis-benchmark never ends.
+drive() {
+  count=$1
+  shift
+  [ "$count" -ge 1000 ] || count=1000
+  timeout 100 redis-benchmark -s "$socket" -q -n "$count" "$@" >/dev/null || fail "redis-benchmark failed"
+}
+
 # Without a library the program would run on its own malloc, so glibc's is given as one.
 preload=${MALLOC_LIBRARY:-libc.so.6}
 # The settings are words.
@@ -52,9 +60,9 @@ if [ -n "${MALLOC_LIBRARY-}" ]; then
 fi
 
 start=$(date +%s.%N)
-redis-benchmark -s "$socket" -q -n "$requests" -c 20 -P 32 -r 20000 -d 100 -t set,get,incr,lpush,rpop,sadd,hset,spop,zadd >/dev/null
-redis-benchmark -s "$socket" -q -n "$((requests / 10))" -c 20 -P 16 -r 2000 -d 3000 -t set,get >/dev/null
-redis-benchmark -s "$socket" -q -n "$((requests / 100 + 1))" -c 10 -r 20000 -d 100 -t lrange_100 >/dev/null
+drive "$requests" -c 20 -P 32 -r 20000 -d 100 -t set,get,incr,lpush,rpop,sadd,hset,spop,zadd
+drive "$((requests / 10))" -c 20 -P 16 -r 2000 -d 3000 -t set,get
+drive "$((requests / 100))" -c 10 -r 20000 -d 100 -t lrange_100
 end=$(date +%s.%N)
 [ "$(client dbsize)" -gt 0 ] || fail "the server holds nothing after the benchmark"
 
