@@ -13,17 +13,19 @@
 namespace mallow::heap {
 namespace {
 
+void AllocateAndFreeAligned(size_t alignment, size_t bytes) {
+  char* p = static_cast<char*>(AllocateAligned(alignment, bytes));
+  ASSERT_NE(p, nullptr);
+  ASSERT_TRUE(IsAligned(p, alignment)) << bytes << " aligned to " << alignment;
+  ASSERT_GE(UsableBytes(p), bytes);
+  if (bytes > 0) p[0] = p[bytes - 1] = 1;
+  Free(p);
+}
+
 TEST(Heap, EverySmallSizeInEveryAlignment) {
   for (size_t alignment = kMinAlignment; alignment <= 64 * 1024; alignment *= 2) {
     const size_t step = alignment > kPageBytes ? 251 : 1;
-    for (size_t bytes = 0; bytes <= 64 * 1024; bytes += step) {
-      char* p = static_cast<char*>(AllocateAligned(alignment, bytes));
-      ASSERT_NE(p, nullptr);
-      ASSERT_TRUE(IsAligned(p, alignment)) << bytes << " aligned to " << alignment;
-      ASSERT_GE(UsableBytes(p), bytes);
-      if (bytes > 0) p[0] = p[bytes - 1] = 1;
-      Free(p);
-    }
+    for (size_t bytes = 0; bytes <= 64 * 1024; bytes += step) AllocateAndFreeAligned(alignment, bytes);
   }
 }
 
@@ -31,13 +33,7 @@ TEST(Heap, LongerSizesAndAlignmentsSampled) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 3000; ++i) {
     const size_t bytes = random() % (4 << 20);
-    const size_t alignment = size_t{16} << random() % 18;
-    char* p = static_cast<char*>(AllocateAligned(alignment, bytes));
-    ASSERT_NE(p, nullptr);
-    ASSERT_TRUE(IsAligned(p, alignment)) << bytes << " aligned to " << alignment;
-    ASSERT_GE(UsableBytes(p), bytes);
-    if (bytes > 0) p[0] = p[bytes - 1] = 1;
-    Free(p);
+    AllocateAndFreeAligned(size_t{16} << random() % 18, bytes);
   }
 }
 

@@ -40,7 +40,7 @@ func sqlite(t *testing.T, folder string) harness.Command {
 
 func python(t *testing.T, folder string) harness.Command {
 	return harness.Command{
-		Arguments: []string{installed(t, "/usr/bin/python3", "python3"), testdata("documents.py")},
+		Arguments: []string{installed(t, "/usr/bin/python3", "python3"), workload("documents.py"), "3"},
 		Settings:  []string{"PYTHONMALLOC=malloc", "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"},
 	}
 }

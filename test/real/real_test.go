@@ -181,6 +181,11 @@ func testdata(name string) string {
 	return filepath.Join(harness.Root(), "test", "real", "testdata", name)
 }
 
+// workload is a program of the benchmarks.
+func workload(name string) string {
+	return filepath.Join(harness.Root(), "bench", "workloads", name)
+}
+
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
