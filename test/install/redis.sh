@@ -3,10 +3,12 @@
 # with USE_TCMALLOC_MINIMAL=yes, against mallow installed under tcmalloc's names, runs its own test suite on both, and
 # writes to RESULTS how that ended. Status 1 when a test of redis fails.
 set -u
-build=$(realpath "$1") work=$2 results=$3
+here=$(dirname "$(realpath "$0")")
+build=$(realpath "$1") work=$2 results=$(realpath -m "$3")
 mkdir -p "$work" && work=$(realpath "$work") && cd "$work" || exit 1
 log=$work/log
 : >"$log"
+commit=$(git -c safe.directory='*' -C "$here" rev-parse --short HEAD 2>/dev/null)
 
 fail() {
   echo "redis.sh: $*; the log is $log" >&2
@@ -85,7 +87,6 @@ suite tcmalloc_minimal "$@"
 rows="$rows
 $(row USE_TCMALLOC_MINIMAL=yes libtcmalloc_minimal.so.4 "\`./runtest --single\` of $(($# / 2)) units")"
 
-commit=$(git -c safe.directory='*' -C "$(dirname "$0")" rev-parse --short HEAD 2>/dev/null)
 {
   echo "# redis on mallow under tcmalloc's names"
   echo
