@@ -10,6 +10,7 @@ namespace mallow {
 namespace {
 
 constexpr int kSpins = 100;
+constexpr int kForkAttempts = 2 * kSpins;
 
 // The futex is the low half of the word; on a little-endian machine it starts where the word starts.
 long FutexAddress(std::atomic<uintptr_t>* word) { return reinterpret_cast<long>(word); }
@@ -52,11 +53,18 @@ void Spinlock::Wake() { SystemCall(SYS_futex, FutexAddress(&holder_), FUTEX_WAKE
 bool Spinlock::ForkLock() {
   if (HeldByThisThread()) {
     ++fork_skips_;
-    return false;
+    return true;
   }
-  uintptr_t free = 0;
-  if (!holder_.compare_exchange_strong(free, ThreadIdentity(), std::memory_order_acquire)) LockSlow();
-  return true;
+  for (int attempt = 0; attempt < kForkAttempts; ++attempt) {
+    uintptr_t free = 0;
+    if (holder_.compare_exchange_strong(free, ThreadIdentity(), std::memory_order_acquire)) return true;
+    if (attempt < kSpins) {
+      SpinPause();
+    } else {
+      SystemCall(SYS_sched_yield);
+    }
+  }
+  return false;
 }
 
 void Spinlock::ForkUnlock(bool child) {

@@ -57,8 +57,9 @@ class Spinlock {
     return (holder_.load(std::memory_order_relaxed) & ~kSleepers) == ThreadIdentity();
   }
 
-  // For fork only: takes the lock regardless of rank. False, and nothing is done, when this thread is the
-  // holder already: it forks from a signal handler that interrupted its critical section.
+  // For fork only: takes the lock regardless of rank, or leaves it alone when this thread is the holder already: it
+  // forks from a signal handler that interrupted its critical section. False, and nothing is done, when another
+  // thread holds it for long.
   bool ForkLock();
   // For a fork child whose copy of the lock may be held by a thread that is not there.
   void ResetInChild() { holder_.store(0, std::memory_order_relaxed); }

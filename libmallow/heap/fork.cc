@@ -1,38 +1,60 @@
 // Fork: the child gets every structure between two operations, never inside one.
 //
-// All locks are taken before, in rank order, and released after. Nobody waits for one of them while holding
-// another, so this ends even when the forking thread holds one itself (it forks from a signal handler that
-// interrupted malloc): that one is skipped, and in the child the interrupted operation goes on as in the parent.
+// All locks are taken before, in rank order, and released after. One that the forking thread holds already (it forks
+// from a signal handler that interrupted malloc) is skipped, and in the child the interrupted operation goes on as in
+// the parent.
+//
+// Such a thread waits for the others while it holds one, and so may a second that forks: whoever does not get the next
+// lock soon gives back those that it took, and begins anew. Only two handlers that each interrupted a critical section
+// at the same moment wait for each other for ever, as with any malloc that has locks.
 #include "heap/central_list.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
 #include "heap/thread_registry.h"
 #include "heap/transfer_cache.h"
+#include "os/thread.h"
 
 namespace mallow::heap {
 namespace {
 
-void UnlockAll(bool child) {
-  page_heap.lock().ForkUnlock(child);
-  for (SizeClass c = kClassCount; c-- > 1;) central_lists[c].lock().ForkUnlock(child);
-  for (SizeClass c = kClassCount; c-- > 1;) transfer_caches[c].lock().ForkUnlock(child);
-  thread_registry.lock().ForkUnlock(child);
+constexpr size_t kClasses = kClassCount - 1;
+constexpr size_t kLocks = 2 * kClasses + 2;
+
+// In rank order.
+Spinlock& LockAt(size_t index) {
+  if (index == 0) return thread_registry.lock();
+  if (index <= kClasses) return transfer_caches[index].lock();
+  if (index <= 2 * kClasses) return central_lists[index - kClasses].lock();
+  return page_heap.lock();
+}
+
+// How many it got.
+size_t LockFirst() {
+  size_t locked = 0;
+  while (locked < kLocks && LockAt(locked).ForkLock()) ++locked;
+  return locked;
+}
+
+void UnlockFirst(size_t count, bool child) {
+  while (count-- > 0) LockAt(count).ForkUnlock(child);
 }
 
 }  // namespace
 
 void BeforeFork() {
-  thread_registry.lock().ForkLock();
-  for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].lock().ForkLock();
-  for (SizeClass c = 1; c < kClassCount; ++c) central_lists[c].lock().ForkLock();
-  page_heap.lock().ForkLock();
+  for (;;) {
+    const size_t locked = LockFirst();
+    if (locked == kLocks) return;
+    UnlockFirst(locked, false);
+    os::Yield();
+  }
 }
 
-void AfterForkInParent() { UnlockAll(false); }
+void AfterForkInParent() { UnlockFirst(kLocks, false); }
 
 void AfterForkInChild() {
   if (thread_registry.lock().TakenByFork()) thread_registry.KeepOnlyThisThread();
-  UnlockAll(true);
+  UnlockFirst(kLocks, true);
 }
 
 }  // namespace mallow::heap

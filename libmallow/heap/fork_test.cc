@@ -122,6 +122,29 @@ TEST(Fork, FromASignalHandlerThatInterruptedTheHeap) {
   ExpectValidHeap();
 }
 
+// The thread that holds a lock as if its malloc were interrupted, and the one that waits for that lock with others in
+// hand, both fork.
+TEST(Fork, WhileAnotherForkWaitsForThisThread) {
+  Spinlock& held = central_lists[7].lock();
+  std::atomic<bool> forked{false};
+  alarm(kHangSeconds);
+  held.Lock();
+  std::thread other([&] {
+    BeforeFork();
+    forked = true;
+    AfterForkInParent();
+  });
+  usleep(20000);
+  EXPECT_FALSE(forked);
+  BeforeFork();
+  AfterForkInParent();
+  EXPECT_TRUE(held.HeldByThisThread());
+  held.Unlock();
+  other.join();
+  EXPECT_TRUE(forked);
+  alarm(0);
+}
+
 TEST(Fork, ChildrenOfChildren) {
   RegisterHandlers();
   UseHeap(1, 100);
