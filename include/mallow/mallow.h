@@ -24,8 +24,8 @@ int mallow_is_recording(void);
  * Every byte that was mapped from the system for blocks is in exactly one part:
  *   system_bytes = in_use_bytes + thread_cache_bytes + transfer_cache_bytes + central_list_bytes + page_heap_bytes
  *                  + tail_bytes
- * The process's resident set holds system_bytes - returned_bytes at most for blocks (less where memory was never
- * touched), and metadata_bytes at most for our own structures.
+ * The process's resident set holds at most system_bytes - returned_bytes for blocks (less where memory was never
+ * touched), metadata_resident_bytes for our own structures, and what was touched of the library's static data.
  *
  * Exact while no other thread is inside malloc or free. Otherwise each field is right for some moment during the call:
  * a block that moved meanwhile may be counted twice or not at all. In a child of fork, what waited in the caches of the
@@ -40,17 +40,18 @@ struct mallow_statistics {
   uint64_t page_heap_bytes;      /* free pages */
   uint64_t tail_bytes;           /* ends of spans, too short for a block */
   uint64_t returned_bytes;       /* of page_heap_bytes: hold no memory at present */
-  uint64_t metadata_bytes;       /* our own structures, beside system_bytes */
+  uint64_t metadata_bytes;       /* address space of our own structures, beside system_bytes */
   uint64_t in_use_blocks;        /* number of live blocks */
   uint64_t large_blocks;         /* of these, longer than 256 KiB */
   uint64_t large_bytes;          /* of in_use_bytes: in large blocks */
   uint64_t thread_caches;        /* number of threads that have a cache */
   uint64_t map_calls;            /* number of mmap calls so far, failed ones too */
+  uint64_t metadata_resident_bytes; /* of our own structures, in memory at present; 0: the system does not tell */
 };
 
 /* Fills in *statistics, which has `size` bytes: sizeof(struct mallow_statistics) as the caller was compiled. Fields
  * that this libmallow does not know become 0. Returns how many bytes it knows. Takes each lock of the heap once, for
- * some microseconds in all; allocates nothing. */
+ * some microseconds in all, and asks the system about the pages of our structures; allocates nothing. */
 size_t mallow_statistics(struct mallow_statistics* statistics, size_t size);
 
 /* The settings that MALLOW_OPTIONS knows, one line each: name, two blanks, what it does. Static text. */

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "heap/heap.h"
+#include "heap/page_heap.h"
 #include "heap/release.h"
 #include "heap/statistics.h"
 
@@ -184,6 +185,7 @@ MALLOW_EXPORT void malloc_stats() {
   AppendLine(text, "span tail bytes  = ", heap.tail_bytes);
   AppendLine(text, "returned bytes   = ", heap.returned_bytes);
   AppendLine(text, "metadata bytes   = ", heap.metadata_bytes);
+  AppendLine(text, "  resident       = ", mallow::heap::page_heap.MetadataResidentBytes());
   AppendLine(text, "in use blocks    = ", heap.in_use_blocks);
   AppendLine(text, "large blocks     = ", heap.large_blocks);
   AppendLine(text, "large bytes      = ", heap.large_bytes);

@@ -4,6 +4,7 @@
 #include "api/startup.h"
 #include "base/bits.h"
 #include "base/config.h"
+#include "heap/page_heap.h"
 #include "heap/statistics.h"
 #include "mallow/mallow.h"
 #include "record/recorder.h"
@@ -35,6 +36,7 @@ MALLOW_EXPORT size_t mallow_statistics(struct mallow_statistics* statistics, siz
   known.large_bytes = heap.large_bytes;
   known.thread_caches = heap.thread_caches;
   known.map_calls = heap.map_calls;
+  known.metadata_resident_bytes = mallow::heap::page_heap.MetadataResidentBytes();
   memset(statistics, 0, size);
   memcpy(statistics, &known, mallow::Min(size, sizeof(known)));
   return sizeof(known);

@@ -7,16 +7,29 @@
 namespace mallow::heap {
 
 void* MetadataArena::Allocate(size_t bytes, size_t alignment) {
-  char* start = reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(next_), alignment));
+  auto aligned = [&] {
+    return reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(next_), alignment));
+  };
+  char* start = aligned();
   if (next_ == nullptr || start + bytes > end_) {
-    const size_t block = RoundUp(Max(bytes, kBlockBytes), os::PageSize());
-    start = static_cast<char*>(os::Map(nullptr, block));
-    if (start == nullptr) return nullptr;
-    end_ = start + block;
+    if (!MapRegion(bytes + alignment)) return nullptr;
+    start = aligned();
   }
   next_ = start + bytes;
   bytes_ += bytes;
   return start;
+}
+
+bool MetadataArena::MapRegion(size_t bytes) {
+  const size_t whole = RoundUp(Max(sizeof(Region) + bytes, kBlockBytes), os::PageSize());
+  void* const start = os::Map(nullptr, whole);
+  if (start == nullptr) return false;
+  Region* const region = static_cast<Region*>(start);
+  *region = {regions_, whole};
+  regions_ = region;
+  next_ = reinterpret_cast<char*>(region + 1);
+  end_ = static_cast<char*>(start) + whole;
+  return true;
 }
 
 void* MetadataArena::AllocateArray(size_t bytes) {

@@ -24,6 +24,13 @@ class MetadataArena {
   // Handed out so far, without the leaves of the page map.
   size_t bytes() const { return bytes_; }
 
+  // What was mapped, newest first. A region stays as it is, so a walk needs no lock.
+  struct Region {
+    const Region* next;
+    size_t bytes;  // from here on
+  };
+  const Region* regions() const { return regions_; }
+
  private:
   static constexpr size_t kBlockBytes = 1024 * 1024;
   static constexpr int kMinArrayShift = 5;
@@ -36,6 +43,9 @@ class MetadataArena {
   // When the system has no more: an array of a longer kind, which is of the shorter one from then on.
   void* TakeLonger(int shift);
 
+  bool MapRegion(size_t bytes);
+
+  const Region* regions_ = nullptr;
   char* next_ = nullptr;
   char* end_ = nullptr;
   size_t bytes_ = 0;

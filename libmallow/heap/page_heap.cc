@@ -201,6 +201,17 @@ PageHeap::Totals PageHeap::GetTotals() {
   return totals;
 }
 
+size_t PageHeap::MetadataResidentBytes() {
+  const MetadataArena::Region* region;
+  {
+    SpinlockHolder holder(lock_);
+    region = metadata_.regions();
+  }
+  size_t bytes = PageMap::ResidentBytes();
+  for (; region != nullptr; region = region->next) bytes += os::ResidentBytes(region, region->bytes);
+  return bytes;
+}
+
 Span* PageHeap::TakeRun(Pages pages, Pages alignment) {
   // What is cut off in front and behind needs a span each.
   if (!ReserveSpans(2)) return nullptr;

@@ -62,6 +62,8 @@ class PageHeap {
   void* AllocateMetadata(size_t bytes, size_t alignment);
 
   Totals GetTotals();
+  // Bytes of our own structures that are in memory at present: some system calls.
+  size_t MetadataResidentBytes();
   // Pages mapped from the system so far, read without the lock.
   Pages system_pages() const { return __atomic_load_n(&system_, __ATOMIC_RELAXED); }
   // True once per interval in which memory was freed: the sign for other caches to return what is idle.

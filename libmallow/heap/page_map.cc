@@ -15,6 +15,14 @@ intptr_t page_map_roots[kRoots];
 namespace {
 
 size_t metadata_bytes = 0;
+// Roots from the lowest to the highest one that has a leaf; read without a lock.
+uintptr_t lowest_root = internal::kRoots;
+uintptr_t highest_root = 0;
+
+void NoteRoot(uintptr_t root) {
+  __atomic_store_n(&lowest_root, Min(lowest_root, root), __ATOMIC_RELAXED);
+  __atomic_store_n(&highest_root, Max(highest_root, root), __ATOMIC_RELAXED);
+}
 
 // kResident is the only state with this bit.
 constexpr uint64_t kEightResident = 0x0202020202020202u;
@@ -43,6 +51,7 @@ bool PageMap::Reserve(PageId page, Pages pages) {
     const intptr_t distance =
         reinterpret_cast<intptr_t>(leaf) - reinterpret_cast<intptr_t>(internal::empty_leaf);
     __atomic_store_n(&internal::page_map_roots[root], distance, __ATOMIC_RELEASE);
+    NoteRoot(root);
   }
   return true;
 }
@@ -84,5 +93,15 @@ Pages PageMap::RunLength(PageId page, Pages pages) {
 }
 
 size_t PageMap::MetadataBytes() { return metadata_bytes; }
+
+size_t PageMap::ResidentBytes() {
+  size_t bytes = 0;
+  const uintptr_t last = __atomic_load_n(&highest_root, __ATOMIC_RELAXED);
+  for (uintptr_t root = __atomic_load_n(&lowest_root, __ATOMIC_RELAXED); root <= last; ++root) {
+    const internal::PageMapLeaf* leaf = LeafOf(root << internal::kLeafBits);
+    if (leaf != nullptr) bytes += os::ResidentBytes(leaf, sizeof(*leaf));
+  }
+  return bytes;
+}
 
 }  // namespace mallow::heap

@@ -87,8 +87,9 @@ class PageMap {
   // Length of the run of pages from `page` on, at most `pages`, that have the state of the first.
   static Pages RunLength(PageId page, Pages pages);
 
-  // Bytes of leaves made so far.
+  // Bytes of leaves made so far, and how many of them hold memory at present.
   static size_t MetadataBytes();
+  static size_t ResidentBytes();
 
  private:
   static size_t Index(PageId page) { return page & (internal::kLeafPages - 1); }

@@ -11,6 +11,7 @@
 
 #include "heap/heap.h"
 #include "heap/heap_checks.h"
+#include "os/memory.h"
 
 namespace mallow::heap {
 namespace {
@@ -159,6 +160,17 @@ TEST(Statistics, MayBeReadWhileThreadsRun) {
   for (std::thread& thread : threads) thread.join();
   ExpectSumsToHold(GetStatistics());
   ExpectNothingInUse();
+}
+
+TEST(Statistics, KnowWhatMetadataTakes) {
+  Free(Allocate(1));
+  const size_t before = page_heap.MetadataResidentBytes();
+  EXPECT_GT(before, 0u);
+  EXPECT_LE(before, RoundUp(GetStatistics().metadata_bytes + (1 << 20), os::PageSize()));
+  constexpr size_t kBytes = 3 << 20;
+  memset(page_heap.AllocateMetadata(kBytes, 64), 1, kBytes);
+  EXPECT_GE(page_heap.MetadataResidentBytes(), before + kBytes);
+  EXPECT_LE(page_heap.MetadataResidentBytes(), before + kBytes + 3 * os::PageSize());
 }
 
 TEST(Statistics, KnowWhereAFreeBlockWaits) {

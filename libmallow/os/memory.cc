@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "base/bits.h"
 #include "base/syscall.h"
 
 namespace mallow::os {
@@ -52,6 +53,22 @@ bool MovePages(void* from, void* to, size_t bytes) {
   const long moved =
       SystemCall(SYS_mremap, reinterpret_cast<long>(from), size, size, flags, reinterpret_cast<long>(to));
   return moved == reinterpret_cast<long>(to);
+}
+
+size_t ResidentBytes(const void* p, size_t bytes) {
+  unsigned char in_memory[512];
+  const size_t page = PageSize();
+  size_t resident = 0;
+  for (const char *part = static_cast<const char*>(p), *end = part + RoundUp(bytes, page); part < end;) {
+    const size_t pages = Min<size_t>(static_cast<size_t>(end - part) / page, sizeof(in_memory));
+    if (SystemCall(SYS_mincore, reinterpret_cast<long>(part), static_cast<long>(pages * page),
+                   reinterpret_cast<long>(in_memory)) < 0) {
+      return 0;
+    }
+    for (size_t i = 0; i < pages; ++i) resident += (in_memory[i] & 1) != 0 ? page : 0;
+    part += pages * page;
+  }
+  return resident;
 }
 
 size_t PageSize() {

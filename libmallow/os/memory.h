@@ -29,6 +29,10 @@ bool Release(void* p, size_t bytes);
 // the old addresses stay mapped and read as zero. Both page-aligned. False: nothing was moved.
 bool MovePages(void* from, void* to, size_t bytes);
 
+// How many bytes of the mapped pages [p, p + bytes) are in memory at present, asked of the system; 0 when it does not
+// tell. `p` is page-aligned.
+size_t ResidentBytes(const void* p, size_t bytes);
+
 // Size of the system's pages in bytes, asked once: between 4 KiB and 64 KiB on the machines we know.
 size_t PageSize();
 

@@ -35,6 +35,20 @@ TEST(Memory, MovesPages) {
   EXPECT_TRUE(Unmap(from, bytes) && Unmap(to, bytes));
 }
 
+TEST(Memory, KnowsWhatIsResident) {
+  const size_t pages = 1300;
+  const size_t bytes = pages * PageSize();
+  char* p = static_cast<char*>(Map(nullptr, bytes));
+  ASSERT_NE(p, nullptr);
+  EXPECT_EQ(ResidentBytes(p, bytes), 0u);
+  for (size_t page : {size_t{0}, size_t{7}, pages - 1}) p[page * PageSize()] = 1;
+  EXPECT_EQ(ResidentBytes(p, bytes), 3 * PageSize());
+  EXPECT_EQ(ResidentBytes(p, bytes - 1), 3 * PageSize());
+  EXPECT_EQ(ResidentBytes(p, 8 * PageSize()), 2 * PageSize());
+  EXPECT_TRUE(Unmap(p, bytes));
+  EXPECT_EQ(ResidentBytes(p, bytes), 0u);
+}
+
 TEST(Memory, FailuresLeaveErrnoAlone) {
   errno = 4711;
   EXPECT_EQ(Map(nullptr, size_t{1} << 62), nullptr);

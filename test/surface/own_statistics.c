@@ -122,6 +122,8 @@ int main(void) {
   CHECK(newer.known.system_bytes > 0 && newer.known.in_use_bytes == UINT64_MAX);
   CHECK(mallow_statistics(&newer.known, sizeof(newer)) == sizeof(newer.known));
   CHECK(newer.known.map_calls > 0 && newer.unknown == 0);
+  // Our structures for one small block.
+  CHECK(newer.known.metadata_resident_bytes > 0 && newer.known.metadata_resident_bytes < 1 << 20);
 
   const struct mallow_statistics before = Statistics();
   for (int step = 0; step < kSteps; ++step) {
