@@ -10,11 +10,8 @@ namespace mallow::api {
 namespace {
 
 void* Move(void* from, size_t bytes) {
-  void* to = heap::Allocate(bytes);
-  if (to == nullptr) return nullptr;
-  const size_t old_bytes = heap::UsableBytes(from);
-  memcpy(to, from, old_bytes < bytes ? old_bytes : bytes);
-  heap::Free(from);
+  void* to = heap::Relocate(from, bytes);
+  if (to != nullptr && !heap::TryFree(from)) heap::FreeSlow(from);
   return to;
 }
 

@@ -72,6 +72,17 @@ Span* FreePages::FindBestFit(Pages pages) const {
   return best;
 }
 
+Span* FreePages::Longest() const {
+  if (Span* span = root_) {
+    while (span->free.right != nullptr) span = span->free.right;
+    return span;
+  }
+  for (Pages word = kListLengths / 64; word-- > 0;) {
+    if (nonempty_[word] != 0) return by_length_[word * 64 + static_cast<Pages>(Log2Floor(nonempty_[word]))].first();
+  }
+  return nullptr;
+}
+
 void FreePages::InsertInTree(Span* span) {
   span->free.priority = HashWord(span->page);
   Span** link = &root_;

@@ -23,6 +23,9 @@ class FreePages {
   // The shortest free span of at least `pages`, among equals a recent (short) or the lowest (long); or null.
   Span* FindBestFit(Pages pages) const;
 
+  // The longest free span, or null.
+  Span* Longest() const;
+
   // The span that was inserted longest ago among those that may hold memory and were not tried; or null.
   Span* Oldest() const { return by_age_.last(); }
   // `freed` pages of the span were released; what is left could not be and is not tried again.

@@ -63,12 +63,26 @@ bool ResizeInPlace(void* p, size_t bytes) {
   Span* span = SpanOfBlock(p);
   if (MALLOW_UNLIKELY(span == nullptr)) DieAt("realloc(): the pointer was not returned by malloc", p);
   if (span->state == SpanState::kLarge) {
-    if (bytes > kMaxSmallBytes) return ResizeLarge(span, bytes);
-    // An object that an alignment made large may be shorter than any other large one.
-    return bytes <= BytesOf(span) && bytes > BytesOf(span) / 2;
+    // An object that an alignment or its growth made large may be shorter than any other large one.
+    if (bytes > kMaxSmallBytes || bytes > BytesOf(span)) return ResizeLarge(span, bytes);
+    return bytes > BytesOf(span) / 2;
   }
   // A block that shrinks by less than half stays: moving it would cost more than it brings.
   return bytes <= span->object_bytes && bytes >= span->object_bytes / 2;
+}
+
+void* Relocate(void* p, size_t bytes) {
+  // A growing block of so many bytes is given whole pages with room behind them: it is likely to grow again, then
+  // in place.
+  constexpr size_t kLeastGrowing = 32 * 1024;
+  Span* span = SpanOfBlock(p);
+  const size_t old_bytes = BytesOf(span);
+  const bool grows = bytes > old_bytes && bytes >= kLeastGrowing;
+  if (grows && span->state == SpanState::kLarge) {
+    if (void* moved = MoveLarge(span, bytes)) return moved;
+  }
+  void* const to = grows ? AllocateGrowing(bytes) : Allocate(bytes);
+  return to == nullptr ? nullptr : memcpy(to, p, Min(old_bytes, bytes));
 }
 
 void Configure(size_t record_bytes, bool every_call_slow) {

@@ -46,6 +46,10 @@ size_t UsableBytes(const void* p);
 // Returns false if the block would have to move. Null side effects on false.
 bool ResizeInPlace(void* p, size_t bytes);
 
+// For a block that ResizeInPlace did not resize: a new block with its contents, as far as they fit. The old one is
+// live still, but its contents may be gone: it is to be freed. Null: no memory, and the old one is as it was.
+void* Relocate(void* p, size_t bytes);
+
 // --- For a client that wants to see every call ------------------------------------------------
 
 // Before the first allocation only. `record_bytes`: 0 or a power of two up to 32. From then on every

@@ -153,7 +153,16 @@ class Player {
   void ResizeAny() {
     Piece piece = Take();
     const size_t wanted = random_.Below(2 * piece.bytes + 1);
-    if (ResizeInPlace(piece.p, wanted)) {
+    bool resized = ResizeInPlace(piece.p, wanted);
+    if (!resized) {
+      if (void* to = Relocate(piece.p, wanted)) {
+        Free(piece.p);
+        piece.p = static_cast<unsigned char*>(to);
+        if (WithRecords()) memset(Record(piece), piece.fill, kRecordBytes);
+        resized = true;
+      }
+    }
+    if (resized) {
       piece.bytes = Min(piece.bytes, wanted);
       ExpectWhole(piece);
       piece.bytes = wanted;

@@ -75,12 +75,23 @@ bool RefuseToFree(void* p) {
 
 void FreeLarge(Span* span) {
   ThreadCache* cache = CurrentCache();
-  if (MALLOW_UNLIKELY(cache == nullptr || !cache->large().Keep(span))) page_heap.Free(span);
+  // A span whose pages were moved away is of no use to the next malloc.
+  if (MALLOW_UNLIKELY(cache == nullptr || span->moved_away || !cache->large().Keep(span))) page_heap.Free(span);
 }
 
 bool ResizeLarge(Span* span, size_t bytes) {
   const Pages pages = LargePagesFor(bytes);
-  return pages != 0 && bytes > kMaxSmallBytes && page_heap.Resize(span, pages);
+  return pages != 0 && page_heap.Resize(span, pages);
+}
+
+void* AllocateGrowing(size_t bytes) {
+  const Pages pages = LargePagesFor(bytes);
+  return pages == 0 ? nullptr : StartOf(page_heap.AllocateGrowing(pages));
+}
+
+void* MoveLarge(Span* span, size_t bytes) {
+  const Pages pages = LargePagesFor(bytes);
+  return pages == 0 ? nullptr : StartOf(page_heap.MoveLarge(span, pages));
 }
 
 }  // namespace mallow::heap

@@ -25,6 +25,9 @@ void FreeLarge(Span* span);
 // foreign, else the process ends.
 bool RefuseToFree(void* p);
 bool ResizeLarge(Span* span, size_t bytes);
+// For a block that grows, see Relocate. MoveLarge returns null also when copying is better.
+void* AllocateGrowing(size_t bytes);
+void* MoveLarge(Span* span, size_t bytes);
 
 // The live large span that starts at p, or null.
 MALLOW_ALWAYS_INLINE Span* LargeSpanAt(const void* p) {

@@ -1,7 +1,11 @@
-// Every call for memory from the system fails once, and then all of them: the heap returns null and stays whole.
+// Every call to the system about memory fails, one at a time and then all from one on: the heap returns null where it
+// has none, and stays whole.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -16,15 +20,32 @@ std::atomic<int> calls_until_failure{-1};
 std::atomic<bool> fail_forever{false};
 std::atomic<bool> failed{false};
 
-void* FailingMap(void* hint, size_t bytes) {
+// True when the present call of the system is the one that fails.
+bool FailsNow() {
   const int left = calls_until_failure.load();
   if (left == 0 || (failed && fail_forever)) {
     failed = true;
     calls_until_failure = -1;
-    return nullptr;
+    return true;
   }
   if (left > 0) --calls_until_failure;
-  return os::SystemMemoryFunctions().map(hint, bytes);
+  return false;
+}
+
+void* FailingMap(void* hint, size_t bytes) {
+  return FailsNow() ? nullptr : os::SystemMemoryFunctions().map(hint, bytes);
+}
+bool FailingUnmap(void* p, size_t bytes) {
+  return !FailsNow() && os::SystemMemoryFunctions().unmap(p, bytes);
+}
+bool FailingRelease(void* p, size_t bytes) {
+  return !FailsNow() && os::SystemMemoryFunctions().release(p, bytes);
+}
+// As the system may fail: the target is unmapped already.
+bool FailingMove(void* from, void* to, size_t bytes) {
+  if (!FailsNow()) return os::SystemMemoryFunctions().move(from, to, bytes);
+  os::SystemMemoryFunctions().unmap(to, bytes);
+  return false;
 }
 
 bool Refuse(void*, size_t) { return false; }
@@ -33,6 +54,33 @@ struct Block {
   unsigned char* p;
   size_t bytes;
 };
+
+// A block that grows, by any way there is, from small to 8 MiB. Returns how many calls were refused.
+int GrowOne() {
+  size_t bytes = 20000;
+  auto* p = static_cast<unsigned char*>(Allocate(bytes));
+  if (p == nullptr) return 1;
+  int refused = 0;
+  memset(p, 7, bytes);
+  while (bytes < (8 << 20)) {
+    const size_t wanted = bytes * 3 / 2;
+    if (!ResizeInPlace(p, wanted)) {
+      void* const moved = Relocate(p, wanted);
+      if (moved == nullptr) {
+        ++refused;
+        break;
+      }
+      Free(p);
+      p = static_cast<unsigned char*>(moved);
+    }
+    EXPECT_TRUE(AllBytesAre(p, bytes, 7));
+    memset(p, 7, wanted);
+    bytes = wanted;
+  }
+  EXPECT_TRUE(AllBytesAre(p, bytes, 7));
+  Free(p);
+  return refused;
+}
 
 // Grows the heap in every way it can grow. Returns how many calls were refused.
 int Churn() {
@@ -47,6 +95,8 @@ int Churn() {
     live.push_back({static_cast<unsigned char*>(p), bytes});
   };
   for (int round = 0; round < 20; ++round) {
+    if (round == 5) refused += GrowOne();
+    if (round % 10 == 9) Trim(0);
     for (size_t bytes = 1; bytes < 200000; bytes = bytes * 3 / 2 + 1) keep(Allocate(bytes), bytes);
     keep(AllocateZeroed(1 << 20), 1 << 20);
     keep(AllocateAligned(1 << 17, 100), 100);
@@ -65,44 +115,95 @@ int Churn() {
   return refused;
 }
 
-// Each k in a process of its own, because the heap starts empty only once.
-void RunWithFailureAt(int k, bool forever, bool release_fails) {
+enum class Call { kMap, kUnmap, kRelease, kMove };
+
+struct Failure {
+  int call;  // this one, counted from 0 among those of its kind
+  Call kind;
+  bool forever;
+};
+
+void FailAt(const Failure& failure) {
   static os::MemoryFunctions functions = os::SystemMemoryFunctions();
-  functions.map = FailingMap;
-  if (release_fails) functions.release = Refuse;
-  calls_until_failure = k;
-  fail_forever = forever;
+  switch (failure.kind) {
+    case Call::kMap:
+      functions.map = FailingMap;
+      break;
+    case Call::kUnmap:
+      functions.unmap = FailingUnmap;
+      break;
+    case Call::kRelease:
+      functions.release = FailingRelease;
+      break;
+    case Call::kMove:
+      functions.move = FailingMove;
+      break;
+  }
+  calls_until_failure = failure.call;
+  fail_forever = failure.forever;
   os::ReplaceMemoryFunctions(&functions);
+}
+
+constexpr int kNoSuchCall = 2;
+
+// In a process of its own, because the heap starts empty only once.
+[[noreturn]] void RunWithFailure(const Failure& failure) {
+  FailAt(failure);
   const int refused = Churn();
   os::ReplaceMemoryFunctions(nullptr);
   ExpectValidHeap();
-  if (failed && forever) {
+  if (failed && failure.forever && failure.kind == Call::kMap) {
     EXPECT_GT(refused, 0);
+  }
+  if (failure.kind != Call::kMap) {
+    EXPECT_EQ(refused, 0) << "the program is served all the same";
   }
   EXPECT_EQ(Churn(), 0) << "memory is there again";
   Trim(0);
   ExpectValidHeap();
-  if (!release_fails) ExpectEmptyHeap();
-  exit(testing::Test::HasFailure() ? 1 : failed ? 0 : 2);
+  ExpectEmptyHeap();
+  _exit(testing::Test::HasFailure() ? 1 : failed ? 0 : kNoSuchCall);
 }
 
-TEST(OutOfMemoryDeathTest, EveryCallFailsOnce) {
-  GTEST_FLAG_SET(death_test_style, "fast");
-  for (int k = 0; k < 12; ++k)
-    EXPECT_EXIT(RunWithFailureAt(k, false, false), testing::ExitedWithCode(0), "") << k;
-  EXPECT_EXIT(RunWithFailureAt(100000, false, false), testing::ExitedWithCode(2), "")
-      << "so many calls there are not";
+// Runs it in a child and returns the exit status, or -1 when it did not exit.
+int StatusOf(const Failure& failure) {
+  fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) RunWithFailure(failure);
+  int status;
+  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(OutOfMemoryDeathTest, AllCallsFailFromOneOn) {
-  GTEST_FLAG_SET(death_test_style, "fast");
-  for (int k = 0; k < 12; ++k)
-    EXPECT_EXIT(RunWithFailureAt(k, true, false), testing::ExitedWithCode(0), "") << k;
+// Fails every call there is, one run for each. Returns how many there were.
+int FailEach(Call kind, bool forever) {
+  constexpr int kMostRuns = 500;
+  for (int call = 0; call < kMostRuns; ++call) {
+    const int status = StatusOf({call, kind, forever});
+    if (status == kNoSuchCall) return call;
+    EXPECT_EQ(status, 0) << "call " << call;
+    if (status != 0) return call;
+  }
+  ADD_FAILURE() << "so many calls there are not";
+  return kMostRuns;
 }
 
-TEST(OutOfMemoryDeathTest, TheSystemTakesNothingBack) {
-  GTEST_FLAG_SET(death_test_style, "fast");
-  EXPECT_EXIT(RunWithFailureAt(5, false, true), testing::ExitedWithCode(0), "");
+TEST(OutOfMemory, EveryMappingFailsOnce) { EXPECT_GT(FailEach(Call::kMap, false), 8); }
+TEST(OutOfMemory, MappingsFailFromOneOn) { EXPECT_GT(FailEach(Call::kMap, true), 3); }
+TEST(OutOfMemory, EveryReleaseFailsOnce) { EXPECT_GT(FailEach(Call::kRelease, false), 3); }
+TEST(OutOfMemory, EveryMoveFailsOnce) { EXPECT_GT(FailEach(Call::kMove, false), 0); }
+TEST(OutOfMemory, MovesFailFromOneOn) { EXPECT_GT(FailEach(Call::kMove, true), 0); }
+TEST(OutOfMemory, UnmappingsFailFromOneOn) { FailEach(Call::kUnmap, true); }
+
+TEST(OutOfMemory, TheSystemTakesNothingBack) {
+  static os::MemoryFunctions functions = os::SystemMemoryFunctions();
+  functions.release = Refuse;
+  functions.unmap = Refuse;
+  os::ReplaceMemoryFunctions(&functions);
+  EXPECT_EQ(Churn(), 0);
+  Trim(0);
+  os::ReplaceMemoryFunctions(nullptr);
+  ExpectValidHeap();
 }
 
 }  // namespace

@@ -17,6 +17,11 @@ constexpr Pages kFirstGrowth = 1024 * 1024 / kPageBytes;
 constexpr Pages kLargestGrowth = 64 * 1024 * 1024 / kPageBytes;
 constexpr Pages kGrowthShare = 8;
 
+// Moving pages pays from here on. Each time may leave two mappings more, of which a process can have some 65,000:
+// a share of the heap bounds their number.
+constexpr Pages kLeastMoved = 1024 * 1024 / kPageBytes;
+constexpr Pages kSystemShareMoved = 4096;
+
 // Fresh memory that starts on a heap page; the system's pages may be smaller.
 char* MapAligned(size_t bytes) {
   char* start = static_cast<char*>(os::Map(nullptr, bytes));
@@ -60,6 +65,12 @@ void SetAllBits(Span* span, size_t objects) {
   }
 }
 
+// Resident pages among the first `pages` of a free span.
+Pages ResidentIn(const Span* span, Pages pages) {
+  if (span->free.resident == 0) return 0;
+  return span->free.resident == span->pages ? pages : PageMap::CountResident(span->page, pages);
+}
+
 void EnterEnds(Span* span) {
   PageMap::SetSpan(span->page, span);
   PageMap::SetSpan(span->end() - 1, span);
@@ -91,21 +102,87 @@ Span* PageHeap::AllocateSmall(SizeClass size_class) {
 Span* PageHeap::AllocateLarge(Pages pages, Pages alignment) {
   SpinlockHolder holder(lock_);
   Span* span = TakeRun(pages, alignment);
-  if (span == nullptr) return nullptr;
+  return span == nullptr ? nullptr : MakeLarge(span);
+}
+
+Span* PageHeap::AllocateGrowing(Pages pages) {
+  const Pages room = pages + pages / 4;
+  SpinlockHolder holder(lock_);
+  if (!ReserveSpans(2)) return nullptr;
+  Span* span = free_.Longest();
+  if ((span == nullptr || span->pages < room) && Grow(room, 2 * pages)) span = free_.Longest();
+  if (span == nullptr || span->pages < pages) return nullptr;
+  return MakeLarge(Cut(span, pages, 1));
+}
+
+// REQUIRES: the span is in no list.
+Span* PageHeap::MakeLarge(Span* span) {
   if (!AttachRecords(span, 1)) {
     InsertMerged(span);
     return nullptr;
   }
-  span->state = SpanState::kLarge;
-  ++large_count_;
-  large_ += pages;
+  CountLarge(span);
   return span;
+}
+
+void PageHeap::CountLarge(Span* span) {
+  span->state = SpanState::kLarge;
+  span->moved_away = false;
+  ++large_count_;
+  large_ += span->pages;
+}
+
+// Into fresh pages only, because what was there is lost when the system refuses on the way.
+Span* PageHeap::MoveLarge(Span* span, Pages pages) {
+  if (span->pages < Max(kLeastMoved, system_pages() / kSystemShareMoved)) return nullptr;
+  // The system moves whole pages of its own.
+  if (os::PageSize() > kPageBytes) return nullptr;
+  const Pages mapped = 2 * pages;
+  char* const start = MapAligned(mapped * kPageBytes);
+  if (start == nullptr) return nullptr;
+  Span* moved = nullptr;
+  Span* rest = nullptr;
+  {
+    SpinlockHolder holder(lock_);
+    // What is free already is used first.
+    if (free_.pages() <= system_ / 2 && PageMap::Reserve(PageOf(start), mapped) && ReserveSpans(2)) {
+      moved = NewSpan(PageOf(start), pages);
+      rest = NewSpan(moved->end(), mapped - pages);
+      if (!AttachRecords(moved, 1)) {
+        DeleteSpan(rest);
+        DeleteSpan(moved);
+        moved = nullptr;
+      }
+    }
+  }
+  if (moved == nullptr) {
+    os::Unmap(start, mapped * kPageBytes);
+    return nullptr;
+  }
+  const size_t bytes = span->pages * kPageBytes;
+  const bool done = os::MovePages(span->start(), start, bytes);
+  if (!done) os::Unmap(start + bytes, mapped * kPageBytes - bytes);
+  SpinlockHolder holder(lock_);
+  if (!done) {
+    DetachRecords(moved);
+    DeleteSpan(rest);
+    DeleteSpan(moved);
+    return nullptr;
+  }
+  span->moved_away = true;
+  AddRegion(PageOf(start), mapped);
+  EnterEnds(moved);
+  CountLarge(moved);
+  rest->free.resident = 0;
+  InsertMerged(rest);
+  return moved;
 }
 
 void PageHeap::Free(Span* span) {
   // Long objects are released before the lock is taken: it takes milliseconds.
   const SystemPages inner(span);
-  const bool released = pace_.AtOnce(span->pages) && inner.Release();
+  const bool moved_away = span->state == SpanState::kLarge && span->moved_away;
+  const bool released = moved_away || (pace_.AtOnce(span->pages) && inner.Release());
   SpinlockHolder holder(lock_);
   if (span->state == SpanState::kLarge) {
     --large_count_;
@@ -146,8 +223,9 @@ bool PageHeap::Resize(Span* span, Pages pages) {
   const Pages resident = free_.resident();
   free_.Remove(next);
   if (next->pages > more) {
+    const Pages taken = ResidentIn(next, more);
     Span* rest = NewSpan(next->page + more, next->pages - more);
-    rest->free.resident = PageMap::CountResident(rest->page, rest->pages);
+    rest->free.resident = next->free.resident - taken;
     EnterEnds(rest);
     free_.Insert(rest);
   }
@@ -213,47 +291,50 @@ size_t PageHeap::MetadataResidentBytes() {
 }
 
 Span* PageHeap::TakeRun(Pages pages, Pages alignment) {
-  // What is cut off in front and behind needs a span each.
   if (!ReserveSpans(2)) return nullptr;
   const Pages enough = pages + alignment - 1;
   Span* span = free_.FindBestFit(enough);
   if (span == nullptr) {
-    if (!Grow(enough)) return nullptr;
+    if (!Grow(enough, 0)) return nullptr;
     span = free_.FindBestFit(enough);
   }
+  return Cut(span, pages, alignment);
+}
+
+// Takes `pages` pages out of a free span. What is left in front and behind needs a span each: REQUIRES two reserved.
+Span* PageHeap::Cut(Span* span, Pages pages, Pages alignment) {
   free_.Remove(span);
-  const bool uniform = span->free.resident == 0 || span->free.resident == span->pages;
-  const bool resident = span->free.resident != 0;
-  auto resident_in = [&](PageId page, Pages count) {
-    return !uniform ? PageMap::CountResident(page, count) : resident ? count : 0;
+  // Splits off the first `count` pages, which stay in `span`; returns the rest.
+  const auto split = [this, &span](Pages count) {
+    const Pages resident = ResidentIn(span, count);
+    Span* rest = NewSpan(span->page + count, span->pages - count);
+    rest->free.resident = span->free.resident - resident;
+    span->pages = count;
+    span->free.resident = resident;
+    return rest;
   };
-  auto put_back = [&](PageId page, Pages count) {
-    Span* rest = NewSpan(page, count);
-    rest->free.resident = resident_in(page, count);
+  const auto put_back = [this](Span* rest) {
     EnterEnds(rest);
     free_.Insert(rest);
   };
   const Pages lead = RoundUp(span->page, alignment) - span->page;
   if (lead > 0) {
-    put_back(span->page, lead);
-    span->page += lead;
-    span->pages -= lead;
+    Span* const behind = split(lead);
+    put_back(span);
+    span = behind;
   }
-  if (span->pages > pages) {
-    put_back(span->page + pages, span->pages - pages);
-    span->pages = pages;
-  }
-  span->free.resident = resident_in(span->page, span->pages);
+  if (span->pages > pages) put_back(split(pages));
   pace_.OnAllocate(span->free.resident, free_.resident());
   if (wants_visits()) NoteWanted();
   EnterEnds(span);
   return span;
 }
 
-bool PageHeap::Grow(Pages pages) {
+// Maps at least `pages`, better `wish` pages.
+bool PageHeap::Grow(Pages pages, Pages wish) {
   if (!ReserveSpans(3)) return false;
   const size_t unit = Max(os::PageSize(), kPageBytes);
-  const Pages wish = Max(pages, Clamp(system_ / kGrowthShare, kFirstGrowth, kLargestGrowth));
+  wish = Max(Max(pages, wish), Clamp(system_ / kGrowthShare, kFirstGrowth, kLargestGrowth));
   size_t bytes = RoundUp(wish * kPageBytes, unit);
   char* start = MapAligned(bytes);
   if (start == nullptr && wish > pages) {
@@ -267,12 +348,16 @@ bool PageHeap::Grow(Pages pages) {
     os::Unmap(start, bytes);
     return false;
   }
-  PageMap::SetState(page, count, PageState::kClean);
-  __atomic_store_n(&system_, system_ + count, __ATOMIC_RELAXED);
+  AddRegion(page, count);
   Span* span = NewSpan(page, count);
   span->free.resident = 0;
   InsertMerged(span);
   return true;
+}
+
+void PageHeap::AddRegion(PageId page, Pages pages) {
+  PageMap::SetState(page, pages, PageState::kClean);
+  __atomic_store_n(&system_, system_ + pages, __ATOMIC_RELAXED);
 }
 
 // Merges with free neighbours and inserts.

@@ -41,6 +41,11 @@ class PageHeap {
   Span* AllocateSmall(SizeClass size_class);
   // A large span that starts at a multiple of `alignment` pages (a power of two).
   Span* AllocateLarge(Pages pages, Pages alignment);
+  // A large span that is likely to grow: with free pages behind it, as far as they can be had.
+  Span* AllocateGrowing(Pages pages);
+  // A longer large span that has the pages of this one, moved without a copy; this one keeps its place and is
+  // to be freed. Null: it does not pay, or cannot be, and nothing has changed.
+  Span* MoveLarge(Span* span, Pages pages);
   // Takes back a small or large span. `may_release`: idle memory may go back to the system on the way.
   void Free(Span* span);
 
@@ -79,7 +84,11 @@ class PageHeap {
  private:
   // All REQUIRE the lock.
   Span* TakeRun(Pages pages, Pages alignment);
-  bool Grow(Pages pages);
+  Span* Cut(Span* span, Pages pages, Pages alignment);
+  Span* MakeLarge(Span* span);
+  void CountLarge(Span* span);
+  bool Grow(Pages pages, Pages wish);
+  void AddRegion(PageId page, Pages pages);
   void InsertMerged(Span* span);
   Span* FreeNeighbour(PageId page);
   bool ReserveSpans(int count);

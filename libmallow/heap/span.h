@@ -36,7 +36,10 @@ struct alignas(kCacheLineBytes) Span {
   // Side records of the objects, or null when nobody asked for them.
   char* records;
   SpanState state;
-  uint8_t size_class;
+  union {
+    uint8_t size_class;  // small
+    bool moved_away;     // large: its pages hold nothing any more, see Relocate in heap.h
+  };
   uint16_t free_objects;  // small: number of set bits
   uint32_t object_bytes;  // small
   uint32_t reciprocal;    // small, see SizeClassInfo

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include <atomic>
+#include <cerrno>
 
 #include "base/bits.h"
 #include "base/syscall.h"
@@ -29,7 +30,18 @@ bool SystemRelease(void* p, size_t bytes) {
   return SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_DONTNEED) == 0;
 }
 
-constexpr MemoryFunctions kSystem = {SystemMap, SystemUnmap, SystemRelease};
+bool SystemMove(void* from, void* to, size_t bytes) {
+  const long size = static_cast<long>(bytes);
+  const long flags = MREMAP_MAYMOVE | MREMAP_FIXED | kRemapKeepSource;
+  const long moved =
+      SystemCall(SYS_mremap, reinterpret_cast<long>(from), size, size, flags, reinterpret_cast<long>(to));
+  if (moved == reinterpret_cast<long>(to)) return true;
+  // An older kernel, or a filter, refuses before it unmaps anything.
+  if (moved == -EINVAL || moved == -ENOSYS || moved == -EPERM) SystemUnmap(to, bytes);
+  return false;
+}
+
+constexpr MemoryFunctions kSystem = {SystemMap, SystemUnmap, SystemRelease, 0, SystemMove};
 std::atomic<const MemoryFunctions*> current{&kSystem};
 std::atomic<uint64_t> map_calls{0};
 std::atomic<size_t> page_size{0};
@@ -48,11 +60,10 @@ bool Unmap(void* p, size_t bytes) { return Current().unmap(p, bytes); }
 bool Release(void* p, size_t bytes) { return Current().release(p, bytes); }
 
 bool MovePages(void* from, void* to, size_t bytes) {
-  const long size = static_cast<long>(bytes);
-  const long flags = MREMAP_MAYMOVE | MREMAP_FIXED | kRemapKeepSource;
-  const long moved =
-      SystemCall(SYS_mremap, reinterpret_cast<long>(from), size, size, flags, reinterpret_cast<long>(to));
-  return moved == reinterpret_cast<long>(to);
+  const MemoryFunctions& functions = Current();
+  if (functions.move != nullptr) return functions.move(from, to, bytes);
+  functions.unmap(to, bytes);
+  return false;
 }
 
 size_t ResidentBytes(const void* p, size_t bytes) {

@@ -19,14 +19,17 @@ struct MemoryFunctions {
   bool (*release)(void* p, size_t bytes);
   // Size of a page, or 0: ask the system.
   size_t page_bytes = 0;
+  // See MovePages; null: never.
+  bool (*move)(void* from, void* to, size_t bytes) = nullptr;
 };
 
 void* Map(void* hint, size_t bytes);
 bool Unmap(void* p, size_t bytes);
 bool Release(void* p, size_t bytes);
 
-// Moves the pages [from, from + bytes) onto [to, to + bytes), which is mapped and whose contents are lost;
-// the old addresses stay mapped and read as zero. Both page-aligned. False: nothing was moved.
+// Moves the pages [from, from + bytes) onto [to, to + bytes), which was just mapped; the old addresses stay
+// mapped and read as zero. False: nothing was moved, and [to, to + bytes) is no longer the caller's. (The system may
+// unmap it before it fails, and another thread may map there since.)
 bool MovePages(void* from, void* to, size_t bytes);
 
 // How many bytes of the mapped pages [p, p + bytes) are in memory at present, asked of the system; 0 when it does not

@@ -197,10 +197,8 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
   const Tag old = *tag;
   void* moved = p;
   if (!heap::ResizeInPlace(p, bytes)) {
-    moved = heap::AllocateSlow(bytes);
+    moved = heap::Relocate(p, bytes);
     if (moved == nullptr) return Failed(function, caller);
-    const size_t kept = old_block.usable_bytes;
-    memcpy(moved, p, kept < bytes ? kept : bytes);
   }
   const heap::Block block = Describe(moved);
   Tag* moved_tag = TagOf(block);

@@ -1,0 +1,143 @@
+// Blocks that change their size, as realloc does it: contents stay, whatever way the heap takes.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "heap/heap.h"
+#include "heap/heap_checks.h"
+#include "heap/large.h"
+#include "heap/size_class.h"
+#include "os/memory.h"
+
+namespace mallow::heap {
+namespace {
+
+struct Block {
+  unsigned char* p;
+  size_t bytes;
+};
+
+unsigned char At(size_t i) { return static_cast<unsigned char>(i * 131 + (i >> 8)); }
+
+void Fill(const Block& block) {
+  for (size_t i = 0; i < block.bytes; ++i) block.p[i] = At(i);
+}
+
+bool IsFilled(const Block& block, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) {
+    if (block.p[i] != At(i)) return false;
+  }
+  return true;
+}
+
+Block Make(size_t bytes) {
+  const Block block = {static_cast<unsigned char*>(Allocate(bytes)), bytes};
+  Fill(block);
+  return block;
+}
+
+void Resize(Block& block, size_t bytes) {
+  if (!ResizeInPlace(block.p, bytes)) {
+    void* const to = Relocate(block.p, bytes);
+    ASSERT_NE(to, nullptr);
+    ASSERT_NE(to, block.p);
+    Free(block.p);
+    block.p = static_cast<unsigned char*>(to);
+  }
+  ASSERT_GE(UsableBytes(block.p), bytes);
+  ASSERT_TRUE(IsFilled(block, Min(block.bytes, bytes))) << block.bytes << " to " << bytes;
+  block.bytes = bytes;
+  Fill(block);
+}
+
+// Each boundary between classes and kinds of blocks, and its neighbours.
+std::vector<size_t> Boundaries() {
+  std::vector<size_t> sizes;
+  const auto add = [&sizes](size_t bytes) {
+    for (const size_t size : {bytes - 1, bytes, bytes + 1}) sizes.push_back(size);
+  };
+  for (SizeClass c = 1; c < kClassCount; ++c) add(Info(c).bytes);
+  for (const size_t bytes : {32u << 10, 264u << 10, 1u << 20, 4u << 20, 5u << 20}) add(bytes);
+  return sizes;
+}
+
+TEST(Relocate, KeepsContentsFromEveryBoundaryToTheNext) {
+  const std::vector<size_t> sizes = Boundaries();
+  Block up = Make(1);
+  for (const size_t bytes : sizes) Resize(up, bytes);
+  for (size_t i = sizes.size(); i-- > 0;) Resize(up, sizes[i]);
+  Free(up.p);
+  ExpectValidHeap();
+}
+
+TEST(Relocate, KeepsContentsBetweenAnyTwoSizes) {
+  std::mt19937_64 random(1);
+  const std::vector<size_t> sizes = Boundaries();
+  for (int i = 0; i < 800; ++i) {
+    Block block = Make(sizes[random() % sizes.size()]);
+    Resize(block, sizes[random() % sizes.size()]);
+    Free(block.p);
+  }
+  ExpectValidHeap();
+}
+
+TEST(Relocate, ChainsGrowInPlaceWhereThereIsRoom) {
+  Block block = Make(40000);
+  Resize(block, 50000);
+  int moves = 0;
+  for (size_t bytes = 60000; bytes < 30u << 20; bytes = bytes * 3 / 2) {
+    const void* const before = block.p;
+    Resize(block, bytes);
+    moves += block.p != before;
+  }
+  EXPECT_LE(moves, 6) << "each move brings room for at least one doubling";
+  Free(block.p);
+  Trim(0);
+  ExpectValidHeap();
+  ExpectEmptyHeap();
+}
+
+TEST(Relocate, LongBlocksAreMovedWithoutACopy) {
+  const size_t bytes = 64 << 20;
+  Block block = Make(bytes);
+  Span* const span = LargeSpanAt(block.p);
+  Span* const moved = page_heap.MoveLarge(span, 2 * bytes / kPageBytes);
+  ASSERT_NE(moved, nullptr);
+  EXPECT_TRUE(IsFilled({reinterpret_cast<unsigned char*>(moved->start()), bytes}, bytes));
+  EXPECT_TRUE(span->moved_away);
+  EXPECT_EQ(block.p[0], 0);
+  const Pages returned = page_heap.GetTotals().returned;
+  Free(block.p);
+  EXPECT_GE(page_heap.GetTotals().returned, returned + bytes / kPageBytes) << "the old pages hold nothing";
+  ExpectValidHeap();
+  Free(moved->start());
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
+TEST(Relocate, ShrinksLargeBlocksBelowHalfIntoSmallOnes) {
+  Block block = Make(300 << 10);
+  Resize(block, 1000);
+  EXPECT_EQ(LargeSpanAt(block.p), nullptr);
+  Free(block.p);
+}
+
+TEST(Relocate, NeighboursThatGrowInTurnKeepTheirContents) {
+  std::vector<Block> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(Make(20000));
+  std::mt19937_64 random(2);
+  for (int step = 0; step < 150; ++step) {
+    Block& block = blocks[random() % blocks.size()];
+    const bool again = block.bytes > 6 << 20;
+    Resize(block, again ? 20000 : block.bytes * (5 + random() % 5) / 4);
+    if (step % 50 == 0) ExpectValidHeap();
+  }
+  for (const Block& block : blocks) Free(block.p);
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
+}  // namespace
+}  // namespace mallow::heap
