@@ -28,22 +28,15 @@ const (
 // peersFolder holds what build.sh built, and list.txt with the paths of all.
 var peersFolder = filepath.Join("build", "peers")
 
-// readPeers reads bench/peers/peers.txt; the second result says in a line each what is missing.
+// readPeers finds what bench/peers/peers.txt lists; the second result says in a line each what is missing.
 func readPeers(list string) ([]allocator, []string, error) {
-	content, err := os.ReadFile(list)
+	listed, err := parsePeers(list)
 	if err != nil {
 		return nil, nil, err
 	}
 	var peers []allocator
 	var missing []string
-	for line := range strings.Lines(string(content)) {
-		fields := strings.Fields(line)
-		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
-			continue
-		}
-		if len(fields) < 5 {
-			return nil, nil, fmt.Errorf("%s: %q needs five words: name, debian or crate, package, family, library", list, strings.TrimSpace(line))
-		}
+	for _, fields := range listed {
 		peer, err := findPeer(fields)
 		if err != nil {
 			missing = append(missing, err.Error())
@@ -54,7 +47,27 @@ func readPeers(list string) ([]allocator, []string, error) {
 	return peers, missing, nil
 }
 
-// findPeer finds the library of a line of peers.txt.
+// parsePeers returns the words of each line: name, debian or crate, package, family, library, and settings.
+func parsePeers(list string) ([][]string, error) {
+	content, err := os.ReadFile(list)
+	if err != nil {
+		return nil, err
+	}
+	var listed [][]string
+	for line := range strings.Lines(string(content)) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		if len(fields) < 5 || fields[1] != "debian" && fields[1] != "crate" {
+			return nil, fmt.Errorf("%s: %q is not NAME debian|crate PACKAGE FAMILY LIBRARY [SETTING...]", list, strings.TrimSpace(line))
+		}
+		listed = append(listed, fields)
+	}
+	return listed, nil
+}
+
+// findPeer finds the library of a peer, of which peers.txt has these words.
 func findPeer(fields []string) (allocator, error) {
 	peer := allocator{name: fields[0], origin: fields[2], family: fields[3], settings: fields[5:]}
 	if fields[1] == "debian" {

@@ -61,10 +61,12 @@ func TestPeersThatAreMissingAreNamed(t *testing.T) {
 		!strings.Contains(missing[0], "nobody-sys") || !strings.Contains(missing[1], "apt-get install libnone") {
 		t.Errorf("%v, %q, %v", peers, missing, err)
 	}
-	if err := os.WriteFile(list, []byte("nobody crate\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := readPeers(list); err == nil {
-		t.Error("a line of two words was read")
+	for _, line := range []string{"nobody crate\n", "nobody cargo nobody-sys nobody nobody.so\n"} {
+		if err := os.WriteFile(list, []byte(line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := readPeers(list); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(line)) {
+			t.Errorf("%q: %v", line, err)
+		}
 	}
 }

@@ -138,6 +138,9 @@ func mallocHeading(options mallocOptions, allocators []allocator, notes []string
 	fmt.Fprintf(&text, "- method: %d interleaved rounds in random order, medians; ratios are of medians, in brackets the 95 %% interval by the bootstrap; "+
 		"CPU is user and system time; less is better everywhere but in operations per second; README.md beside the runner says more\n", options.rounds)
 	fmt.Fprintf(&text, "- transparent huge pages: %s; compiled by %s\n", bracketed("/sys/kernel/mm/transparent_hugepage/enabled"), firstLine("g++", "--version"))
+	if options.rounds < 5 {
+		fmt.Fprintf(&text, "- **%d rounds are too few: the intervals are too narrow, and show nothing**\n", options.rounds)
+	}
 	if options.scale != 1 {
 		fmt.Fprintf(&text, "- **the work was divided by %d: these figures mean nothing**\n", options.scale)
 	}
