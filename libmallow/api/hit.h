@@ -18,4 +18,10 @@ MALLOW_ALWAYS_INLINE void FreeBlock(void* p) {
   SlowFree(p);
 }
 
+// A sized delete: the size is looked at where the block is no small one, off the hit path.
+MALLOW_ALWAYS_INLINE void FreeSizedBlock(void* p, size_t bytes) {
+  if (MALLOW_LIKELY(heap::TryFree(p))) return;
+  SlowFreeSized(p, bytes);
+}
+
 }  // namespace mallow::api

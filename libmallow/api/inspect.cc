@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "api/export.h"
+#include "api/slow.h"
 #include "api/startup.h"
 #include "base/check.h"
 #include "base/text.h"
@@ -112,7 +113,8 @@ extern "C" {
 
 MALLOW_EXPORT size_t malloc_usable_size(void* p) {
   EnsureStarted();
-  return p != nullptr && mallow::heap::Owns(p) ? mallow::heap::UsableBytes(p) : 0;
+  if (MALLOW_LIKELY(mallow::heap::Owns(p))) return mallow::heap::UsableBytes(p);
+  return p == nullptr ? 0 : mallow::api::UsableBytesOfForeign(p);
 }
 
 MALLOW_EXPORT int malloc_trim(size_t keep_bytes) {

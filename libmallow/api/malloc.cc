@@ -45,8 +45,8 @@ MALLOW_EXPORT void* calloc(size_t count, size_t bytes) {
 
 MALLOW_EXPORT void* realloc(void* p, size_t bytes) { return SlowRealloc(p, bytes); }
 
-MALLOW_EXPORT void free_sized(void* p, size_t) { FreeBlock(p); }
-MALLOW_EXPORT void free_aligned_sized(void* p, size_t, size_t) { FreeBlock(p); }
+MALLOW_EXPORT void free_sized(void* p, size_t bytes) { FreeSizedBlock(p, bytes); }
+MALLOW_EXPORT void free_aligned_sized(void* p, size_t, size_t bytes) { FreeSizedBlock(p, bytes); }
 
 MALLOW_ALIAS(malloc) void* __libc_malloc(size_t);
 MALLOW_ALIAS(free) void __libc_free(void*);

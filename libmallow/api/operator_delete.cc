@@ -1,4 +1,4 @@
-// The twelve forms of operator delete: each is free.
+// The twelve forms of operator delete: each is free, or C23's sized free.
 #include <new>
 
 #include "api/export.h"
@@ -8,14 +8,16 @@ using namespace mallow::api;
 
 MALLOW_EXPORT void operator delete(void* p) noexcept { FreeBlock(p); }
 MALLOW_EXPORT void operator delete[](void* p) noexcept { FreeBlock(p); }
-MALLOW_EXPORT void operator delete(void* p, size_t) noexcept { FreeBlock(p); }
-MALLOW_EXPORT void operator delete[](void* p, size_t) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete(void* p, size_t bytes) noexcept { FreeSizedBlock(p, bytes); }
+MALLOW_EXPORT void operator delete[](void* p, size_t bytes) noexcept { FreeSizedBlock(p, bytes); }
 MALLOW_EXPORT void operator delete(void* p, const std::nothrow_t&) noexcept { FreeBlock(p); }
 MALLOW_EXPORT void operator delete[](void* p, const std::nothrow_t&) noexcept { FreeBlock(p); }
 MALLOW_EXPORT void operator delete(void* p, std::align_val_t) noexcept { FreeBlock(p); }
 MALLOW_EXPORT void operator delete[](void* p, std::align_val_t) noexcept { FreeBlock(p); }
-MALLOW_EXPORT void operator delete(void* p, size_t, std::align_val_t) noexcept { FreeBlock(p); }
-MALLOW_EXPORT void operator delete[](void* p, size_t, std::align_val_t) noexcept { FreeBlock(p); }
+MALLOW_EXPORT void operator delete(void* p, size_t bytes, std::align_val_t) noexcept { FreeSizedBlock(p, bytes); }
+MALLOW_EXPORT void operator delete[](void* p, size_t bytes, std::align_val_t) noexcept {
+  FreeSizedBlock(p, bytes);
+}
 MALLOW_EXPORT void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
   FreeBlock(p);
 }

@@ -19,6 +19,8 @@ void* SlowMalloc(size_t bytes);
 void* SlowCalloc(size_t count, size_t bytes);
 void* SlowRealloc(void* p, size_t bytes);
 void SlowFree(void* p);
+// The same for a block that is said to have `bytes` bytes, which must be so if it is a large one.
+void SlowFreeSized(void* p, size_t bytes);
 
 // An aligned block, any alignment that is a power of two. Sets errno to ENOMEM when it returns null.
 template <Function function>
@@ -51,6 +53,7 @@ MALLOW_NOINLINE void* RecordedFailure();
 // the process uses that one's malloc, else fatal.
 void FreeForeign(void* p);
 void* ReallocForeign(void* p, size_t bytes);
+size_t UsableBytesOfForeign(const void* p);
 
 // operator new could not be served: asks the new handler and serves again, until it can be served or
 // there is no handler. The one throws std::bad_alloc then, the other returns null.

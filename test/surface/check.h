@@ -41,6 +41,15 @@ static inline int HasMallow(void) {
   return version != NULL;
 }
 
+/* The memory that the process has now. Allocates for as long as it reads. */
+static inline size_t ResidentBytes(void) {
+  FILE* statm = fopen("/proc/self/statm", "r");
+  unsigned long total, resident;
+  CHECK(statm != NULL && fscanf(statm, "%lu %lu", &total, &resident) == 2);
+  fclose(statm);
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
 __attribute__((destructor)) static void CheckMalloc(void) {
   const char* expected = getenv("EXPECT_MALLOC");
   if (expected == NULL) return;

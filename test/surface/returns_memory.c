@@ -5,14 +5,6 @@
 
 enum { kBytes = 128, kCount = (512 << 20) / kBytes };
 
-static size_t ResidentBytes(void) {
-  FILE* statm = fopen("/proc/self/statm", "r");
-  unsigned long total, resident;
-  CHECK(statm != NULL && fscanf(statm, "%lu %lu", &total, &resident) == 2);
-  fclose(statm);
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
 int main(void) {
   void* list = NULL;
   for (int i = 0; i < kCount; ++i) {
