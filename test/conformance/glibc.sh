@@ -131,19 +131,22 @@ run_one() {
     echo "-"
     return
   fi
+  log=log/$1.$(basename "$2")
   # shellcheck disable=SC2046
-  LD_PRELOAD=$preload MALLOW_OPTIONS=$options TIMEOUTFACTOR=3 timeout -k 5 $patience env $(environment "$1" "$2") \
-    "$program" </dev/null >"log/$1.$(basename "$2")" 2>&1 &
+  setsid timeout -k 5 $patience env TIMEOUTFACTOR=3 "LD_PRELOAD=$preload" "MALLOW_OPTIONS=$options" \
+    $(environment "$1" "$2") "$program" </dev/null >"$log" 2>&1 &
   wait $!
   status=$?
-  # timeout leads a process group: a test that dies may leave children that wait for it.
-  kill -9 -- -$! 2>/dev/null
+  # A test that dies may leave children that wait for it, in groups of their own: all are of the session it leads.
+  pkill -9 -s $!
+  # Some say the same a million times.
+  truncate -s '<100K' "$log"
   rm -rf "$folder"
   case $status in
     0) echo pass ;;
     77) echo unsupported ;;
     124 | 137) echo hangs ;;
-    *) if grep -qsE 'Timed out|seems to be stuck' "log/$1.$(basename "$2")"; then echo hangs; else echo "fails ($status)"; fi ;;
+    *) if grep -qE 'Timed out|seems to be stuck' "$log"; then echo hangs; else echo "fails ($status)"; fi ;;
   esac
 }
 
