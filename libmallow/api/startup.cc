@@ -54,7 +54,7 @@ void StartLibrary() {
     return;
   }
   if (nobody == ThreadIdentity()) return;
-  while (!g_started.load(std::memory_order_acquire)) os::Yield();
+  while (!g_started.load(std::memory_order_acquire)) os::Nap();
 }
 
 namespace {

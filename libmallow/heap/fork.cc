@@ -46,7 +46,8 @@ void BeforeFork() {
     const size_t locked = LockFirst();
     if (locked == kLocks) return;
     UnlockFirst(locked, false);
-    os::Yield();
+    // Not only yield: who holds it may be of lower priority.
+    os::Nap();
   }
 }
 

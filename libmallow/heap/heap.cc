@@ -81,7 +81,8 @@ void* Relocate(void* p, size_t bytes) {
   if (grows && span->state == SpanState::kLarge) {
     if (void* moved = MoveLarge(span, bytes)) return moved;
   }
-  void* const to = grows ? AllocateGrowing(bytes) : Allocate(bytes);
+  void* to = grows ? AllocateGrowing(bytes) : nullptr;
+  if (to == nullptr) to = Allocate(bytes);
   return to == nullptr ? nullptr : memcpy(to, p, Min(old_bytes, bytes));
 }
 
@@ -92,7 +93,11 @@ void Configure(size_t record_bytes, bool every_call_slow) {
 
 bool Trim(size_t keep_bytes) {
   ThreadCache* cache = thread_words.cache;
-  if (reinterpret_cast<uintptr_t>(cache) > 1) cache->Flush();
+  if (reinterpret_cast<uintptr_t>(cache) > 1) {
+    cache->Flush();
+    // Nothing is left for which the thread was to come by (idle_watch.h).
+    OpenHitPaths(cache);
+  }
   for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseAll(c);
   return page_heap.ReleaseDownTo(keep_bytes / kPageBytes);
 }

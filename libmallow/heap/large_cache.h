@@ -49,7 +49,9 @@ class LargeCache {
   // Gives back everything.
   void Flush() { GiveBack(false); }
   // The memory of a new one is zero.
-  void Reset() { *this = {}; }
+  void Reset() {
+    for (size_t i = 0; i < kSlots; ++i) StorePages(i, 0, 0);
+  }
 
   size_t count() const;
   Pages pages() const { return __atomic_load_n(&total_, __ATOMIC_RELAXED); }

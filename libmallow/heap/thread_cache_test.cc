@@ -166,5 +166,15 @@ TEST_F(ThreadCacheTest, LargeObjectsComeBackWithoutThePageHeap) {
   EXPECT_EQ(page_heap.GetTotals().large_count, count - 1) << "two collections without use end it";
 }
 
+// While a thread is asked to come by its hit paths are closed. What makes the heap want nothing more must open them.
+TEST_F(ThreadCacheTest, TrimOpensTheHitPathsAgain) {
+  CloseHitPaths();
+  Trim(0);
+  Free(Allocate(64));
+  void* const object = TryAllocate(64);
+  ASSERT_NE(object, nullptr);
+  EXPECT_TRUE(TryFree(object));
+}
+
 }  // namespace
 }  // namespace mallow::heap

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "base/syscall.h"
 
@@ -11,7 +12,12 @@ namespace mallow::os {
 int ThreadId() { return static_cast<int>(SystemCall(SYS_gettid)); }
 int ProcessId() { return static_cast<int>(SystemCall(SYS_getpid)); }
 int ParentProcessId() { return static_cast<int>(SystemCall(SYS_getppid)); }
-void Yield() { SystemCall(SYS_sched_yield); }
+
+void Nap() {
+  constexpr long kNanoseconds = 50'000;
+  const timespec moment = {0, kNanoseconds};
+  SystemCall(SYS_nanosleep, reinterpret_cast<long>(&moment), 0);
+}
 
 bool ThreadExitHook::Create(void (*at_exit)(void* value)) {
   if (key_plus_one_ != 0) return true;

@@ -10,7 +10,8 @@ int ThreadId();
 int ProcessId();
 int ParentProcessId();
 
-void Yield();
+// Lets other threads run for a moment, also those of lower priority, for which sched_yield does nothing.
+void Nap();
 
 // A function that runs once in each thread that armed it, when the thread ends, after most of the thread's
 // own destructors. There is room for few hooks in a process.
