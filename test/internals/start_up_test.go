@@ -10,9 +10,12 @@ import (
 )
 
 // account is the kernel's of a process that has only just started.
-type account struct{ resident, anonymous int64 }
+type account struct {
+	resident, anonymous int64
+	structures          int64 // what libmallow says of its own, without static data
+}
 
-var accountLine = regexp.MustCompile(`(?m)^(Rss|Anonymous): +(\d+) kB$`)
+var accountLine = regexp.MustCompile(`(?m)^(Rss|Anonymous|Structures): +(\d+) kB$`)
 
 // start runs start_memory on a malloc; "" is that of libc.
 func start(t *testing.T, library, arguments string) account {
@@ -31,10 +34,13 @@ func start(t *testing.T, library, arguments string) account {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m[1] == "Rss" {
+		switch m[1] {
+		case "Rss":
 			a.resident = kilobytes << 10
-		} else {
+		case "Anonymous":
 			a.anonymous = kilobytes << 10
+		case "Structures":
+			a.structures = kilobytes << 10
 		}
 	}
 	if a.resident == 0 || a.anonymous == 0 {
@@ -61,7 +67,11 @@ func TestStartUpMemory(t *testing.T) {
 		"nothing":     median(t, library, "0 1 1", anonymous) - alone,
 		"one block":   median(t, library, "1 16 16", anonymous) - alone,
 		"every power": median(t, library, "1 16 262144", anonymous) - alone,
+		"structures":  median(t, library, "1 16 262144", func(a account) int64 { return a.structures }),
 		"resident":    median(t, library, "0 1 1", func(a account) int64 { return a.resident }),
+	}
+	if own := measured["structures"]; own == 0 || own > measured["every power"] {
+		t.Errorf("libmallow says that its structures hold %d KiB, the kernel %d", own>>10, measured["every power"]>>10)
 	}
 	for _, bound := range bounds(t, "start") {
 		bytes, known := measured[bound.origin]
