@@ -128,6 +128,9 @@ func (c chart) extent() (xs, ys span) {
 	for _, l := range c.lines {
 		xs, ys = xs.over(l.xs), ys.over(l.ys)
 	}
+	if c.y.base != 0 {
+		ys = span{ys.low / 1.25, ys.high * 1.25} // so that no line lies on the frame
+	}
 	return c.x.widen(xs), c.y.widen(ys)
 }
 

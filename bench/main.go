@@ -98,6 +98,10 @@ func lockMachine() (func(), error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		return func() { file.Close() }, nil
+	}
+	fmt.Fprintf(os.Stderr, "bench: waiting for another benchmark to end, which holds %s\n", file.Name())
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, err
 	}

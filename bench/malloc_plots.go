@@ -216,7 +216,7 @@ func (p plots) overview(title string) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	const left, width, height, least, most = 330.0, 620.0, 17.0, 0.5, 4.0
+	const left, width, height, least, most = 330.0, 700.0, 17.0, 0.25, 4.0
 	at := func(value float64) float64 {
 		value = min(max(value, least), most)
 		return left + width*math.Log(value/least)/math.Log(most/least)
@@ -224,13 +224,13 @@ func (p plots) overview(title string) string {
 	var s svg
 	bottom := 62 + height*float64(len(rows))
 	s.text((left+width)/2, 22, atMiddle, 16, title)
-	for _, tick := range []float64{0.5, 0.7, 1, 1.4, 2, 2.8, 4} {
+	for _, tick := range []float64{0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4} {
 		s.line(at(tick), 40, at(tick), bottom, gridStyle)
 		s.text(at(tick), bottom+15, atMiddle, 11, number(tick))
 	}
 	s.line(at(1), 40, at(1), bottom, `stroke="#444" stroke-width="1"`)
 	s.line(at(limit), 40, at(limit), bottom, `stroke="#D55E00" stroke-width="1" stroke-dasharray="4 3"`)
-	s.text(left+width/2, bottom+34, atMiddle, 12, "CPU time divided by the best peer's (logarithmic; what is beyond 4 is drawn at 4); dashed: 1.05")
+	s.text(left+width/2, bottom+34, atMiddle, 12, "CPU time divided by the best peer's (logarithmic; what is beyond is drawn at the edge); dashed: 1.05")
 	for i, row := range rows {
 		y := 56 + height*float64(i)
 		s.text(left-8, y+4, atEnd, 11, row[0].rowName())
