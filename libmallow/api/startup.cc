@@ -61,6 +61,8 @@ namespace {
 
 // A program that never allocates is started too, so that its recording has an image. A library that the process does
 // not take its memory from starts at its first call, if there ever is one.
+[[gnu::destructor]] void CheckAtExit() { heap::CheckBeforeExit(); }
+
 [[gnu::constructor]] void StartAtLoad() {
   if (ServesProcess()) EnsureStarted();
 }

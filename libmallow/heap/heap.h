@@ -68,6 +68,10 @@ struct ReleasePolicy;
 void SetReleasePolicy(const ReleasePolicy& policy);
 ReleasePolicy GetReleasePolicy();
 
+// When the process exits: ends it by a sentence when the calling thread has freed a block twice, or the inside of a
+// block, and nobody has seen it yet. Looks at every free block of the thread's cache, about 5 ns each.
+void CheckBeforeExit();
+
 // Fork: to be called by pthread_atfork handlers. BeforeFork takes every lock in rank order (a lock that the
 // calling thread holds already, because a signal handler forks out of malloc, is skipped).
 void BeforeFork();

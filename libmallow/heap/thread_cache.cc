@@ -51,6 +51,7 @@ void ThreadCache::Reset() {
     StoreCapacity(c, 0);
     bins_[c].hidden_slot = 0;
     bins_[c].active = false;
+    bins_[c].moving = false;
   }
   capacity_bytes_ = fetched_ = 0;
   budget_ = kFirstBudget;
@@ -70,16 +71,20 @@ void ThreadCache::Hide(SizeClass size_class) {
   if (length == 0) return;
   Bin& bin = bins_[size_class];
   const size_t slot = internal::kBinSlots - 1 - bin.capacity + DivideUp(length, 2);
+  SetMoving(size_class, true);
   bin.hidden_slot = static_cast<uint16_t>(slot);
   bin.displaced = slots_[size_class][slot];
   slots_[size_class][slot] = nullptr;
+  SetMoving(size_class, false);
 }
 
 void ThreadCache::Unhide(SizeClass size_class) {
   Bin& bin = bins_[size_class];
   if (bin.hidden_slot == 0) return;
+  SetMoving(size_class, true);
   slots_[size_class][bin.hidden_slot] = bin.displaced;
   bin.hidden_slot = 0;
+  SetMoving(size_class, false);
 }
 
 // REQUIRES: nothing hidden, length <= capacity.
@@ -88,11 +93,13 @@ void ThreadCache::SetCapacity(SizeClass size_class, size_t capacity) {
   const size_t length = Length(size_class);
   void** const end = slots_[size_class] + internal::kBinSlots;
   void** const objects = end - capacity;
+  SetMoving(size_class, true);
   memmove(objects, end - bin.capacity, length * sizeof(void*));
   objects[-1] = nullptr;
   capacity_bytes_ += (capacity - bin.capacity) * Info(size_class).bytes;
   StoreCapacity(size_class, capacity);
   SetCursor(size_class, objects + length);
+  SetMoving(size_class, false);
 }
 
 bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
@@ -149,9 +156,11 @@ void* ThreadCache::Refill(SizeClass size_class) {
 void ThreadCache::ReleaseOldest(SizeClass size_class, size_t count) {
   void** const objects = Objects(size_class);
   const size_t length = Length(size_class);
+  SetMoving(size_class, true);
   ReleaseObjects(size_class, objects, count);
   memmove(objects, objects + count, (length - count) * sizeof(void*));
   SetCursor(size_class, objects + length - count);
+  SetMoving(size_class, false);
 }
 
 void ThreadCache::Push(SizeClass size_class, void* object) {
@@ -212,6 +221,16 @@ void ThreadCache::AddTo(Statistics& total) const {
   // A bin that its thread is just changing may look longer than it can be.
   for (SizeClass c = 1; c < kClassCount; ++c)
     total.classes[c].in_thread_caches += Min(Length(c), Capacity(c));
+}
+
+size_t ThreadCache::CopyObjects(SizeClass size_class, void** to) const {
+  const Bin& bin = bins_[size_class];
+  const size_t length = Length(size_class);
+  if (length == 0 || bin.moving) return 0;
+  const size_t first = internal::kBinSlots - bin.capacity;
+  memcpy(to, slots_[size_class] + first, length * sizeof(void*));
+  if (bin.hidden_slot != 0) to[bin.hidden_slot - first] = bin.displaced;
+  return length;
 }
 
 bool ThreadCache::IsValid() const {

@@ -116,6 +116,9 @@ class alignas(4096) ThreadCache {
     return __atomic_load_n(&bins_[size_class].capacity, __ATOMIC_RELAXED);
   }
   bool IsHidden(SizeClass size_class) const { return bins_[size_class].hidden_slot != 0; }
+  // The same objects, to kBinSlots places. Returns how many; none while a slow path moves them about, which the
+  // caller has then interrupted.
+  size_t CopyObjects(SizeClass size_class, void** to) const;
   // For tests and checks only.
   bool IsValid() const;
 
@@ -131,6 +134,7 @@ class alignas(4096) ThreadCache {
     uint16_t capacity;
     uint16_t hidden_slot;  // index of the null that hides what is below it; 0: none
     bool active;           // a slow path of this bin ran since the last collection
+    bool moving;           // a slow path is just moving the objects
     void* displaced;       // the object that lay there
   };
 
@@ -140,6 +144,13 @@ class alignas(4096) ThreadCache {
   // Statistics of other threads read these, hence the atomic stores.
   void StoreCapacity(SizeClass size_class, size_t capacity) {
     __atomic_store_n(&bins_[size_class].capacity, static_cast<uint16_t>(capacity), __ATOMIC_RELAXED);
+  }
+  // Between the two a bin may hold an object twice, or one that is the central list's already. For a signal handler
+  // of the same thread to read, so the compiler alone must keep the order.
+  void SetMoving(SizeClass size_class, bool moving) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    bins_[size_class].moving = moving;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
   }
   // Where the oldest object lies, or would; the sentinel is just below.
   void** Objects(SizeClass size_class) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # faults.sh LIBMALLOW FAULTS sample|full [RESULTS]: real programs on libmallow, and recorded by it, while the system
 # refuses libmallow's own calls for memory one by one (see faults.c). Prints a table; with RESULTS also writes it there.
-# `sample` takes two programs, each third call. Status 1 when libmallow crashed, hung, or gave wrong output.
+# `sample` takes two programs, each ninth call. Status 1 when libmallow crashed, hung, or gave wrong output.
 set -u
 library=$(realpath "$1") faults=$(realpath "$2") extent=$3 results=${4:-}
 here=$(dirname "$(realpath "$0")")
@@ -40,7 +40,7 @@ make_inputs
   echo "| program | run | its calls | runs | went on | gave up itself | broke in its own code | our fault |"
   echo "|---|---|---|---|---|---|---|---|"
 } | tee table
-if [ "$extent" = sample ]; then export EVERY=3; fi
+if [ "$extent" = sample ]; then export EVERY=9; fi
 program sqlite3 statements.sql sqlite3 :memory:
 program python3 /dev/null env PYTHONMALLOC=malloc /usr/bin/python3 -c 'print(sum(len(repr([i] * (i % 50))) for i in range(20000)))'
 if [ "$extent" = full ]; then

@@ -1,0 +1,66 @@
+// The last look at what was freed: a block that was freed twice, or a pointer into a block, which no slow path has come
+// to see yet, is found when the process exits. The hit path of free looks at none of it.
+#include <cstring>
+
+#include "base/check.h"
+#include "heap/central_list.h"
+#include "heap/heap.h"
+#include "heap/page_map.h"
+#include "heap/thread_registry.h"
+
+namespace mallow::heap {
+namespace {
+
+// The objects of one bin: open addressing, never full.
+class ObjectSet {
+ public:
+  // False when it was there already.
+  bool Add(const void* object) {
+    size_t slot = (reinterpret_cast<uintptr_t>(object) >> kShift) % kSlots;
+    for (; slots_[slot] != nullptr; slot = (slot + 1) % kSlots) {
+      if (slots_[slot] == object) return false;
+    }
+    slots_[slot] = object;
+    return true;
+  }
+
+ private:
+  static constexpr size_t kSlots = 2 * internal::kBinSlots;
+  static constexpr int kShift = 4;  // objects are aligned to 16 bytes
+
+  const void* slots_[kSlots] = {};
+};
+
+// REQUIRES: the lock of the class's central list is held.
+void CheckObject(const void* object, SizeClass size_class) {
+  if (PageMap::ClassOf(object) != size_class) DieAt("free(): the block was freed twice", object);
+  const Span* span = PageMap::SpanOf(PageOf(object));
+  const int index = span->IndexOf(object);
+  if (index < 0) DieAt("free(): the pointer is inside a block, not at its start", object);
+  if ((span->free_bits[index / 64] >> (index % 64) & 1) != 0)
+    DieAt("free(): the block was freed twice", object);
+}
+
+void CheckBin(const ThreadCache& cache, SizeClass size_class) {
+  void* objects[internal::kBinSlots];
+  const size_t count = cache.CopyObjects(size_class, objects);
+  if (count == 0) return;
+  // Not to be had where exit is called by a handler that interrupted malloc, or by a thread while others run on.
+  const bool locked = central_lists[size_class].lock().TryLock();
+  ObjectSet seen;
+  for (size_t i = 0; i < count; ++i) {
+    if (locked) CheckObject(objects[i], size_class);
+    if (!seen.Add(objects[i])) DieAt("free(): the block was freed twice", objects[i]);
+  }
+  if (locked) central_lists[size_class].lock().Unlock();
+}
+
+}  // namespace
+
+void CheckBeforeExit() {
+  const ThreadCache* cache = thread_words.cache;
+  if (cache == nullptr || cache == kThreadEnded) return;
+  for (SizeClass c = 1; c < kClassCount; ++c) CheckBin(*cache, c);
+}
+
+}  // namespace mallow::heap
