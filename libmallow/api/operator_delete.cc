@@ -14,7 +14,9 @@ MALLOW_EXPORT void operator delete(void* p, const std::nothrow_t&) noexcept { Fr
 MALLOW_EXPORT void operator delete[](void* p, const std::nothrow_t&) noexcept { FreeBlock(p); }
 MALLOW_EXPORT void operator delete(void* p, std::align_val_t) noexcept { FreeBlock(p); }
 MALLOW_EXPORT void operator delete[](void* p, std::align_val_t) noexcept { FreeBlock(p); }
-MALLOW_EXPORT void operator delete(void* p, size_t bytes, std::align_val_t) noexcept { FreeSizedBlock(p, bytes); }
+MALLOW_EXPORT void operator delete(void* p, size_t bytes, std::align_val_t) noexcept {
+  FreeSizedBlock(p, bytes);
+}
 MALLOW_EXPORT void operator delete[](void* p, size_t bytes, std::align_val_t) noexcept {
   FreeSizedBlock(p, bytes);
 }
