@@ -15,6 +15,7 @@
 #include "heap/page_heap.h"
 #include "heap/release.h"
 #include "heap/statistics.h"
+#include "heap/thread_cache.h"
 
 using mallow::TextBuffer;
 using mallow::TextWriter;
@@ -112,6 +113,7 @@ void KeepFree(int bytes) {
 extern "C" {
 
 MALLOW_EXPORT size_t malloc_usable_size(void* p) {
+  if (const size_t bytes = mallow::heap::SmallBytes(p)) return bytes;
   EnsureStarted();
   if (MALLOW_LIKELY(mallow::heap::Owns(p))) return mallow::heap::UsableBytes(p);
   return p == nullptr ? 0 : mallow::api::UsableBytesOfForeign(p);

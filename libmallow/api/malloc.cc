@@ -43,7 +43,11 @@ MALLOW_EXPORT void* calloc(size_t count, size_t bytes) {
   return SlowCalloc(count, bytes);
 }
 
-MALLOW_EXPORT void* realloc(void* p, size_t bytes) { return SlowRealloc(p, bytes); }
+MALLOW_EXPORT void* realloc(void* p, size_t bytes) {
+  void* q = mallow::heap::TryReallocate(p, bytes);
+  if (MALLOW_LIKELY(q != nullptr)) return q;
+  return SlowRealloc(p, bytes);
+}
 
 MALLOW_EXPORT void free_sized(void* p, size_t bytes) { FreeSizedBlock(p, bytes); }
 MALLOW_EXPORT void free_aligned_sized(void* p, size_t, size_t bytes) { FreeSizedBlock(p, bytes); }

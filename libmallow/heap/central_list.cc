@@ -56,26 +56,42 @@ size_t CentralList::Fetch(SizeClass size_class, void** slots, size_t count) {
   return Take(slots, count);
 }
 
-void CentralList::Put(void* object, SpanList* emptied) {
-  Span* span = PageMap::SpanOf(PageOf(object));
-  const int index = span->IndexOf(object);
-  if (MALLOW_UNLIKELY(index < 0)) DieAt("free(): the pointer is inside a block, not at its start", object);
-  uint64_t& word = span->free_bits[index / 64];
-  const uint64_t bit = uint64_t{1} << (index % 64);
-  if (MALLOW_UNLIKELY((word & bit) != 0)) DieAt("free(): the block was freed twice", object);
-  word |= bit;
-  if (span->free_objects++ == 0) spans_.PushBack(span);
+// Objects that were used together lie together, mostly, so what is known of a span serves a run of them, and
+// the bits of a word stay in a register until the run leaves the word.
+size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied) {
+  Span* span = PageMap::SpanOf(PageOf(objects[0]));
+  size_t put = 0;
+  size_t word = 0;
+  uint64_t bits = span->free_bits[0];
+  for (; put < count && (put == 0 || span->Contains(objects[put])); ++put) {
+    const int index = span->IndexOf(objects[put]);
+    if (MALLOW_UNLIKELY(index < 0)) {
+      DieAt("free(): the pointer is inside a block, not at its start", objects[put]);
+    }
+    if (static_cast<size_t>(index) / 64 != word) {
+      span->free_bits[word] = bits;
+      word = static_cast<size_t>(index) / 64;
+      bits = span->free_bits[word];
+    }
+    const uint64_t bit = uint64_t{1} << (index % 64);
+    if (MALLOW_UNLIKELY((bits & bit) != 0)) DieAt("free(): the block was freed twice", objects[put]);
+    bits |= bit;
+  }
+  span->free_bits[word] = bits;
+  if (span->free_objects == 0) spans_.PushBack(span);
+  span->free_objects = static_cast<uint16_t>(span->free_objects + put);
   if (span->free_objects == span->objects) {
     spans_.Remove(span);
     emptied->PushBack(span);
   }
+  return put;
 }
 
 void CentralList::Release(void* const* objects, size_t count) {
   SpanList emptied;
   {
     SpinlockHolder holder(lock_);
-    for (size_t i = 0; i < count; ++i) Put(objects[i], &emptied);
+    for (size_t i = 0; i < count;) i += PutRun(objects + i, count - i, &emptied);
     size_t gone = 0;
     for (Span* span = emptied.first(); span != nullptr; span = SpanList::Next(span)) gone += span->objects;
     __atomic_store_n(&free_objects_, free_objects_ + count - gone, __ATOMIC_RELAXED);

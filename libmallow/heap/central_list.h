@@ -34,7 +34,8 @@ class CentralList {
   using SpanList = List<Span, &Span::links>;
 
   size_t Take(void** slots, size_t count);
-  void Put(void* object, SpanList* emptied);
+  // Takes back the first of `objects` and those after it that lie in the same span; returns how many.
+  size_t PutRun(void* const* objects, size_t count, SpanList* emptied);
 
   alignas(kCacheLineBytes) Spinlock lock_{LockRank::kCentralList};
   SpanList spans_;

@@ -67,8 +67,7 @@ bool ResizeInPlace(void* p, size_t bytes) {
     if (bytes > kMaxSmallBytes || bytes > BytesOf(span)) return ResizeLarge(span, bytes);
     return bytes > BytesOf(span) / 2;
   }
-  // A block that shrinks by less than half stays: moving it would cost more than it brings.
-  return bytes <= span->object_bytes && bytes >= span->object_bytes / 2;
+  return FitsInPlace(span->object_bytes, bytes);
 }
 
 void* Relocate(void* p, size_t bytes) {

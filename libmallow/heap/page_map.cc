@@ -2,13 +2,14 @@
 
 #include <string.h>
 
+#include "os/file.h"
 #include "os/memory.h"
 
 namespace mallow::heap {
 namespace internal {
 
-uint8_t empty_leaf[kLeafPages];
-intptr_t page_map_roots[kRoots];
+PageMapLeaf* page_map_roots[kRoots];
+ClassWindow class_window;
 
 }  // namespace internal
 
@@ -23,6 +24,9 @@ void NoteRoot(uintptr_t root) {
   __atomic_store_n(&lowest_root, Min(lowest_root, root), __ATOMIC_RELAXED);
   __atomic_store_n(&highest_root, Max(highest_root, root), __ATOMIC_RELAXED);
 }
+
+// No more than this share of a limited address space goes to the window.
+constexpr size_t kWindowShareOfLimit = 64;
 
 // kResident is the only state with this bit.
 constexpr uint64_t kEightResident = 0x0202020202020202u;
@@ -44,23 +48,38 @@ bool PageMap::Reserve(PageId page, Pages pages) {
   const uintptr_t last = (page + pages - 1) >> internal::kLeafBits;
   if (last >= internal::kRoots) return false;
   for (uintptr_t root = page >> internal::kLeafBits; root <= last; ++root) {
-    if (internal::page_map_roots[root] != 0) continue;
+    if (internal::page_map_roots[root] != nullptr) continue;
     void* leaf = os::Map(nullptr, RoundUp(sizeof(internal::PageMapLeaf), os::PageSize()));
     if (leaf == nullptr) return false;
     metadata_bytes += sizeof(internal::PageMapLeaf);
-    const intptr_t distance =
-        reinterpret_cast<intptr_t>(leaf) - reinterpret_cast<intptr_t>(internal::empty_leaf);
-    __atomic_store_n(&internal::page_map_roots[root], distance, __ATOMIC_RELEASE);
+    __atomic_store_n(&internal::page_map_roots[root], static_cast<internal::PageMapLeaf*>(leaf),
+                     __ATOMIC_RELEASE);
     NoteRoot(root);
   }
+  if (internal::class_window.classes == nullptr) MakeWindow(page);
   return true;
+}
+
+// A failure costs speed, nothing else.
+void PageMap::MakeWindow(PageId page) {
+  if (os::AddressSpaceLimit() / kWindowShareOfLimit < internal::kWindowPages) return;
+  void* const classes = os::MapSparse(internal::kWindowPages);
+  if (classes == nullptr) return;
+  // Most of it below `page`: the system goes on downwards, as a rule.
+  const PageId first = page - Min(page, internal::kWindowPages / 4 * 3);
+  internal::ClassWindow& window = internal::class_window;
+  __atomic_store_n(&window.classes, static_cast<uint8_t*>(classes), __ATOMIC_RELAXED);
+  __atomic_store_n(&window.start, first << kPageShift, __ATOMIC_RELEASE);
 }
 
 void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
   // One byte at a time and atomically: other threads read the bytes of neighbouring pages.
+  const internal::ClassWindow& window = internal::class_window;
+  const uint8_t byte = static_cast<uint8_t>(size_class);
   for (Pages i = 0; i < pages; ++i) {
-    __atomic_store_n(&LeafOf(page + i)->classes[Index(page + i)], static_cast<uint8_t>(size_class),
-                     __ATOMIC_RELAXED);
+    __atomic_store_n(&LeafOf(page + i)->classes[Index(page + i)], byte, __ATOMIC_RELAXED);
+    const Pages in_window = page + i - (window.start >> kPageShift);
+    if (in_window < internal::kWindowPages) __atomic_store_n(&window.classes[in_window], byte, __ATOMIC_RELAXED);
   }
 }
 

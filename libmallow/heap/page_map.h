@@ -1,13 +1,18 @@
 // The page map: what each page of the address space is to us.
 //
 // A radix tree of two levels over 48-bit addresses: 2^18 roots of 1 GiB each. The root lies in .bss and is touched
-// where needed; a leaf is mapped when its GiB is first used and stays. A root word is the *distance* from
-// an always empty leaf to the leaf, so that an address that was never ours needs no test for null: it reads 0 there.
-// Works under any limit of address space: one leaf is 1.25 MiB, untouched where unused.
+// where needed; a leaf is mapped when its GiB is first used and stays. Works under any limit of address space: one
+// leaf is 1.25 MiB, untouched where unused.
+//
+// Free's hit path needs the class of a page sooner than two steps of a tree give it. So the class bytes of a *window*,
+// the 256 GiB around the first memory of ours, lie in one array as well, which is reserved whole and touched where
+// needed. Under a tight limit of address space there is no window; then, and for pages outside of it, the hit path finds
+// class 0 and free goes the slow way, which asks the tree.
 //
 // Invariants, per page:
 //   state   0 not ours; else ours, and says whether a page that is free may hold memory
-//   class   the size class for pages of small spans in which an object may start, 0 for all others
+//   class   the size class for pages of small spans in which an object may start, 0 for all others; the byte
+//           in the window is the same, or 0
 //   span    right for the first and last page of every span and for all pages with a class; elsewhere it may be
 //           stale, so who looks up an arbitrary address must check what the span says of itself
 //
@@ -42,22 +47,35 @@ struct PageMapLeaf {
   Span* spans[kLeafPages];
 };
 
-extern MALLOW_INTERNAL uint8_t empty_leaf[kLeafPages];
-extern MALLOW_INTERNAL intptr_t page_map_roots[kRoots];
+extern MALLOW_INTERNAL PageMapLeaf* page_map_roots[kRoots];
+
+// One byte for each page of 256 GiB.
+inline constexpr Pages kWindowPages = 32 * 1024 * 1024;
+
+// Before Reserve has made it, once, it starts where no user address is. `start` is written last.
+struct ClassWindow {
+  uintptr_t start = uintptr_t{1} << 63;
+  uint8_t* classes = nullptr;
+};
+extern MALLOW_INTERNAL ClassWindow class_window;
 
 }  // namespace internal
 
 class PageMap {
  public:
   // Class byte of the page of any address; 0 for foreign ones.
-  static MALLOW_ALWAYS_INLINE SizeClass ClassOf(const void* p) {
-    const uintptr_t address = reinterpret_cast<uintptr_t>(p);
-    const uintptr_t root = address >> internal::kRootShift;
-    if (MALLOW_UNLIKELY(root >= internal::kRoots)) return 0;
-    const intptr_t distance = __atomic_load_n(&internal::page_map_roots[root], __ATOMIC_RELAXED);
-    const uint8_t* classes =
-        reinterpret_cast<const uint8_t*>(reinterpret_cast<intptr_t>(internal::empty_leaf) + distance);
-    return __atomic_load_n(&classes[(address >> kPageShift) & (internal::kLeafPages - 1)], __ATOMIC_RELAXED);
+  static SizeClass ClassOf(const void* p) {
+    const internal::PageMapLeaf* leaf = LeafOf(PageOf(p));
+    return leaf == nullptr ? 0 : __atomic_load_n(&leaf->classes[Index(PageOf(p))], __ATOMIC_RELAXED);
+  }
+
+  // The same in fewer instructions, or 0: ask ClassOf.
+  static MALLOW_ALWAYS_INLINE SizeClass ClassInWindow(const void* p) {
+    const uintptr_t start = __atomic_load_n(&internal::class_window.start, __ATOMIC_ACQUIRE);
+    const Pages page = (reinterpret_cast<uintptr_t>(p) - start) >> kPageShift;
+    if (MALLOW_UNLIKELY(page >= internal::kWindowPages)) return 0;
+    const uint8_t* classes = __atomic_load_n(&internal::class_window.classes, __ATOMIC_RELAXED);
+    return __atomic_load_n(&classes[page], __ATOMIC_RELAXED);
   }
 
   // The span entered for the page (see the invariants), or null.
@@ -92,14 +110,12 @@ class PageMap {
   static size_t ResidentBytes();
 
  private:
+  static void MakeWindow(PageId page);
   static size_t Index(PageId page) { return page & (internal::kLeafPages - 1); }
   static internal::PageMapLeaf* LeafOf(PageId page) {
     const uintptr_t root = page >> internal::kLeafBits;
     if (root >= internal::kRoots) return nullptr;
-    const intptr_t distance = __atomic_load_n(&internal::page_map_roots[root], __ATOMIC_ACQUIRE);
-    if (distance == 0) return nullptr;
-    return reinterpret_cast<internal::PageMapLeaf*>(reinterpret_cast<intptr_t>(internal::empty_leaf) +
-                                                    distance);
+    return __atomic_load_n(&internal::page_map_roots[root], __ATOMIC_ACQUIRE);
   }
 };
 

@@ -42,7 +42,7 @@ inline constexpr size_t kSpanTarget = 32 * 1024;
 inline constexpr size_t kLongSpanTarget = 64 * 1024;
 // One bin of a thread cache has 128 slots, one of which is the sentinel.
 inline constexpr size_t kMaxCached = 127;
-inline constexpr size_t kMaxCachedBytes = 256 * 1024;
+inline constexpr size_t kMaxCachedBytes = 2048 * 1024;
 inline constexpr size_t kFirstCachedBytes = 4 * 1024;
 
 constexpr uint32_t BytesOfClass(SizeClass size_class) {
@@ -111,17 +111,23 @@ struct SizeClassTable {
 
 inline constexpr SizeClassTable kSizeClasses;
 
+constexpr size_t FineIndex(size_t bytes) { return (bytes + 15) >> kFineShift; }
+
 }  // namespace internal
 
 // The class of a request; bytes <= kMaxSmallBytes. A request of 0 bytes gets the smallest.
 MALLOW_ALWAYS_INLINE SizeClass SizeClassOf(size_t bytes) {
   if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) {
-    return internal::kSizeClasses.fine[(bytes + 15) >> internal::kFineShift];
+    return internal::kSizeClasses.fine[internal::FineIndex(bytes)];
   }
   return internal::kSizeClasses.coarse[(bytes + 127) >> internal::kCoarseShift];
 }
 
 inline const SizeClassInfo& Info(SizeClass size_class) { return internal::kSizeClasses.info[size_class]; }
+
+// Whether a small block stays where it is when it is to become `bytes` long: one that shrinks by less than half does,
+// for moving it would cost more than it brings.
+inline bool FitsInPlace(size_t block_bytes, size_t bytes) { return bytes <= block_bytes && bytes >= block_bytes / 2; }
 
 // The smallest class of at least `bytes` whose objects are all aligned to `alignment`, or 0 when there is none.
 // Spans start on pages, so an object is as aligned as its size, and never more than a page for sure.

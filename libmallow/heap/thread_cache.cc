@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <utility>
-
 #include "base/check.h"
 #include "heap/central_list.h"
 #include "heap/large.h"
@@ -17,22 +15,24 @@ namespace mallow::heap {
 namespace internal {
 namespace {
 
-template <size_t... kClasses>
-constexpr EmptyCache MakeEmptyCache(void** end, std::index_sequence<kClasses...>) {
-  return {{{((void)kClasses, end)...}, LargeCache::Full()}, {}};
+// Each cursor stands at the end of the bin, below it a null: full and empty.
+constexpr EmptyCache MakeEmptyCache(void** end) {
+  EmptyCache cache = {};
+  cache.cursors.large = LargeCache::Full();
+  for (void**& cursor : cache.cursors.of_class) cursor = end;
+  for (size_t i = 0; i < sizeof(cache.fine_classes); ++i) cache.fine_classes[i] = kSizeClasses.fine[i];
+  return cache;
 }
 
 }  // namespace
 
-// Each cursor stands at the end of the bin, below it a null: full and empty.
-constinit EmptyCache empty_cache =
-    MakeEmptyCache(empty_cache.slots + kBinSlots, std::make_index_sequence<kClassCount>());
+constinit EmptyCache empty_cache = MakeEmptyCache(empty_cache.slots + kBinSlots);
 
 }  // namespace internal
 
 namespace {
 
-constexpr size_t kFirstBudget = 512 * 1024;
+constexpr size_t kFirstBudget = 1024 * 1024;
 // A collection looks at every bin, so it must be rare beside the fetching that it follows: a fetch of long
 // objects counts no more than this.
 constexpr size_t kBytesPerCollection = 1024 * 1024;

@@ -34,6 +34,8 @@
 // the interrupted call also returns (so with any malloc); no structure is damaged by it.
 #pragma once
 
+#include <string.h>
+
 #include "base/config.h"
 #include "base/list.h"
 #include "heap/idle_watch.h"
@@ -59,8 +61,10 @@ struct Cursors {
   LargeCache large;
 };
 
+// Beside it a copy of the table of fine classes: the hit paths reach both from one address.
 struct alignas(kBinBytes) EmptyCache {
   Cursors cursors;
+  uint8_t fine_classes[sizeof(kSizeClasses.fine)];
   alignas(kBinBytes) void* slots[kBinSlots];
 };
 extern MALLOW_INTERNAL EmptyCache empty_cache;
@@ -185,37 +189,52 @@ extern MALLOW_INTERNAL MALLOW_THREAD_LOCAL ThreadWords thread_words;
 
 namespace internal {
 
+// The cursors that the hit paths use.
 MALLOW_ALWAYS_INLINE Cursors& HitCursors() {
   char* const cursors = reinterpret_cast<char*>(&empty_cache.cursors) + thread_words.hit_distance;
   return *reinterpret_cast<Cursors*>(cursors);
 }
 
-MALLOW_ALWAYS_INLINE void*** HitCursor(SizeClass size_class) { return &HitCursors().of_class[size_class]; }
+MALLOW_ALWAYS_INLINE void* TryAllocateOfClass(SizeClass size_class) {
+  Cursors& cursors = HitCursors();
+  void** const cursor = cursors.of_class[size_class];
+  void* const object = cursor[-1];
+  if (MALLOW_LIKELY(object != nullptr)) {
+    __atomic_store_n(&cursors.of_class[size_class], cursor - 1, __ATOMIC_RELAXED);
+  }
+  return object;
+}
 
 }  // namespace internal
 
+// Where the hit paths go on when they fail. Complete: they accept any size and any pointer. FreeSlow returns false,
+// and does nothing, when the pointer is neither null nor ours.
+void* AllocateSlow(size_t bytes);
+bool FreeSlow(void* p);
+// The same for an object of a known small class.
+void FreeOfClass(void* p, SizeClass size_class);
+
 // The hit path of malloc: an object, or null when the slow way must be gone (see AllocateSlow).
 MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
-  if (MALLOW_UNLIKELY(bytes > internal::kFineLimit) && bytes > kMaxSmallBytes) return nullptr;
-  void*** const slot = internal::HitCursor(SizeClassOf(bytes));
-  void** const cursor = *slot;
-  void* const object = cursor[-1];
-  if (MALLOW_LIKELY(object != nullptr)) __atomic_store_n(slot, cursor - 1, __ATOMIC_RELAXED);
-  return object;
+  if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) {
+    return internal::TryAllocateOfClass(internal::empty_cache.fine_classes[internal::FineIndex(bytes)]);
+  }
+  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return nullptr;
+  return internal::TryAllocateOfClass(SizeClassOf(bytes));
 }
 
 // Puts an object of a known class into the thread's bin; false: it has to go the slow way (see FreeSlow).
 MALLOW_ALWAYS_INLINE bool TryFreeOfClass(void* p, SizeClass size_class) {
-  void*** const slot = internal::HitCursor(size_class);
-  void** const cursor = *slot;
+  internal::Cursors& cursors = internal::HitCursors();
+  void** const cursor = cursors.of_class[size_class];
   if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cursor) % internal::kBinBytes == 0)) return false;
   *cursor = p;
-  __atomic_store_n(slot, cursor + 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&cursors.of_class[size_class], cursor + 1, __ATOMIC_RELAXED);
   return true;
 }
 
 // The hit path of free, for any pointer.
-MALLOW_ALWAYS_INLINE bool TryFree(void* p) { return TryFreeOfClass(p, PageMap::ClassOf(p)); }
+MALLOW_ALWAYS_INLINE bool TryFree(void* p) { return TryFreeOfClass(p, PageMap::ClassInWindow(p)); }
 
 // The hit path of sized delete: no look at the page map. `bytes` is what was asked for. Only for blocks that Allocate
 // returned, not AllocateAligned.
@@ -234,11 +253,22 @@ MALLOW_ALWAYS_INLINE bool TryFreeLarge(void* p) {
   return span != nullptr && internal::HitCursors().large.Keep(span);
 }
 
-// Where the hit paths go on when they fail. Complete: they accept any size and any pointer. FreeSlow returns false,
-// and does nothing, when the pointer is neither null nor ours.
-void* AllocateSlow(size_t bytes);
-bool FreeSlow(void* p);
-// The same for an object of a known small class.
-void FreeOfClass(void* p, SizeClass size_class);
+// Usable bytes of a small block in the window of the page map, 0 for any other pointer.
+MALLOW_ALWAYS_INLINE size_t SmallBytes(const void* p) { return Info(PageMap::ClassInWindow(p)).bytes; }
+
+// The hit path of realloc: a small block stays where it is when the size fits (see ResizeInPlace), else moves within
+// the thread's bins. Null: nothing has happened and the slow way must be gone, as when every call has to be seen.
+MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes) {
+  if (p == nullptr) return TryAllocate(bytes);
+  const SizeClass size_class = PageMap::ClassInWindow(p);
+  if (size_class == 0 || thread_words.hit_distance == 0 || bytes - 1 >= kMaxSmallBytes) return nullptr;
+  const size_t old_bytes = Info(size_class).bytes;
+  if (FitsInPlace(old_bytes, bytes)) return p;
+  void* const to = TryAllocate(bytes);
+  if (MALLOW_UNLIKELY(to == nullptr)) return nullptr;
+  memcpy(to, p, Min(old_bytes, bytes));
+  if (MALLOW_UNLIKELY(!TryFreeOfClass(p, size_class))) FreeOfClass(p, size_class);
+  return to;
+}
 
 }  // namespace mallow::heap

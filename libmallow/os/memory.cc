@@ -55,6 +55,13 @@ void* Map(void* hint, size_t bytes) {
   return Current().map(hint, bytes);
 }
 
+void* MapSparse(size_t bytes) {
+  void* const p = Map(nullptr, bytes);
+  // A kernel without huge pages refuses, and is right.
+  if (p != nullptr) SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_NOHUGEPAGE);
+  return p;
+}
+
 bool Unmap(void* p, size_t bytes) { return Current().unmap(p, bytes); }
 
 bool Release(void* p, size_t bytes) { return Current().release(p, bytes); }
