@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -41,6 +42,12 @@ inline constexpr os::MemoryFunctions kFailingMemory = {
     [](void* p, size_t bytes) { return !Failures::Strikes() && os::SystemMemoryFunctions().unmap(p, bytes); },
     [](void* p, size_t bytes) {
       return !Failures::Strikes() && os::SystemMemoryFunctions().release(p, bytes);
+    },
+    0,
+    [](void* from, void* to, size_t bytes) {
+      if (!Failures::Strikes()) return os::SystemMemoryFunctions().move(from, to, bytes);
+      os::SystemMemoryFunctions().unmap(to, bytes);
+      return false;
     }};
 
 // Gives regions at rising addresses: side by side, with gaps, off the heap's pages, and across leaves of the page map.
@@ -116,12 +123,7 @@ class RewindableMemory {
   static bool TestUnmap(void* p, size_t bytes) {
     MALLOW_CHECK(Holds(p, bytes));
     if (Failures::Strikes()) return false;
-    const uintptr_t start = reinterpret_cast<uintptr_t>(p);
-    const uintptr_t end = start + bytes;
-    Split(start);
-    Split(end);
-    regions_.erase(regions_.lower_bound(start), regions_.lower_bound(end));
-    Wipe(start, bytes);
+    Drop(reinterpret_cast<uintptr_t>(p), bytes);
     return true;
   }
 
@@ -135,6 +137,24 @@ class RewindableMemory {
   static bool IsLeaf(uintptr_t start) {
     return start - space_ >= kSpaceBytes &&
            PageMap::StateOf((start >> kPageShift) + 1) == PageState::kForeign;
+  }
+
+  static bool TestMove(void* from, void* to, size_t bytes) {
+    MALLOW_CHECK(Holds(from, bytes) && Holds(to, bytes));
+    if (Failures::Strikes()) {
+      Drop(reinterpret_cast<uintptr_t>(to), bytes);
+      return false;
+    }
+    memcpy(to, from, bytes);
+    Wipe(reinterpret_cast<uintptr_t>(from), bytes);
+    return true;
+  }
+
+  static void Drop(uintptr_t start, size_t bytes) {
+    Split(start);
+    Split(start + bytes);
+    regions_.erase(regions_.lower_bound(start), regions_.lower_bound(start + bytes));
+    Wipe(start, bytes);
   }
 
   // Makes a region begin at the address if one lies around it.
@@ -162,7 +182,7 @@ class RewindableMemory {
     }
   }
 
-  static constexpr os::MemoryFunctions kFunctions = {TestMap, TestUnmap, TestRelease};
+  static constexpr os::MemoryFunctions kFunctions = {TestMap, TestUnmap, TestRelease, 0, TestMove};
   static inline uintptr_t space_ = 0;
   static inline uintptr_t next_ = 0;
   static inline FuzzRandom random_{0};

@@ -50,6 +50,8 @@ class Player {
   void Play(uint64_t seed, size_t steps) {
     random_ = FuzzRandom(seed);
     for (size_t i = 0; i < steps; ++i) Step();
+    const ThreadCache* cache = thread_words.cache;
+    MALLOW_CHECK(cache == nullptr || cache->IsValid());
   }
 
   // A block for another player.

@@ -43,7 +43,7 @@ class Game {
   using LiveMap = std::map<PageId, Live>;
 
   void Step() {
-    switch (input_.Operation(16)) {
+    switch (input_.Operation(18)) {
       case 0:
       case 1:
       case 2:
@@ -61,6 +61,10 @@ class Game {
         return Release();
       case 10:
         return AllocateMetadata();
+      case 11:
+        return AllocateGrowing();
+      case 12:
+        return Move();
       default:
         if (!live_.empty()) FreeOne(Any());
     }
@@ -68,15 +72,44 @@ class Game {
 
   LiveMap::iterator Any() { return std::next(live_.begin(), static_cast<long>(input_.Below(live_.size()))); }
 
+  // Rarely so long that it is released at once.
+  Pages AnyLength() { return 1 + input_.Magnitude(pages_ < 2000 ? (input_.OneIn(255) ? 6000 : 200) : 8); }
+
   void AllocateLarge(Pages alignment) {
-    // Rarely so long that it is released at once.
-    const Pages pages = 1 + input_.Magnitude(pages_ < 2000 ? (input_.OneIn(255) ? 6000 : 200) : 8);
+    const Pages pages = AnyLength();
     Span* span = heap_->AllocateLarge(pages, alignment);
+    MALLOW_CHECK(span == nullptr || span->page % alignment == 0);
+    LargeBorn(span, pages);
+  }
+
+  void AllocateGrowing() {
+    const Pages pages = AnyLength();
+    LargeBorn(heap_->AllocateGrowing(pages), pages);
+  }
+
+  void LargeBorn(Span* span, Pages pages) {
     if (span == nullptr) return;
-    MALLOW_CHECK(span->state == SpanState::kLarge && span->pages == pages && span->page % alignment == 0);
+    MALLOW_CHECK(span->state == SpanState::kLarge && span->pages == pages);
     ++large_count_;
     large_ += pages;
     Born(span);
+  }
+
+  // The contents go to the new span, and the old one is freed.
+  void Move() {
+    if (live_.empty()) return;
+    const auto old = Any();
+    const auto [span, mark] = old->second;
+    if (span->state != SpanState::kLarge) return;
+    const Pages pages = span->pages + 1 + input_.Below(span->pages);
+    Span* moved = heap_->MoveLarge(span, pages);
+    CheckContents({moved == nullptr ? span : moved, mark}, span->pages);
+    if (moved == nullptr) return;
+    // What moved is no fresh memory: it must not be looked at as such.
+    Write(moved->page, moved->end(), 0);
+    LargeBorn(moved, pages);
+    Died(old);
+    heap_->Free(span);
   }
 
   // Null is the answer to a failure of the system only; the totals are compared after every step.
@@ -114,6 +147,13 @@ class Game {
     Span* span = live->second.span;
     CheckContents(live->second, span->pages);
     const PageId page = span->page;
+    Died(live);
+    heap_->Free(span);
+    MALLOW_CHECK(PageMap::ClassOf(AddressOf(page)) == 0);
+  }
+
+  void Died(LiveMap::iterator live) {
+    const Span* span = live->second.span;
     if (span->state == SpanState::kLarge) {
       --large_count_;
       large_ -= span->pages;
@@ -122,8 +162,6 @@ class Game {
     }
     pages_ -= span->pages;
     live_.erase(live);
-    heap_->Free(span);
-    MALLOW_CHECK(PageMap::ClassOf(AddressOf(page)) == 0);
   }
 
   void Resize() {
