@@ -75,15 +75,15 @@ func (m *rowMaker) curves() {
 }
 
 func (m *rowMaker) threads() {
-	m.add("multi", "ten threads, 1 KiB, as given", "ten_threads.cc", 0.2, "10", m.work(4e6), "plain")
+	m.add("multi", "ten threads, 1 KiB, as given", "ten_threads.cc", 0.2, "10", m.work(10e6), "plain")
 	m.add("multi", "ten threads, mixed sizes", "ten_threads.cc", 0.2, "10", m.work(1500e3), "mixed")
 	for _, threads := range []int{2, 4} {
 		m.add("multi", fmt.Sprintf("server, %d threads", threads), "server.cc", 0.3,
 			strconv.Itoa(threads), "50", m.work(400e3/threads), "8", "1000")
 	}
-	m.add("multi", "producer and consumer", "producers.cc", 0.2, "1", "1", m.work(10e3), "64", "16", "256")
-	m.add("multi", "2 producers, 2 consumers", "producers.cc", 0.2, "2", "2", m.work(8e3), "64", "16", "256")
-	m.add("multi", "producer and consumer, to 32K", "producers.cc", 0.2, "1", "1", m.work(2e3), "16", "64", "32768")
+	m.add("multi", "producer and consumer", "producers.cc", 0.2, "1", "1", m.work(40e3), "64", "16", "256")
+	m.add("multi", "2 producers, 2 consumers", "producers.cc", 0.2, "2", "2", m.work(25e3), "64", "16", "256")
+	m.add("multi", "producer and consumer, to 32K", "producers.cc", 0.2, "1", "1", m.work(4e3), "16", "64", "32768")
 	for _, pairs := range []int{1, 2} {
 		m.add("multi", fmt.Sprintf("crossing, %d pair(s)", pairs), "crossing.cc", 0.2, strconv.Itoa(pairs), m.work(24e3/pairs))
 	}
@@ -103,7 +103,7 @@ func (m *rowMaker) threads() {
 
 // memory are the rows that are judged by their resident size over their live bytes; most of their time they rest.
 func (m *rowMaker) memory() {
-	m.add("memory", "changing sizes", "fragmentation.cc", 2, m.work(64), m.rests(15), m.rests(100))
+	m.add("memory", "changing sizes", "fragmentation.cc", 2, m.work(32), m.rests(15), m.rests(60))
 	m.add("memory", "threads that come and go", "long_server.cc", 1.5, m.work(1000), "4", m.rests(60), "200")
 	m.add("memory", "nine tenths freed, 5 s", "nine_tenths.cc", 6, m.work(1024), m.rests(5), "mixed")
 	m.add("memory", "nine tenths of one size freed, 2 s", "nine_tenths.cc", 3, m.work(1024), m.rests(2), "same")

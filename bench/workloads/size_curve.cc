@@ -4,7 +4,7 @@
 //	size_curve PAIRS
 //
 // PAIRS per point and repeat; fewer for large blocks that are touched (one byte per 4 KiB), because there the pages are
-// the work. The least of five repeats counts: the first ones fill the caches.
+// the work, and where a pair is slow. The least of five repeats counts: the first ones fill the caches.
 #include <algorithm>
 
 #include "support.h"
@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kLargest = size_t{4} << 20;
 constexpr int kRepeats = 5;
+constexpr uint64_t kSlow = 1000;  // nanoseconds, of a pair of which a sixteenth of PAIRS is enough
 
 // Every 8 bytes up to 128, then 16 steps to the doubling up to 4 KiB, 8 above.
 size_t Following(size_t bytes) {
@@ -22,17 +23,22 @@ size_t Following(size_t bytes) {
   return bytes + octave / (bytes < 4096 ? 16 : 8);
 }
 
-double NanosecondsPerPair(size_t bytes, uint64_t pairs, bool touched) {
-  uint64_t least = UINT64_MAX;
-  for (int repeat = 0; repeat < kRepeats; repeat++) {
-    const uint64_t start = bench::ThreadCpu();
-    for (uint64_t i = 0; i < pairs; i++) {
-      void* const block = bench::Allocate(bytes);
-      if (touched) bench::Touch(block, bytes);
-      free(block);
-    }
-    least = std::min(least, bench::ThreadCpu() - start);
+// Nanoseconds of CPU time for all of them.
+uint64_t TimePairs(size_t bytes, uint64_t pairs, bool touched) {
+  const uint64_t start = bench::ThreadCpu();
+  for (uint64_t i = 0; i < pairs; i++) {
+    void* const block = bench::Allocate(bytes);
+    if (touched) bench::Touch(block, bytes);
+    free(block);
   }
+  return bench::ThreadCpu() - start;
+}
+
+double NanosecondsPerPair(size_t bytes, uint64_t pairs, bool touched) {
+  const uint64_t few = std::max<uint64_t>(pairs / 16, 4);
+  if (TimePairs(bytes, few, touched) > few * kSlow) pairs = few;
+  uint64_t least = UINT64_MAX;
+  for (int repeat = 0; repeat < kRepeats; repeat++) least = std::min(least, TimePairs(bytes, pairs, touched));
   return static_cast<double>(least) / static_cast<double>(pairs);
 }
 
