@@ -120,6 +120,9 @@ int main(void) {
   HitFree("_ZdlPvm", 64);
   HitFree("_ZdlPvm", 4096);
   HitFree("free_sized", 64);
+  // Shorter, but not by half: the block stays.
+  Prime(64);
+  Hit("realloc", "64,48", (uintptr_t)malloc(64), 48);
   // A large block, which its thread keeps for its next malloc of that length.
   HitAllocate("malloc", 1 << 20);
   HitFree("free", 1 << 20);
