@@ -10,6 +10,7 @@ here=$(cd -- "$(dirname -- "$0")" && pwd)
 mkdir -p "${1:-$here/../../build/peers}" || exit 1
 out=$(cd -- "${1:-$here/../../build/peers}" && pwd)
 jobs=${JOBS:-$(nproc)}
+unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs this: none of the peers' affair
 
 # The crate's own folder: everything a crate needs is fetched with it, but only its sources are used.
 source_of() {
