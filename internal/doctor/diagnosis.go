@@ -72,6 +72,9 @@ func (d *Diagnosis) recorded() string {
 }
 
 func (p *Program) mallocLine() string {
+	if p.Recorder {
+		return "libmallow, which is linked into it and records"
+	}
 	from := "glibc's"
 	for _, library := range p.Needed {
 		if isAllocator(library) {

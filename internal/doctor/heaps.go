@@ -46,6 +46,13 @@ func (p *Program) readHeaps(object *elf.File) {
 			p.Sanitizer = name
 		}
 	}
+	switch noteType(object) {
+	case noteOfRecorder:
+		p.Recorder = true
+		return // its malloc is ours, and so are tcmalloc's names
+	case noteOfMinimal:
+		p.Minimal = true
+	}
 	wanted := []string{"malloc"}
 	for name := range ownHeaps {
 		wanted = append(wanted, name)

@@ -38,6 +38,9 @@ type Program struct {
 	// OwnHeaps names allocators inside the executable that it may call past
 	// malloc.
 	OwnHeaps []string
+	// Recorder is set when libmallow with its recorder is linked into it, and
+	// Minimal when it is libmallow without one.
+	Recorder, Minimal bool
 	// Sanitizer names the sanitizer that it was built with.
 	Sanitizer string
 

@@ -43,6 +43,10 @@ func (p *Program) Refusal() *Refusal {
 	case p.Machine != ourMachine || p.Class != elf.ELFCLASS64:
 		return no("is "+article(p.architecture())+" program, and this libmallow is for 64-bit "+machineName(ourMachine),
 			"build it for 64-bit "+machineName(ourMachine))
+	case p.Minimal:
+		return no("is linked with libmallow's minimal library, which has no recorder", "link it with libmallow.a in its place")
+	case p.Recorder:
+		return p.gainsRights()
 	case p.Interpreter == "" && p.GoVersion != "":
 		return no("is a static Go program: Go's own runtime allocates for it, and there is no malloc to record",
 			"mallow go run shows the allocations of Go programs")
@@ -53,20 +57,32 @@ func (p *Program) Refusal() *Refusal {
 		return no("is built for the libc musl, and libmallow is for glibc", "build it for glibc")
 	case !strings.HasPrefix(filepath.Base(p.Interpreter), "ld-linux"):
 		return no("is started by "+launch.Quote(p.Interpreter)+", which is not glibc's dynamic linker", "build it for glibc")
-	case p.Privilege.User != "":
-		return no("runs as user "+p.Privilege.User+" (setuid), so the system ignores LD_PRELOAD",
-			"run mallow as that user, or record a copy of the file, which has no such bit")
-	case p.Privilege.Group != "":
-		return no("runs as group "+p.Privilege.Group+" (setgid), so the system ignores LD_PRELOAD",
-			"record a copy of the file, which has no such bit")
-	case p.Privilege.Capabilities:
-		return no("has file capabilities, so the system ignores LD_PRELOAD",
-			"run mallow as root, or record a copy of the file, which has none")
+	case p.Privilege.Any():
+		return p.gainsRights()
 	case p.Sanitizer != "":
 		return no("is built with "+p.Sanitizer+", which must be its malloc itself", "build it without -fsanitize")
 	case p.OwnMalloc:
 		return no("brings a malloc of its own"+p.heapNames()+", which libmallow cannot replace",
 			"build it without that malloc, or link it with libmallow.a in its place")
+	}
+	return nil
+}
+
+// gainsRights judges what p gains over its caller, nil when that is nothing.
+func (p *Program) gainsRights() *Refusal {
+	consequence := ", so the system ignores LD_PRELOAD"
+	if p.Recorder {
+		consequence = ", so the libmallow in it ignores its settings"
+	}
+	no := func(reason, remedy string) *Refusal { return &Refusal{p.Path, reason + consequence, remedy} }
+	switch {
+	case p.Privilege.User != "":
+		return no("runs as user "+p.Privilege.User+" (setuid)",
+			"run mallow as that user, or record a copy of the file, which has no such bit")
+	case p.Privilege.Group != "":
+		return no("runs as group "+p.Privilege.Group+" (setgid)", "record a copy of the file, which has no such bit")
+	case p.Privilege.Capabilities:
+		return no("has file capabilities", "run mallow as root, or record a copy of the file, which has none")
 	}
 	return nil
 }

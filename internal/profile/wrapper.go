@@ -33,7 +33,8 @@ func (w *wrappers) match(function string) bool {
 
 // libraryScopes are the standard libraries of C++ and Rust: whatever they
 // allocate, their caller wanted it.
-var libraryScopes = []string{"std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::", "__rustc::"}
+var libraryScopes = []string{"std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::", "__rustc::",
+	"mallow::api::"}
 
 // wrapperNames are the families of plain functions, by name.
 var wrapperNames = names(
@@ -44,6 +45,7 @@ var wrapperNames = names(
 	"exchange_malloc",
 	// libc: copies of strings, and formatters that allocate what they return
 	"strdup", "strndup", "__strdup", "__strndup", "wcsdup", "__wcsdup",
+	"posix_memalign", "tc_posix_memalign", // where libmallow is linked statically
 	"asprintf", "vasprintf", "__asprintf", "__vasprintf", "___asprintf", "__asprintf_chk", "__vasprintf_chk",
 	"__vasprintf_internal",
 	// GNU and BSD programs: allocate or die

@@ -1,9 +1,15 @@
 #include "api/process_malloc.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <sys/auxv.h>
 
+#include <cstring>
+#include <span>
+
 #include "api/exported_symbol.h"
+#include "base/bits.h"
 #include "base/config.h"
 
 namespace mallow::api {
@@ -31,14 +37,48 @@ F* UsedFromLibc(const char* name) {
   return reinterpret_cast<F*>(const_cast<void*>(used));
 }
 
+// See record/note.h.
+bool IsCopyOfMallow(const dl_phdr_info& object) {
+  for (const ElfW(Phdr) & segment : std::span(object.dlpi_phdr, object.dlpi_phnum)) {
+    if (segment.p_type != PT_NOTE) continue;
+    uintptr_t at = object.dlpi_addr + segment.p_vaddr;
+    const uintptr_t end = at + segment.p_memsz;
+    while (end - at > sizeof(ElfW(Nhdr))) {
+      const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+      const auto* name = reinterpret_cast<const char*>(note + 1);
+      if (note->n_namesz == sizeof("mallow") && strcmp(name, "mallow") == 0) return true;
+      const size_t bytes = sizeof(*note) + RoundUp(note->n_namesz, 4) + RoundUp(note->n_descsz, 4);
+      if (bytes > end - at) break;
+      at += bytes;
+    }
+  }
+  return false;
+}
+
+bool Contains(const dl_phdr_info& object, uintptr_t address) {
+  for (const ElfW(Phdr) & segment : std::span(object.dlpi_phdr, object.dlpi_phnum)) {
+    const uintptr_t start = object.dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && address >= start && address - start < segment.p_memsz) return true;
+  }
+  return false;
+}
+
+// Stops at the first copy in load order.
+int LookForCopy(dl_phdr_info* object, size_t, void* is_this_one) {
+  if (!IsCopyOfMallow(*object)) return 0;
+  *static_cast<bool*>(is_this_one) = Contains(*object, reinterpret_cast<uintptr_t>(LookForCopy));
+  return 1;
+}
+
 }  // namespace
 
 void (*FreeOfLibc())(void*) { return UsedFromLibc<void(void*)>("free"); }
 void* (*ReallocOfLibc())(void*, size_t) { return UsedFromLibc<void*(void*, size_t)>("realloc"); }
 
 bool ServesProcess() {
-  const void* first_copy = FindExportedSymbol("mallow_version");
-  return (first_copy == nullptr || ObjectOf(first_copy) == OwnObject()) && FreeOfLibc() == nullptr;
+  bool is_first_copy = true;
+  dl_iterate_phdr(LookForCopy, &is_first_copy);
+  return is_first_copy && FreeOfLibc() == nullptr;
 }
 
 }  // namespace mallow::api

@@ -2,7 +2,10 @@
 // called; the rest is what the linker asks for.
 #include "base/check.h"
 #include "os/file.h"
+#include "record/note.h"
 #include "record/recorder.h"
+
+MALLOW_LEAVE_NOTE(MALLOW_NOTE_TYPE_MINIMAL);
 
 namespace mallow::record {
 namespace {

@@ -8,6 +8,7 @@
 #include "os/file.h"
 #include "os/memory.h"
 #include "record/loaded_image.h"
+#include "record/loaded_object.h"
 #include "record/mapped_file.h"
 #include "record/module_generation.h"
 #include "record/stack_table.h"
@@ -163,7 +164,7 @@ bool ModuleTable::Add(const Known& known, const dl_find_object& found, const cha
 
 uint32_t ModuleTable::IdAt(uintptr_t address) {
   dl_find_object found;
-  return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? IdOf(found) : 0;
+  return FindLoadedObject(address, &found) ? IdOf(found) : 0;
 }
 
 bool ModuleTable::IsLibc(uintptr_t address) {

@@ -10,6 +10,7 @@
 #include "os/memory.h"
 #include "os/thread.h"
 #include "record/counting.h"
+#include "record/loaded_object.h"
 #include "record/recorder.h"
 
 namespace mallow::record {
@@ -31,9 +32,14 @@ NodeId ChildOf(void*, NodeId parent, uint64_t frame, uint32_t module) {
   return g_process.stacks().Child(parent, frame, module);
 }
 
+bool IsExecutable(const dl_find_object& found) {
+  return found.dlfo_link_map == nullptr || found.dlfo_link_map->l_name[0] == 0;
+}
+
+// False where the address lies in the executable: what is linked into that cannot be told from the program.
 bool RangeOf(const void* address, uintptr_t* start, uintptr_t* bytes) {
   dl_find_object found;
-  if (_dl_find_object(const_cast<void*>(address), &found) != 0) return false;
+  if (!FindLoadedObject(reinterpret_cast<uintptr_t>(address), &found) || IsExecutable(found)) return false;
   *start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
   *bytes = reinterpret_cast<uintptr_t>(found.dlfo_map_end) - *start;
   return true;
@@ -87,8 +93,7 @@ bool Process::Start(const char* folder) {
 // Linked into the executable, our text cannot be told from the program's; then our frames stay in the stacks.
 void Process::HideOwnFrames() {
   dl_find_object own;
-  if (_dl_find_object(reinterpret_cast<void*>(&RangeOf), &own) != 0) return;
-  if (own.dlfo_link_map == nullptr || own.dlfo_link_map->l_name[0] == 0) return;
+  if (!FindLoadedObject(reinterpret_cast<uintptr_t>(&RangeOf), &own) || IsExecutable(own)) return;
   SetOwnText(reinterpret_cast<uintptr_t>(own.dlfo_map_start), reinterpret_cast<uintptr_t>(own.dlfo_map_end));
 }
 

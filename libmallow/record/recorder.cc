@@ -6,7 +6,10 @@
 #include "heap/block.h"
 #include "record/counting.h"
 #include "record/module_generation.h"
+#include "record/note.h"
 #include "record/process.h"
+
+MALLOW_LEAVE_NOTE(MALLOW_NOTE_TYPE_RECORDER);
 
 namespace mallow::record {
 

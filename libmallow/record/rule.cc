@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include "record/loaded_image.h"
+#include "record/loaded_object.h"
 #include "record/made_context.h"
 #include "record/module_generation.h"
 
@@ -127,7 +128,7 @@ bool IsSignalTrampoline(uintptr_t pc, StackMemory* memory) {
 
 bool FindRow(uintptr_t pc, UnwindScratch* scratch, bool* signal_frame, bool* in_object,
              dl_find_object* found) {
-  *in_object = _dl_find_object(reinterpret_cast<void*>(pc), found) == 0;
+  *in_object = FindLoadedObject(pc, found);
   if (!*in_object) return false;
   const LoadedImage image = FindLoadedImage(*found);
   const LoadedObject object{image.start, image.end, static_cast<const uint8_t*>(found->dlfo_eh_frame)};

@@ -8,8 +8,8 @@ objdump -d --no-show-raw-insn "$1" | awk '
   /^[0-9a-f]+ <.*>:$/ {
     name = $2
     gsub(/[<>:]/, "", name)
-    hit = name ~ /^(malloc|__libc_malloc|free|__libc_free|cfree|free_sized|free_aligned_sized|_Zn[wa]m(RKSt9nothrow_t)?|_Zd[la]Pv.*)$/
-    aligned = name ~ /^_Zn[wa]mSt11align_val_t/
+    hit = name ~ /^(malloc|__libc_malloc|free|__libc_free|cfree|free_sized|free_aligned_sized|_Zn[wa]m(RKSt9nothrow_t)?|_Zd[la]Pv.*|tc_(malloc(_skip_new_handler)?|c?free(_sized)?|new(array)?(_nothrow)?|delete.*))$/
+    aligned = name ~ /^(_Zn[wa]mSt11align_val_t|tc_new(array)?_aligned)/
     slow = name ~ /^_ZN6mallow3api(4|8|10|11|7|14)?.*Slow(Malloc|Calloc|Realloc|Free|New|Aligned)/ && name !~ /cold/
     recorded = (name ~ /^_ZN6mallow3api.*Recorded/ || name ~ /^(strdup|strndup|wcsdup|reallocarray|__libc_reallocarray)$/) && name !~ /cold/
     if (hit || aligned) entries++
@@ -31,7 +31,7 @@ objdump -d --no-show-raw-insn "$1" | awk '
     }
   }
   END {
-    if (entries < 24) fail("only " entries " entry points found")
+    if (entries < 48) fail("only " entries " entry points found")
     if (captures < 20) fail("only " captures " captures found")
     n = 0
     for (name in jumps) n++
