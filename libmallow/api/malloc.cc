@@ -23,6 +23,13 @@ namespace {
     reinterpret_cast<const void*>(strdup),
 };
 
+// Apart from realloc, so that a block that stays saves no registers.
+MALLOW_NOINLINE void* Reallocate(void* p, size_t bytes) {
+  void* q = mallow::heap::TryReallocate(p, bytes);
+  if (MALLOW_LIKELY(q != nullptr)) return q;
+  return SlowRealloc(p, bytes);
+}
+
 }  // namespace
 
 extern "C" {
@@ -44,9 +51,8 @@ MALLOW_EXPORT void* calloc(size_t count, size_t bytes) {
 }
 
 MALLOW_EXPORT void* realloc(void* p, size_t bytes) {
-  void* q = mallow::heap::TryReallocate(p, bytes);
-  if (MALLOW_LIKELY(q != nullptr)) return q;
-  return SlowRealloc(p, bytes);
+  if (MALLOW_LIKELY(mallow::heap::StaysInPlace(p, bytes))) return p;
+  return Reallocate(p, bytes);
 }
 
 MALLOW_EXPORT void free_sized(void* p, size_t bytes) { FreeSizedBlock(p, bytes); }

@@ -256,6 +256,14 @@ MALLOW_ALWAYS_INLINE bool TryFreeLarge(void* p) {
 // Usable bytes of a small block in the window of the page map, 0 for any other pointer.
 MALLOW_ALWAYS_INLINE size_t SmallBytes(const void* p) { return Info(PageMap::ClassInWindow(p)).bytes; }
 
+// Whether a small block of ours stays where it is when it is to become `bytes` long; false when every call has to be
+// seen.
+MALLOW_ALWAYS_INLINE bool StaysInPlace(const void* p, size_t bytes) {
+  const SizeClass size_class = PageMap::ClassInWindow(p);
+  if (size_class == 0 || thread_words.hit_distance == 0 || bytes - 1 >= kMaxSmallBytes) return false;
+  return FitsInPlace(Info(size_class).bytes, bytes);
+}
+
 // The hit path of realloc: a small block stays where it is when the size fits (see ResizeInPlace), else moves within
 // the thread's bins. Null: nothing has happened and the slow way must be gone, as when every call has to be seen.
 MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes) {
