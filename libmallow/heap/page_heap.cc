@@ -281,11 +281,12 @@ PageHeap::Totals PageHeap::GetTotals() {
 
 size_t PageHeap::MetadataResidentBytes() {
   const MetadataArena::Region* region;
+  size_t bytes;
   {
     SpinlockHolder holder(lock_);
     region = metadata_.regions();
+    bytes = PageMap::ResidentBytes();
   }
-  size_t bytes = PageMap::ResidentBytes();
   for (; region != nullptr; region = region->next) bytes += os::ResidentBytes(region, region->bytes);
   return bytes;
 }

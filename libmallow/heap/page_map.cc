@@ -25,6 +25,10 @@ void NoteRoot(uintptr_t root) {
   __atomic_store_n(&highest_root, Max(highest_root, root), __ATOMIC_RELAXED);
 }
 
+// The part of the window that can be written, in pages from its start.
+Pages window_begin = 0;
+Pages window_end = 0;
+
 // No more than this share of a limited address space goes to the window.
 constexpr size_t kWindowShareOfLimit = 64;
 
@@ -57,6 +61,7 @@ bool PageMap::Reserve(PageId page, Pages pages) {
     NoteRoot(root);
   }
   if (internal::class_window.classes == nullptr) MakeWindow(page);
+  OpenWindow(page, pages);
   return true;
 }
 
@@ -65,11 +70,29 @@ void PageMap::MakeWindow(PageId page) {
   if (os::AddressSpaceLimit() / kWindowShareOfLimit < internal::kWindowPages) return;
   void* const classes = os::MapSparse(internal::kWindowPages);
   if (classes == nullptr) return;
+  metadata_bytes += internal::kWindowPages;
   // Most of it below `page`: the system goes on downwards, as a rule.
   const PageId first = page - Min(page, internal::kWindowPages / 4 * 3);
   internal::ClassWindow& window = internal::class_window;
   __atomic_store_n(&window.classes, static_cast<uint8_t*>(classes), __ATOMIC_RELAXED);
   __atomic_store_n(&window.start, first << kPageShift, __ATOMIC_RELEASE);
+}
+
+// Likewise: where the window cannot be written it stays 0.
+void PageMap::OpenWindow(PageId page, Pages pages) {
+  const internal::ClassWindow& window = internal::class_window;
+  const Pages first = page - (window.start >> kPageShift);
+  if (window.classes == nullptr || first >= internal::kWindowPages) return;
+  Pages begin = RoundDown(first, os::PageSize());
+  Pages end = Min(RoundUp(first + pages, os::PageSize()), internal::kWindowPages);
+  if (begin >= window_begin && end <= window_end) return;
+  if (window_end != 0) {
+    begin = Min(begin, window_begin);
+    end = Max(end, window_end);
+  }
+  if (!os::AllowWriting(window.classes + begin, end - begin)) return;
+  window_begin = begin;
+  window_end = end;
 }
 
 void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
@@ -79,7 +102,9 @@ void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
   for (Pages i = 0; i < pages; ++i) {
     __atomic_store_n(&LeafOf(page + i)->classes[Index(page + i)], byte, __ATOMIC_RELAXED);
     const Pages in_window = page + i - (window.start >> kPageShift);
-    if (in_window < internal::kWindowPages) __atomic_store_n(&window.classes[in_window], byte, __ATOMIC_RELAXED);
+    if (in_window >= window_begin && in_window < window_end) {
+      __atomic_store_n(&window.classes[in_window], byte, __ATOMIC_RELAXED);
+    }
   }
 }
 
@@ -114,7 +139,7 @@ Pages PageMap::RunLength(PageId page, Pages pages) {
 size_t PageMap::MetadataBytes() { return metadata_bytes; }
 
 size_t PageMap::ResidentBytes() {
-  size_t bytes = 0;
+  size_t bytes = os::ResidentBytes(internal::class_window.classes + window_begin, window_end - window_begin);
   const uintptr_t last = __atomic_load_n(&highest_root, __ATOMIC_RELAXED);
   for (uintptr_t root = __atomic_load_n(&lowest_root, __ATOMIC_RELAXED); root <= last; ++root) {
     const internal::PageMapLeaf* leaf = LeafOf(root << internal::kLeafBits);

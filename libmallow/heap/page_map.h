@@ -5,9 +5,10 @@
 // leaf is 1.25 MiB, untouched where unused.
 //
 // Free's hit path needs the class of a page sooner than two steps of a tree give it. So the class bytes of a *window*,
-// the 256 GiB around the first memory of ours, lie in one array as well, which is reserved whole and touched where
-// needed. Under a tight limit of address space there is no window; then, and for pages outside of it, the hit path finds
-// class 0 and free goes the slow way, which asks the tree.
+// the 256 GiB around the first memory of ours, lie in one array as well, which is mapped whole and touched where
+// needed. Only what lies between our pages can be written: the rest reads as zero and is nothing that mlockall would
+// fill or a strict limit of committed memory count. Under a tight limit of address space there is no window; then, and
+// for pages outside of it, the hit path finds class 0 and free goes the slow way, which asks the tree.
 //
 // Invariants, per page:
 //   state   0 not ours; else ours, and says whether a page that is free may hold memory
@@ -111,6 +112,7 @@ class PageMap {
 
  private:
   static void MakeWindow(PageId page);
+  static void OpenWindow(PageId page, Pages pages);
   static size_t Index(PageId page) { return page & (internal::kLeafPages - 1); }
   static internal::PageMapLeaf* LeafOf(PageId page) {
     const uintptr_t root = page >> internal::kLeafBits;

@@ -16,11 +16,13 @@ namespace {
 // Since Linux 5.7; older headers lack it.
 constexpr long kRemapKeepSource = 4;
 
-void* SystemMap(void* hint, size_t bytes) {
-  const long p = SystemCall(SYS_mmap, reinterpret_cast<long>(hint), static_cast<long>(bytes),
-                            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+void* MapFresh(void* hint, size_t bytes, int protection) {
+  const long p = SystemCall(SYS_mmap, reinterpret_cast<long>(hint), static_cast<long>(bytes), protection,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p < 0 && p > -4096 ? nullptr : reinterpret_cast<void*>(p);
 }
+
+void* SystemMap(void* hint, size_t bytes) { return MapFresh(hint, bytes, PROT_READ | PROT_WRITE); }
 
 bool SystemUnmap(void* p, size_t bytes) {
   return SystemCall(SYS_munmap, reinterpret_cast<long>(p), static_cast<long>(bytes)) == 0;
@@ -56,9 +58,10 @@ void* Map(void* hint, size_t bytes) {
 }
 
 void* MapSparse(size_t bytes) {
-  void* const p = Map(nullptr, bytes);
+  void* const p = MapFresh(nullptr, bytes, PROT_READ);
   // A kernel without huge pages refuses, and is right.
-  if (p != nullptr) SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_NOHUGEPAGE);
+  if (p != nullptr)
+    SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_NOHUGEPAGE);
   return p;
 }
 

@@ -24,7 +24,8 @@ struct MemoryFunctions {
 };
 
 void* Map(void* hint, size_t bytes);
-// The same for a long array of which little will be touched: huge pages would make much of it resident.
+// Zeros for a long array of which little will be written; that little has to be allowed first (AllowWriting). Never in
+// huge pages, which would make much of it resident.
 void* MapSparse(size_t bytes);
 bool Unmap(void* p, size_t bytes);
 bool Release(void* p, size_t bytes);
