@@ -78,7 +78,8 @@ Span* FreePages::Longest() const {
     return span;
   }
   for (Pages word = kListLengths / 64; word-- > 0;) {
-    if (nonempty_[word] != 0) return by_length_[word * 64 + static_cast<Pages>(Log2Floor(nonempty_[word]))].first();
+    if (nonempty_[word] != 0)
+      return by_length_[word * 64 + static_cast<Pages>(Log2Floor(nonempty_[word]))].first();
   }
   return nullptr;
 }

@@ -53,7 +53,8 @@ TEST(IdleWatch, AQuietThreadGoesOnForItsCachesAndThenStops) {
   watch.Start(now);
   int collections = 0;
   Step step;
-  while ((step = NextLook(watch, now, kInterval, false)) != Step::kStop) collections += step == Step::kCollect;
+  while ((step = NextLook(watch, now, kInterval, false)) != Step::kStop)
+    collections += step == Step::kCollect;
   EXPECT_EQ(collections, 12);
 }
 

@@ -23,7 +23,6 @@ MALLOW_ALWAYS_INLINE Span* TakeKept(Pages pages) {
   return span;
 }
 
-
 void* StartOf(const Span* span) { return span == nullptr ? nullptr : span->start(); }
 
 void ClearResident(Span* span) {
@@ -76,7 +75,8 @@ bool RefuseToFree(void* p) {
 void FreeLarge(Span* span) {
   ThreadCache* cache = CurrentCache();
   // A span whose pages were moved away is of no use to the next malloc.
-  if (MALLOW_UNLIKELY(cache == nullptr || span->moved_away || !cache->large().Keep(span))) page_heap.Free(span);
+  if (MALLOW_UNLIKELY(cache == nullptr || span->moved_away || !cache->large().Keep(span)))
+    page_heap.Free(span);
 }
 
 bool ResizeLarge(Span* span, size_t bytes) {

@@ -127,7 +127,9 @@ inline const SizeClassInfo& Info(SizeClass size_class) { return internal::kSizeC
 
 // Whether a small block stays where it is when it is to become `bytes` long: one that shrinks by less than half does,
 // for moving it would cost more than it brings.
-inline bool FitsInPlace(size_t block_bytes, size_t bytes) { return bytes <= block_bytes && bytes >= block_bytes / 2; }
+inline bool FitsInPlace(size_t block_bytes, size_t bytes) {
+  return bytes <= block_bytes && bytes >= block_bytes / 2;
+}
 
 // The smallest class of at least `bytes` whose objects are all aligned to `alignment`, or 0 when there is none.
 // Spans start on pages, so an object is as aligned as its size, and never more than a page for sure.
