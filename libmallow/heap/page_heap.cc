@@ -350,6 +350,7 @@ bool PageHeap::Grow(Pages pages, Pages wish) {
     return false;
   }
   AddRegion(page, count);
+  __atomic_store_n(&grew_, true, __ATOMIC_RELAXED);
   Span* span = NewSpan(page, count);
   span->free.resident = 0;
   InsertMerged(span);

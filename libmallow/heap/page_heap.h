@@ -72,9 +72,9 @@ class PageHeap {
   // Pages mapped from the system so far, read without the lock.
   Pages system_pages() const { return __atomic_load_n(&system_, __ATOMIC_RELAXED); }
   // True once per interval in which memory was freed: the sign for other caches to return what is idle.
-  bool TakeTick() {
-    return __atomic_load_n(&tick_, __ATOMIC_RELAXED) && __atomic_exchange_n(&tick_, false, __ATOMIC_RELAXED);
-  }
+  bool TakeTick() { return Take(&tick_); }
+  // True once after the heap had to grow: the sign for the transfer caches to empty themselves.
+  bool TakeGrowth() { return Take(&grew_); }
 
   Spinlock& lock() { return lock_; }
 
@@ -101,8 +101,13 @@ class PageHeap {
   void Release(uint64_t now_nanoseconds);
   void NoteWanted();
 
+  static bool Take(bool* sign) {
+    return __atomic_load_n(sign, __ATOMIC_RELAXED) && __atomic_exchange_n(sign, false, __ATOMIC_RELAXED);
+  }
+
   Spinlock lock_{LockRank::kPageHeap};
   bool tick_ = false;
+  bool grew_ = false;
   bool wants_visits_ = false;
   size_t record_bytes_ = 0;
   FreePages free_;

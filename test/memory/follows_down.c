@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "none") == 0) malloc_trim(0);
   const size_t resident = ResidentBytes() - at_start;
   const double ratio = (double)resident / (double)live;
-  printf("%s: live %zu KiB, resident %zu KiB (full %zu, just freed %zu): %.3f, at most %.3f\n", kind, live >> 10,
-         resident >> 10, (full - at_start) >> 10, (freed - at_start) >> 10, ratio, most);
+  printf("%s: live %zu KiB, resident %zu KiB (full %zu, just freed %zu): %.3f, at most %.3f\n", kind,
+         live >> 10, resident >> 10, (full - at_start) >> 10, (freed - at_start) >> 10, ratio, most);
   return ratio > most;
 }
