@@ -1,9 +1,8 @@
 #include "api/startup.h"
 
-#include <pthread.h>
-
 #include <cerrno>
 
+#include "api/fork.h"
 #include "api/options.h"
 #include "api/process_malloc.h"
 #include "heap/heap.h"
@@ -39,7 +38,7 @@ void Start() {
   if (options.record.set()) StartRecorder(options.record.text);
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
   // before a fork and the first after it, so that those of others find a heap that works.
-  pthread_atfork(heap::BeforeFork, heap::AfterForkInParent, heap::AfterForkInChild);
+  LockAtFork();
 }
 
 }  // namespace

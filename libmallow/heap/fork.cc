@@ -41,14 +41,16 @@ void UnlockFirst(size_t count, bool child) {
 
 }  // namespace
 
+bool TryBeforeFork() {
+  const size_t locked = LockFirst();
+  if (locked == kLocks) return true;
+  UnlockFirst(locked, false);
+  return false;
+}
+
 void BeforeFork() {
-  for (;;) {
-    const size_t locked = LockFirst();
-    if (locked == kLocks) return;
-    UnlockFirst(locked, false);
-    // Not only yield: who holds it may be of lower priority.
-    os::Nap();
-  }
+  // Not only yield: who holds it may be of lower priority.
+  while (!TryBeforeFork()) os::Nap();
 }
 
 void AfterForkInParent() { UnlockFirst(kLocks, false); }

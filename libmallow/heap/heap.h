@@ -75,6 +75,9 @@ void CheckBeforeExit();
 // Fork: to be called by pthread_atfork handlers. BeforeFork takes every lock in rank order (a lock that the
 // calling thread holds already, because a signal handler forks out of malloc, is skipped).
 void BeforeFork();
+// The same, but gives back what it took when another thread keeps one of the locks for long: false, and nothing is
+// locked. For a caller that holds a lock of its own, which that thread may wait for.
+bool TryBeforeFork();
 void AfterForkInParent();
 void AfterForkInChild();
 

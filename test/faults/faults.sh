@@ -17,7 +17,8 @@ make_inputs() {
     echo "commit; create index i on t(b); update t set b = b || \"x\" where a % 3 = 0; vacuum;"
     echo "select count(*), sum(length(b)), max(b) from t; pragma integrity_check;"
   } >statements.sql
-  printf '#include <map>\n#include <regex>\n#include <string>\nstd::map<std::string, int> m;\nbool f(const char* s) { return std::regex_match(s, std::regex("a+b*")); }\n' >source.cc
+  seq 1 40000 >numbers
+  seq 1 300 | awk '{ print "template <int n> struct S" $1 " { int a[n + " $1 "]; int f() { return a[n] * " $1 "; } }; int g" $1 "() { S" $1 "<" $1 "> s{}; return s.f(); }" }' >source.cc
   git init -q repository 2>/dev/null && cp lines repository/ &&
     git -C repository -c user.name=n -c user.email=e add lines &&
     git -C repository -c user.name=n -c user.email=e commit -q -m first || exit 1
@@ -48,11 +49,11 @@ if [ "$extent" = full ]; then
   program "git repack" /dev/null git -C repository repack -adfq
   program sort lines sort -S 20M -k1n lines
   program "sort --parallel" lines sort -S 20M --parallel=4 -k2 lines
-  program xz lines xz -3 -c -T1
-  program "xz -T2" lines xz -3 -c -T2 --block-size=1MiB
+  program xz numbers xz -0 -c -T1
+  program "xz -T2" numbers xz -0 -c -T2 --block-size=64KiB
   program g++ /dev/null g++ -O1 -S -o - source.cc
   program perl lines perl -ne '$h{$1 % 1000} .= $_ if /(\d+)$/; END { print length join "", map { $h{$_} } sort keys %h }'
-  program bash /dev/null bash -c 'for i in $(seq 20); do x=$(echo $i | sed s/1/2/); echo $x; done'
+  program bash /dev/null bash -e -o pipefail -c 'n=$(seq 20); for i in $n; do x=$(echo $i | sed s/1/2/); echo $x; done'
 fi
 
 if [ -n "$results" ]; then

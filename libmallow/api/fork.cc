@@ -1,0 +1,46 @@
+// What is locked while the process forks.
+//
+// libc's fork locks the list of all streams, after the handlers of pthread_atfork have run. A thread that flushes all
+// streams holds that lock and waits for a stream, whose reader may wait for the heap: so the list comes before the heap
+// here too. The same thread may lock it again, as fork then does.
+#include "api/fork.h"
+
+#include <pthread.h>
+
+#include "heap/heap.h"
+#include "os/thread.h"
+
+extern "C" {
+void _IO_list_lock();
+void _IO_list_unlock();
+void _IO_list_resetlock();
+}
+
+namespace mallow::api {
+namespace {
+
+void Before() {
+  for (;;) {
+    _IO_list_lock();
+    if (heap::TryBeforeFork()) return;
+    _IO_list_unlock();
+    os::Nap();
+  }
+}
+
+void InParent() {
+  heap::AfterForkInParent();
+  _IO_list_unlock();
+}
+
+// The child of a process of several threads has reset it already; that of a single one has it locked by us alone.
+void InChild() {
+  heap::AfterForkInChild();
+  _IO_list_resetlock();
+}
+
+}  // namespace
+
+void LockAtFork() { pthread_atfork(Before, InParent, InChild); }
+
+}  // namespace mallow::api
