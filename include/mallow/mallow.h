@@ -46,8 +46,7 @@ struct mallow_statistics {
   uint64_t large_bytes;          /* of in_use_bytes: in large blocks */
   uint64_t thread_caches;        /* number of threads that have a cache */
   uint64_t map_calls;            /* number of mmap calls so far, failed ones too */
-  uint64_t
-      metadata_resident_bytes; /* of our own structures, in memory at present; 0: the system does not tell */
+  uint64_t metadata_resident_bytes; /* of our own structures, in memory at present; 0: unknown */
 };
 
 /* Fills in *statistics, which has `size` bytes: sizeof(struct mallow_statistics) as the caller was compiled. Fields
