@@ -32,20 +32,20 @@ int mallow_is_recording(void);
  * parent's other threads counts as in use.
  */
 struct mallow_statistics {
-  uint64_t system_bytes;         /* mapped from the system for blocks */
-  uint64_t in_use_bytes;         /* usable bytes (malloc_usable_size) of the live blocks */
-  uint64_t thread_cache_bytes;   /* free blocks that wait in the caches of threads */
-  uint64_t transfer_cache_bytes; /* free blocks on their way from thread to thread */
-  uint64_t central_list_bytes;   /* free blocks in spans that also hold live or cached ones */
-  uint64_t page_heap_bytes;      /* free pages */
-  uint64_t tail_bytes;           /* ends of spans, too short for a block */
-  uint64_t returned_bytes;       /* of page_heap_bytes: hold no memory at present */
-  uint64_t metadata_bytes;       /* address space of our own structures, beside system_bytes */
-  uint64_t in_use_blocks;        /* number of live blocks */
-  uint64_t large_blocks;         /* of these, longer than 256 KiB */
-  uint64_t large_bytes;          /* of in_use_bytes: in large blocks */
-  uint64_t thread_caches;        /* number of threads that have a cache */
-  uint64_t map_calls;            /* number of mmap calls so far, failed ones too */
+  uint64_t system_bytes;            /* mapped from the system for blocks */
+  uint64_t in_use_bytes;            /* usable bytes (malloc_usable_size) of the live blocks */
+  uint64_t thread_cache_bytes;      /* free blocks that wait in the caches of threads */
+  uint64_t transfer_cache_bytes;    /* free blocks on their way from thread to thread */
+  uint64_t central_list_bytes;      /* free blocks in spans that also hold live or cached ones */
+  uint64_t page_heap_bytes;         /* free pages */
+  uint64_t tail_bytes;              /* ends of spans, too short for a block */
+  uint64_t returned_bytes;          /* of page_heap_bytes: hold no memory at present */
+  uint64_t metadata_bytes;          /* address space of our own structures, beside system_bytes */
+  uint64_t in_use_blocks;           /* number of live blocks */
+  uint64_t large_blocks;            /* of these, longer than 256 KiB */
+  uint64_t large_bytes;             /* of in_use_bytes: in large blocks */
+  uint64_t thread_caches;           /* number of threads that have a cache */
+  uint64_t map_calls;               /* number of mmap calls so far, failed ones too */
   uint64_t metadata_resident_bytes; /* of our own structures, in memory at present; 0: unknown */
 };
 
