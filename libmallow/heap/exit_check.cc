@@ -14,6 +14,8 @@ namespace {
 // The objects of one bin: open addressing, never full.
 class ObjectSet {
  public:
+  void Clear() { memset(slots_, 0, sizeof(slots_)); }
+
   // False when it was there already.
   bool Add(const void* object) {
     size_t slot = (reinterpret_cast<uintptr_t>(object) >> kShift) % kSlots;
@@ -25,11 +27,17 @@ class ObjectSet {
   }
 
  private:
-  static constexpr size_t kSlots = 2 * internal::kBinSlots;
+  static constexpr size_t kSlots = 8192;
+  static_assert(kSlots > internal::kMaxCached);
   static constexpr int kShift = 4;  // objects are aligned to 16 bytes
 
   const void* slots_[kSlots] = {};
 };
+
+// Not on the stack, which may be short; used by one thread, once.
+ObjectSet seen;
+void* objects[internal::kMaxCached];
+bool checking = false;
 
 // REQUIRES: the lock of the class's central list is held.
 void CheckObject(const void* object, SizeClass size_class) {
@@ -42,12 +50,11 @@ void CheckObject(const void* object, SizeClass size_class) {
 }
 
 void CheckBin(const ThreadCache& cache, SizeClass size_class) {
-  void* objects[internal::kBinSlots];
   const size_t count = cache.CopyObjects(size_class, objects);
   if (count == 0) return;
   // Not to be had where exit is called by a handler that interrupted malloc, or by a thread while others run on.
   const bool locked = central_lists[size_class].lock().TryLock();
-  ObjectSet seen;
+  seen.Clear();
   for (size_t i = 0; i < count; ++i) {
     if (locked) CheckObject(objects[i], size_class);
     if (!seen.Add(objects[i])) DieAt("free(): the block was freed twice", objects[i]);
@@ -60,6 +67,8 @@ void CheckBin(const ThreadCache& cache, SizeClass size_class) {
 void CheckBeforeExit() {
   const ThreadCache* cache = thread_words.cache;
   if (cache == nullptr || cache == kThreadEnded) return;
+  // Somebody else is at it, or a handler has interrupted this.
+  if (__atomic_exchange_n(&checking, true, __ATOMIC_RELAXED)) return;
   for (SizeClass c = 1; c < kClassCount; ++c) CheckBin(*cache, c);
 }
 

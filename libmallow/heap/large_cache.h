@@ -61,7 +61,7 @@ class LargeCache {
  private:
   static constexpr size_t kSlots = 4;
   // Each and together.
-  static constexpr Pages kMostPages = 4 * 1024 * 1024 / kPageBytes;
+  static constexpr Pages kMostPages = 8 * 1024 * 1024 / kPageBytes;
 
   void StorePages(size_t slot, Pages pages, Pages total) {
     __atomic_store_n(&pages_[slot], pages, __ATOMIC_RELAXED);

@@ -38,13 +38,13 @@ TEST(LargeCache, HasLimits) {
   LargeCache cache;
   std::vector<Span*> refused;
   for (int i = 0; i < 20; ++i) {
-    Span* span = page_heap.AllocateLarge(4 << 20 >> kPageShift >> i % 4, 1);
+    Span* span = page_heap.AllocateLarge(8 << 20 >> kPageShift >> i % 4, 1);
     if (!cache.Keep(span)) refused.push_back(span);
-    EXPECT_LE(cache.pages() * kPageBytes, size_t{4} << 20);
+    EXPECT_LE(cache.pages() * kPageBytes, size_t{8} << 20);
     EXPECT_TRUE(cache.IsValid());
   }
   for (Span* span : refused) page_heap.Free(span);
-  Span* long_span = page_heap.AllocateLarge((4 << 20 >> kPageShift) + 1, 1);
+  Span* long_span = page_heap.AllocateLarge((8 << 20 >> kPageShift) + 1, 1);
   cache.Flush();
   EXPECT_FALSE(cache.Keep(long_span));
   EXPECT_FALSE(LargeCache::Full().Keep(long_span));
@@ -70,7 +70,7 @@ TEST(LargeCache, WhatIsIdleForTwoCollectionsGoesBack) {
 TEST(LargeCache, ServesTheHitPathsOfItsThread) {
   // Idle memory of the tests before would close them.
   page_heap.SetReleasePolicy({.interval = 0});
-  const size_t sizes[] = {kMaxSmallBytes + 1, size_t{1} << 20, (size_t{4} << 20) - 1, size_t{4} << 20};
+  const size_t sizes[] = {kMaxSmallBytes + 1, size_t{1} << 20, (size_t{8} << 20) - 1, size_t{8} << 20};
   for (const size_t bytes : sizes) {
     Free(Allocate(bytes));
     void* const p = TryAllocateLarge(bytes);

@@ -40,9 +40,12 @@ namespace internal {
 // short enough that one becomes wholly free again.
 inline constexpr size_t kSpanTarget = 32 * 1024;
 inline constexpr size_t kLongSpanTarget = 64 * 1024;
-// One bin of a thread cache has 128 slots, one of which is the sentinel.
-inline constexpr size_t kMaxCached = 127;
-inline constexpr size_t kMaxCachedBytes = 2048 * 1024;
+inline constexpr size_t kFineLimit = 1024;
+// Objects in a bin of a thread cache: of classes up to 1 KiB as many as make 128 KiB, of the others 2 MiB at most.
+inline constexpr size_t kMaxCached = 4095;
+inline constexpr size_t kMaxCachedLong = 127;
+inline constexpr size_t kMaxCachedBytes = 128 * 1024;
+inline constexpr size_t kMaxCachedBytesLong = 2048 * 1024;
 inline constexpr size_t kFirstCachedBytes = 4 * 1024;
 
 constexpr uint32_t BytesOfClass(SizeClass size_class) {
@@ -79,12 +82,13 @@ constexpr SizeClassInfo MakeClass(SizeClass size_class) {
   info.pages = static_cast<uint16_t>(pages);
   info.objects = static_cast<uint16_t>(pages * kPageBytes / bytes);
   info.reciprocal = static_cast<uint32_t>(((uint64_t{1} << 32) + bytes - 1) / bytes);
-  info.max_cached = static_cast<uint16_t>(Clamp<size_t>(kMaxCachedBytes / bytes, 4, kMaxCached));
+  info.max_cached = static_cast<uint16_t>(
+      bytes <= kFineLimit ? Clamp<size_t>(kMaxCachedBytes / bytes - 1, kMaxCachedLong, kMaxCached)
+                          : Clamp<size_t>(kMaxCachedBytesLong / bytes, 4, kMaxCachedLong));
   info.first_cached = static_cast<uint16_t>(Clamp<size_t>(kFirstCachedBytes / bytes, 2, 32));
   return info;
 }
 
-inline constexpr size_t kFineLimit = 1024;
 inline constexpr int kFineShift = 4;
 inline constexpr int kCoarseShift = 7;
 

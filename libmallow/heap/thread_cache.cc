@@ -49,7 +49,7 @@ void ThreadCache::Reset() {
   for (SizeClass c = 0; c < kClassCount; ++c) {
     SetCursor(c, nothing);
     StoreCapacity(c, 0);
-    bins_[c].hidden_slot = 0;
+    bins_[c].hidden = 0;
     bins_[c].active = false;
     bins_[c].moving = false;
   }
@@ -63,27 +63,27 @@ size_t ThreadCache::Length(SizeClass size_class) const {
   const size_t capacity = Capacity(size_class);
   if (capacity == 0) return 0;
   void** const cursor = __atomic_load_n(&cursors_.of_class[size_class], __ATOMIC_RELAXED);
-  return static_cast<size_t>(cursor - (slots_[size_class] + internal::kBinSlots - capacity));
+  return static_cast<size_t>(cursor - const_cast<ThreadCache*>(this)->ObjectsAt(size_class, capacity));
 }
 
 void ThreadCache::Hide(SizeClass size_class) {
   const size_t length = Length(size_class);
   if (length == 0) return;
   Bin& bin = bins_[size_class];
-  const size_t slot = internal::kBinSlots - 1 - bin.capacity + DivideUp(length, 2);
   SetMoving(size_class, true);
-  bin.hidden_slot = static_cast<uint16_t>(slot);
-  bin.displaced = slots_[size_class][slot];
-  slots_[size_class][slot] = nullptr;
+  bin.hidden = static_cast<uint16_t>(DivideUp(length, 2));
+  void*& slot = Objects(size_class)[bin.hidden - 1];
+  bin.displaced = slot;
+  slot = nullptr;
   SetMoving(size_class, false);
 }
 
 void ThreadCache::Unhide(SizeClass size_class) {
   Bin& bin = bins_[size_class];
-  if (bin.hidden_slot == 0) return;
+  if (bin.hidden == 0) return;
   SetMoving(size_class, true);
-  slots_[size_class][bin.hidden_slot] = bin.displaced;
-  bin.hidden_slot = 0;
+  Objects(size_class)[bin.hidden - 1] = bin.displaced;
+  bin.hidden = 0;
   SetMoving(size_class, false);
 }
 
@@ -91,10 +91,9 @@ void ThreadCache::Unhide(SizeClass size_class) {
 void ThreadCache::SetCapacity(SizeClass size_class, size_t capacity) {
   Bin& bin = bins_[size_class];
   const size_t length = Length(size_class);
-  void** const end = slots_[size_class] + internal::kBinSlots;
-  void** const objects = end - capacity;
+  void** const objects = ObjectsAt(size_class, capacity);
   SetMoving(size_class, true);
-  memmove(objects, end - bin.capacity, length * sizeof(void*));
+  memmove(objects, Objects(size_class), length * sizeof(void*));
   objects[-1] = nullptr;
   capacity_bytes_ += (capacity - bin.capacity) * Info(size_class).bytes;
   StoreCapacity(size_class, capacity);
@@ -136,7 +135,7 @@ void ThreadCache::Watch() {
 void* ThreadCache::Refill(SizeClass size_class) {
   Bin& bin = bins_[size_class];
   bin.active = true;
-  if (bin.hidden_slot != 0) {
+  if (bin.hidden != 0) {
     Unhide(size_class);
     return Pop(size_class);
   }
@@ -163,9 +162,18 @@ void ThreadCache::ReleaseOldest(SizeClass size_class, size_t count) {
   SetMoving(size_class, false);
 }
 
+// REQUIRES: the bin is not full.
+void ThreadCache::Place(SizeClass size_class, void* object) {
+  void** const cursor = cursors_.of_class[size_class];
+  *cursor = object;
+  SetCursor(size_class, cursor + 1);
+}
+
 void ThreadCache::Push(SizeClass size_class, void* object) {
   if (TryPush(size_class, object)) return;
   Bin& bin = bins_[size_class];
+  // At a multiple of 1 KiB inside a long bin.
+  if (Length(size_class) < bin.capacity) return Place(size_class, object);
   const SizeClassInfo& info = Info(size_class);
   bin.active = true;
   Unhide(size_class);
@@ -177,15 +185,14 @@ void ThreadCache::Push(SizeClass size_class, void* object) {
     ReleaseOldest(size_class, half);
     CountFetched(half * info.bytes);
   }
-  const bool pushed = TryPush(size_class, object);
-  MALLOW_CHECK(pushed);
+  Place(size_class, object);
 }
 
 void ThreadCache::CollectBin(SizeClass size_class) {
   Bin& bin = bins_[size_class];
   if (bin.capacity == 0) return;
-  if (bin.hidden_slot != 0) {
-    const size_t idle = bin.hidden_slot - (internal::kBinSlots - 1 - bin.capacity);
+  if (bin.hidden != 0) {
+    const size_t idle = bin.hidden;
     Unhide(size_class);
     ReleaseOldest(size_class, DivideUp(idle, 2));
   }
@@ -227,9 +234,8 @@ size_t ThreadCache::CopyObjects(SizeClass size_class, void** to) const {
   const Bin& bin = bins_[size_class];
   const size_t length = Length(size_class);
   if (length == 0 || bin.moving) return 0;
-  const size_t first = internal::kBinSlots - bin.capacity;
-  memcpy(to, slots_[size_class] + first, length * sizeof(void*));
-  if (bin.hidden_slot != 0) to[bin.hidden_slot - first] = bin.displaced;
+  memcpy(to, Objects(size_class), length * sizeof(void*));
+  if (bin.hidden != 0) to[bin.hidden - 1] = bin.displaced;
   return length;
 }
 
@@ -240,11 +246,10 @@ bool ThreadCache::IsValid() const {
     if (bin.capacity == 0) continue;
     capacity_bytes += bin.capacity * Info(c).bytes;
     const size_t length = Length(c);
-    const size_t bottom = internal::kBinSlots - 1 - bin.capacity;
-    if (bin.capacity > Info(c).max_cached || length > bin.capacity || slots_[c][bottom] != nullptr)
-      return false;
-    for (size_t slot = bottom + 1; slot <= bottom + length; ++slot) {
-      const void* object = slot == bin.hidden_slot ? bin.displaced : slots_[c][slot];
+    void* const* const objects = Objects(c);
+    if (bin.capacity > Info(c).max_cached || length > bin.capacity || objects[-1] != nullptr) return false;
+    for (size_t i = 0; i < length; ++i) {
+      const void* object = i + 1 == bin.hidden ? bin.displaced : objects[i];
       if (object == nullptr || PageMap::ClassOf(object) != c) return false;
     }
   }

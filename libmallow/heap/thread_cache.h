@@ -7,7 +7,8 @@
 //                  ^ bottom                       ^ cursor
 //
 //   allocate   load the cursor, load the word below it; null: the bin is empty, go the slow way
-//   free       load the cursor; at a multiple of 1 KiB the bin is full, go the slow way
+//   free       load the cursor; at a multiple of 1 KiB the bin is full, go the slow way (which in a bin of several
+//              KiB steps over all but the last)
 //
 // The capacity of a bin is where its bottom lies; nothing else is kept on the hit path. Class 0 (not small) has a
 // bin that is full and empty at once, as have all bins of a thread that has no cache yet: no test for either.
@@ -53,7 +54,23 @@ namespace internal {
 
 inline constexpr size_t kBinBytes = 1024;
 inline constexpr size_t kBinSlots = kBinBytes / sizeof(void*);
-static_assert(kMaxCached < kBinSlots);
+static_assert(kMaxCachedLong < kBinSlots);
+
+// A bin of more objects than fit into that is somewhere else, in one as long as its class may need.
+struct LongBins {
+  uint16_t end[kClassCount] = {};  // in slots from the beginning of all
+  size_t slots = 0;
+
+  constexpr LongBins() {
+    for (SizeClass c = 1; c < kClassCount; ++c) {
+      if (kSizeClasses.info[c].max_cached < kBinSlots) continue;
+      slots += RoundUp(size_t{kSizeClasses.info[c].max_cached} + 1, kBinSlots);
+      end[c] = static_cast<uint16_t>(slots);
+    }
+  }
+};
+inline constexpr LongBins kLongBins;
+static_assert(kLongBins.slots <= UINT16_MAX);
 
 // The first member of every cache, and the whole of the empty one.
 struct Cursors {
@@ -119,8 +136,8 @@ class alignas(4096) ThreadCache {
   size_t Capacity(SizeClass size_class) const {
     return __atomic_load_n(&bins_[size_class].capacity, __ATOMIC_RELAXED);
   }
-  bool IsHidden(SizeClass size_class) const { return bins_[size_class].hidden_slot != 0; }
-  // The same objects, to kBinSlots places. Returns how many; none while a slow path moves them about, which the
+  bool IsHidden(SizeClass size_class) const { return bins_[size_class].hidden != 0; }
+  // The same objects, to kMaxCached places. Returns how many; none while a slow path moves them about, which the
   // caller has then interrupted.
   size_t CopyObjects(SizeClass size_class, void** to) const;
   // For tests and checks only.
@@ -136,7 +153,7 @@ class alignas(4096) ThreadCache {
  private:
   struct Bin {
     uint16_t capacity;
-    uint16_t hidden_slot;  // index of the null that hides what is below it; 0: none
+    uint16_t hidden;       // objects from the oldest to the one whose place the null has; 0: none
     bool active;           // a slow path of this bin ran since the last collection
     bool moving;           // a slow path is just moving the objects
     void* displaced;       // the object that lay there
@@ -157,14 +174,21 @@ class alignas(4096) ThreadCache {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
   }
   // Where the oldest object lies, or would; the sentinel is just below.
-  void** Objects(SizeClass size_class) {
-    return slots_[size_class] + internal::kBinSlots - bins_[size_class].capacity;
+  void** Objects(SizeClass size_class) { return ObjectsAt(size_class, bins_[size_class].capacity); }
+  void* const* Objects(SizeClass size_class) const {
+    return const_cast<ThreadCache*>(this)->ObjectsAt(size_class, bins_[size_class].capacity);
+  }
+  void** ObjectsAt(SizeClass size_class, size_t capacity) {
+    void** const end = capacity < internal::kBinSlots ? slots_[size_class] + internal::kBinSlots
+                                                      : long_slots_ + internal::kLongBins.end[size_class];
+    return end - capacity;
   }
   void Hide(SizeClass size_class);
   void Unhide(SizeClass size_class);
   void SetCapacity(SizeClass size_class, size_t capacity);
   bool MayGrow(SizeClass size_class, size_t capacity) const;
   void ReleaseOldest(SizeClass size_class, size_t count);
+  void Place(SizeClass size_class, void* object);
   void CollectBin(SizeClass size_class);
 
   // All that the hit paths know of a cache.
@@ -175,6 +199,7 @@ class alignas(4096) ThreadCache {
   size_t fetched_;         // bytes since the last collection, see CountFetched
   IdleWatch watch_;
   alignas(internal::kBinBytes) void* slots_[kClassCount][internal::kBinSlots];
+  void* long_slots_[internal::kLongBins.slots];
 };
 
 // What a thread has of its own, zero at its start.
