@@ -9,6 +9,7 @@
 
 #include "heap/heap.h"
 #include "os/thread.h"
+#include "record/recorder.h"
 
 extern "C" {
 void _IO_list_lock();
@@ -22,7 +23,10 @@ namespace {
 void Before() {
   for (;;) {
     _IO_list_lock();
-    if (heap::TryBeforeFork()) return;
+    if (record::TryBeforeFork()) {
+      if (heap::TryBeforeFork()) return;
+      record::AfterFork(false);
+    }
     _IO_list_unlock();
     os::Nap();
   }
@@ -30,12 +34,14 @@ void Before() {
 
 void InParent() {
   heap::AfterForkInParent();
+  record::AfterFork(false);
   _IO_list_unlock();
 }
 
 // The child of a process of several threads has reset it already; that of a single one has it locked by us alone.
 void InChild() {
   heap::AfterForkInChild();
+  record::AfterFork(true);
   _IO_list_resetlock();
 }
 

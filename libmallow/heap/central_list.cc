@@ -60,6 +60,10 @@ size_t CentralList::Fetch(SizeClass size_class, void** slots, size_t count) {
 // the bits of a word stay in a register until the run leaves the word.
 size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied) {
   Span* span = PageMap::SpanOf(PageOf(objects[0]));
+  // One that was freed twice may have taken its whole span with it the first time.
+  if (MALLOW_UNLIKELY(span == nullptr || span->state != SpanState::kSmall || !span->Contains(objects[0]))) {
+    DieAt("free(): the block was freed twice", objects[0]);
+  }
   size_t put = 0;
   size_t word = 0;
   uint64_t bits = span->free_bits[0];

@@ -33,5 +33,7 @@ bool Release(void*, const Registers&) { Absent(); }
 void NoteFailed(Function, const Registers&) { Absent(); }
 void BeginWrapped(Function, const Registers&) { Absent(); }
 void EndWrapped() { Absent(); }
+bool TryBeforeFork() { return true; }
+void AfterFork(bool) {}
 
 }  // namespace mallow::record

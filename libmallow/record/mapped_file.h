@@ -58,6 +58,7 @@ class MappedFile {
 
   // After a fork the child's copy of the lock may be held by a thread that is not there.
   void ResetLock() { grow_lock_.ResetInChild(); }
+  Spinlock& grow_lock() { return grow_lock_; }
 
  private:
   static constexpr size_t kNameBytes = 128;

@@ -25,6 +25,7 @@ class ModuleTable {
   void Init(MappedFile* file);
   // For a fork child: ids go on in `file`.
   void ContinueIn(MappedFile* file);
+  Spinlock& lock() { return lock_; }
 
   // Module id + 1 of what _dl_find_object found; 0 when there is no room.
   uint32_t IdOf(const dl_find_object& found);

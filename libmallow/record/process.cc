@@ -276,4 +276,27 @@ void Process::ContinueInChild() {
   MappedFile::Unmap(parent);
 }
 
+// In rank order.
+Spinlock& Process::LockAt(int index) {
+  Spinlock* const all[kLocks] = {&threads_lock_, &stacks_.lock(), &modules_.lock(), &pages_lock_,
+                                 &file_.grow_lock()};
+  return *all[index];
+}
+
+bool Process::TryLockAll() {
+  for (int i = 0; i < kLocks; ++i) {
+    if (LockAt(i).ForkLock()) continue;
+    while (i-- > 0) LockAt(i).ForkUnlock(false);
+    return false;
+  }
+  return true;
+}
+
+void Process::UnlockAll(bool child) {
+  for (int i = kLocks; i-- > 0;) LockAt(i).ForkUnlock(child);
+}
+
+bool TryBeforeFork() { return g_process.TryLockAll(); }
+void AfterFork(bool child) { g_process.UnlockAll(child); }
+
 }  // namespace mallow::record

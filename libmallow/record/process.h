@@ -33,6 +33,10 @@ class Process {
   // What the calling thread has left the next one goes on with.
   void GiveBack(ThreadRecorder* recorder);
 
+  // For fork; see recorder.h.
+  bool TryLockAll();
+  void UnlockAll(bool child);
+
   MappedFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }
   ModuleTable& modules() { return modules_; }
@@ -60,6 +64,8 @@ class Process {
   bool Renew(ThreadRecorder* recorder);
   bool GiveShard(ThreadRecorder* recorder);
   void ContinueInChild();
+  static constexpr int kLocks = 5;
+  Spinlock& LockAt(int index);
   void HideOwnFrames();
   void RememberLibc();
   static void OnThreadExit(void* recorder);

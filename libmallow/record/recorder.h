@@ -42,4 +42,9 @@ void NoteFailed(Function function, const Registers& caller);
 void BeginWrapped(Function function, const Registers& caller);
 void EndWrapped();
 
+// Fork, before the heap's: every lock of the recorder, or none and false when one is not to be had soon. A child that
+// goes on in what a handler interrupted may be waiting for one of them, and its holder does not live there.
+bool TryBeforeFork();
+void AfterFork(bool child);
+
 }  // namespace mallow::record

@@ -37,6 +37,7 @@ class StackTable {
   bool Init(MappedFile* file);
   // For a fork child: ids go on; new nodes go to `file`, which has been given parent_nodes and parent_stacks.
   void ContinueIn(MappedFile* file);
+  Spinlock& lock() { return lock_; }
 
   // Node of `frame` (tag << 56 | value) with module id + 1 (0 none) below `parent`; kRoot when there is no room.
   NodeId Child(NodeId parent, uint64_t frame, uint32_t module) {
