@@ -23,7 +23,16 @@ enum class Section : uint32_t {
   kStrings = 7,
   kSymbolicFrames = 8,
 };
-inline constexpr size_t kSectionCount = 7;  // a program's own recording has no symbolic frames
+// Those that a process writes, in the order of its section table; no symbolic frames.
+inline constexpr Section kSections[] = {Section::kNodes,         Section::kStacks,  Section::kShards, Section::kCounterPages,
+                                        Section::kPageDirectory, Section::kModules, Section::kStrings};
+inline constexpr size_t kSectionCount = sizeof(kSections) / sizeof(kSections[0]);
+// Entry of the section table; kSectionCount for one that is not written.
+constexpr size_t SectionIndex(Section section) {
+  size_t i = 0;
+  while (i < kSectionCount && kSections[i] != section) ++i;
+  return i;
+}
 
 // What the file lacks; bits of Header::incomplete.
 enum Incomplete : uint32_t {

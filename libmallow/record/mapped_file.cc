@@ -29,6 +29,13 @@ constexpr SectionPlan kPlan[kSectionCount] = {
     {Section::kModules, sizeof(ModuleEntry), 1u << 13, 1u << 8},
     {Section::kStrings, 1, 1u << 24, 1u << 16},
 };
+constexpr bool PlanIsInOrder() {
+  for (size_t i = 0; i < kSectionCount; i++) {
+    if (kPlan[i].kind != kSections[i]) return false;
+  }
+  return true;
+}
+static_assert(PlanIsInOrder());
 constexpr int kNarrowest = 10;  // halvings after which every section is at its least
 
 // Pages are opened up in steps: few system calls for a long growth, little waste for a short one.
@@ -140,7 +147,7 @@ void MappedFile::Unmap(const Mapping& mapping) { os::UnmapShared(mapping.base, m
 
 bool MappedFile::Grow(Section section, uint64_t count, Incomplete full_bit) {
   const SectionEntry& entry = Entry(section);
-  uint64_t& opened = opened_[static_cast<uint32_t>(section) - 1];
+  uint64_t& opened = opened_[SectionIndex(section)];
   const uint64_t needed = count * entry.item_bytes;
   if (MALLOW_LIKELY(needed <= __atomic_load_n(&opened, __ATOMIC_ACQUIRE))) return true;
   SpinlockHolder holder(grow_lock_);

@@ -64,7 +64,7 @@ class MappedFile {
   static constexpr size_t kNameBytes = 128;
 
   SectionEntry& Entry(Section section) const {
-    return reinterpret_cast<Header*>(base_)->sections[static_cast<uint32_t>(section) - 1];
+    return reinterpret_cast<Header*>(base_)->sections[SectionIndex(section)];
   }
   bool Open(uint64_t begin, uint64_t end);
   // A new empty file, open, and its name; a negative errno when none can be made.
