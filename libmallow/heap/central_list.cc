@@ -67,7 +67,7 @@ size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied
   size_t put = 0;
   size_t word = 0;
   uint64_t bits = span->free_bits[0];
-  for (; put < count && (put == 0 || span->Contains(objects[put])); ++put) {
+  for (; put < count && span->Contains(objects[put]); ++put) {
     const int index = span->IndexOf(objects[put]);
     if (MALLOW_UNLIKELY(index < 0)) {
       DieAt("free(): the pointer is inside a block, not at its start", objects[put]);

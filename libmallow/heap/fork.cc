@@ -7,6 +7,7 @@
 // Such a thread waits for the others while it holds one, and so may a second that forks: whoever does not get the next
 // lock soon gives back those that it took, and begins anew. Only two handlers that each interrupted a critical section
 // at the same moment wait for each other for ever, as with any malloc that has locks.
+#include "base/fork_locks.h"
 #include "heap/central_list.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
@@ -28,36 +29,20 @@ Spinlock& LockAt(size_t index) {
   return page_heap.lock();
 }
 
-// How many it got.
-size_t LockFirst() {
-  size_t locked = 0;
-  while (locked < kLocks && LockAt(locked).ForkLock()) ++locked;
-  return locked;
-}
-
-void UnlockFirst(size_t count, bool child) {
-  while (count-- > 0) LockAt(count).ForkUnlock(child);
-}
-
 }  // namespace
 
-bool TryBeforeFork() {
-  const size_t locked = LockFirst();
-  if (locked == kLocks) return true;
-  UnlockFirst(locked, false);
-  return false;
-}
+bool TryBeforeFork() { return TryLockForFork(kLocks, LockAt); }
 
 void BeforeFork() {
   // Not only yield: who holds it may be of lower priority.
   while (!TryBeforeFork()) os::Nap();
 }
 
-void AfterForkInParent() { UnlockFirst(kLocks, false); }
+void AfterForkInParent() { UnlockAfterFork(kLocks, false, LockAt); }
 
 void AfterForkInChild() {
   if (thread_registry.lock().TakenByFork()) thread_registry.KeepOnlyThisThread();
-  UnlockFirst(kLocks, true);
+  UnlockAfterFork(kLocks, true, LockAt);
 }
 
 }  // namespace mallow::heap

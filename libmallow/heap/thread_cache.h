@@ -289,17 +289,15 @@ MALLOW_ALWAYS_INLINE bool StaysInPlace(const void* p, size_t bytes) {
   return FitsInPlace(Info(size_class).bytes, bytes);
 }
 
-// The hit path of realloc: a small block stays where it is when the size fits (see ResizeInPlace), else moves within
-// the thread's bins. Null: nothing has happened and the slow way must be gone, as when every call has to be seen.
+// The hit path of realloc for a block that does not stay in place: a small one moves within the thread's bins. Null:
+// nothing has happened and the slow way must be gone, as when every call has to be seen.
 MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes) {
   if (p == nullptr) return TryAllocate(bytes);
   const SizeClass size_class = PageMap::ClassInWindow(p);
   if (size_class == 0 || thread_words.hit_distance == 0 || bytes - 1 >= kMaxSmallBytes) return nullptr;
-  const size_t old_bytes = Info(size_class).bytes;
-  if (FitsInPlace(old_bytes, bytes)) return p;
   void* const to = TryAllocate(bytes);
   if (MALLOW_UNLIKELY(to == nullptr)) return nullptr;
-  memcpy(to, p, Min(old_bytes, bytes));
+  memcpy(to, p, Min<size_t>(Info(size_class).bytes, bytes));
   if (MALLOW_UNLIKELY(!TryFreeOfClass(p, size_class))) FreeOfClass(p, size_class);
   return to;
 }

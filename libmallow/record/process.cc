@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/fork_locks.h"
 #include "os/file.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -277,23 +278,18 @@ void Process::ContinueInChild() {
 }
 
 // In rank order.
-Spinlock& Process::LockAt(int index) {
+Spinlock& Process::LockAt(size_t index) {
   Spinlock* const all[kLocks] = {&threads_lock_, &stacks_.lock(), &modules_.lock(), &pages_lock_,
                                  &file_.grow_lock()};
   return *all[index];
 }
 
 bool Process::TryLockAll() {
-  for (int i = 0; i < kLocks; ++i) {
-    if (LockAt(i).ForkLock()) continue;
-    while (i-- > 0) LockAt(i).ForkUnlock(false);
-    return false;
-  }
-  return true;
+  return TryLockForFork(kLocks, [this](size_t index) -> Spinlock& { return LockAt(index); });
 }
 
 void Process::UnlockAll(bool child) {
-  for (int i = kLocks; i-- > 0;) LockAt(i).ForkUnlock(child);
+  UnlockAfterFork(kLocks, child, [this](size_t index) -> Spinlock& { return LockAt(index); });
 }
 
 bool TryBeforeFork() { return g_process.TryLockAll(); }

@@ -64,8 +64,8 @@ class Process {
   bool Renew(ThreadRecorder* recorder);
   bool GiveShard(ThreadRecorder* recorder);
   void ContinueInChild();
-  static constexpr int kLocks = 5;
-  Spinlock& LockAt(int index);
+  static constexpr size_t kLocks = 5;
+  Spinlock& LockAt(size_t index);
   void HideOwnFrames();
   void RememberLibc();
   static void OnThreadExit(void* recorder);
