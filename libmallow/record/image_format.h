@@ -24,8 +24,9 @@ enum class Section : uint32_t {
   kSymbolicFrames = 8,
 };
 // Those that a process writes, in the order of its section table; no symbolic frames.
-inline constexpr Section kSections[] = {Section::kNodes,         Section::kStacks,  Section::kShards, Section::kCounterPages,
-                                        Section::kPageDirectory, Section::kModules, Section::kStrings};
+inline constexpr Section kSections[] = {Section::kNodes,        Section::kStacks,        Section::kShards,
+                                        Section::kCounterPages, Section::kPageDirectory, Section::kModules,
+                                        Section::kStrings};
 inline constexpr size_t kSectionCount = sizeof(kSections) / sizeof(kSections[0]);
 // Entry of the section table; kSectionCount for one that is not written.
 constexpr size_t SectionIndex(Section section) {
