@@ -15,6 +15,7 @@ var commands = []func() *cobra.Command{
 	newRecordCommand,
 	newRunCommand,
 	newReportCommand,
+	newTopCommand,
 	newDoctorCommand,
 	newLibCommand,
 	newVersionCommand,

@@ -157,9 +157,11 @@ func readImageFile(path, name string) (*Image, error) {
 	if info.Size() == 0 {
 		return nil, errUnrecorded
 	}
+	// Asked first: what is read of a process that has ended is all there is.
+	running := hasWriter(f)
 	im, err := ReadImage(name, f, info.Size())
 	if err == nil && im.Flags&FlagPacked == 0 {
-		im.Running = hasWriter(f)
+		im.Running = running
 	}
 	return im, err
 }

@@ -127,3 +127,18 @@ func TestStopKey(t *testing.T) {
 	s.await("line: typed.")
 	s.await("second 5.")
 }
+
+// top changes its figures in place, and gives the terminal back as it was.
+func TestTopOnTerminal(t *testing.T) {
+	const script = `stty cols 100 rows 20; before=$(stty -g); mkfifo gate
+"$1" -o t.mallow /bin/sh -c 'read line <gate' 2>/dev/null & while ! "$1" top -n 1 t.mallow >/dev/null 2>&1; do sleep 0.1; done
+TERM=xterm "$1" top --interval 0.1 t.mallow; echo "status $?."; test "$before" = "$(stty -g)" && echo "as before."; echo >gate; wait`
+	s := openTerminal(t, "/bin/bash", "-c", script, "bash", harness.CLI(t))
+	s.await("\x1b[?1049h")
+	s.await("allocations/s")
+	s.await("\x1b[H")
+	s.press("xq")
+	s.await("\x1b[?1049l")
+	s.await("status 0.")
+	s.await("as before.")
+}

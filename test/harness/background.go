@@ -18,12 +18,19 @@ type Background struct {
 // Start starts the command in a process group of its own, which is killed when the test ends.
 func Start(t testing.TB, command Command) *Background {
 	t.Helper()
+	return start(t, command, func(*exec.Cmd) {})
+}
+
+// start lets prepare change the process before it starts.
+func start(t testing.TB, command Command, prepare func(*exec.Cmd)) *Background {
+	t.Helper()
 	background := &Background{Process: exec.Command(command.Arguments[0], command.Arguments[1:]...), ended: make(chan struct{})}
 	process := background.Process
 	process.Env = append(Environment(), command.Settings...)
 	process.Dir = command.Directory
 	process.Stderr = &background.errors
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	prepare(process)
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -89,8 +89,10 @@ var goLayers = map[string]goPackage{
 	"profile":   {flow[:2], "a profile is counts by site; what is wrong with them is found later"},
 	"analyze":   {flow[:3], "findings are facts; advice and layout are made from them, not the other way round"},
 	"advise":    {flow[:4], "advice must read the same in every form of report"},
+	"live":      {flow[:3], "what changes between two readings is counts by site"},
 	"term":      {nil, "what a terminal can do concerns no recording"},
-	"report":    {append(slices.Clone(flow), "term"), "a report writes what the others found and starts nothing"},
+	"report":    {append(slices.Clone(flow), "live", "term"), "a report writes what the others found and starts nothing"},
+	"running":   {nil, "what a process has mapped concerns nobody's figures"},
 	"launch":    {flow[:1], "starting programs needs only to complete the recording that they leave"},
 	"doctor":    {[]string{"launch"}, "the doctor looks at programs, not at recordings"},
 }
