@@ -27,6 +27,7 @@ type reportOptions struct {
 	sort     analyze.Order
 	all      bool
 	wrappers []string
+	region   string
 	colour   term.Colour
 	wrote    string // the recording that mallow record has just made
 }
@@ -73,6 +74,7 @@ always has it, by origin.`,
 	f.Var(&o.sort, "sort", "what to sort sites by; size is that of the greatest block")
 	f.BoolVar(&o.all, "all", false, "with what libc allocated on its own account")
 	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
+	f.StringVar(&o.region, "region", "", "only what was allocated within the region of that `NAME`")
 	f.Var(&o.colour, "color", "when to write in colour")
 	return c
 }
@@ -97,9 +99,12 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 			return fmt.Errorf("%s", term.Safe(err.Error()))
 		}
 	}
+	if o.region != "" && !profile.HasRegion(recordings, o.region) {
+		return fmt.Errorf("there is no region %s in it (mallow report lists those there are)", term.Safe(o.region))
+	}
 	symbolizer := symbolize.New(symbolize.Options{})
 	defer symbolizer.Close()
-	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer, Wrappers: wrappers})
+	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer, Wrappers: wrappers, Region: o.region})
 	return write(w, p, paths, o)
 }
 

@@ -1,7 +1,7 @@
 /* The C interface of libmallow, beside malloc.h itself.
  *
- * A program need not be linked with libmallow to use it: declare the function weak, and it is null when
- * libmallow is not there. All functions may be called from any thread at any time and never fail.
+ * A program need not be linked with libmallow to say what it is doing (regions and units of work, below): the same
+ * program runs with libmallow and without it. All functions may be called from any thread at any time and never fail.
  */
 #ifndef MALLOW_MALLOW_H
 #define MALLOW_MALLOW_H
@@ -54,11 +54,99 @@ struct mallow_statistics {
  * some microseconds in all, and asks the system about the pages of our structures; allocates nothing. */
 size_t mallow_statistics(struct mallow_statistics* statistics, size_t size);
 
+/* Regions and units of work: what the program is doing, so that a report can say what of it allocates.
+ *
+ * A region is a stretch of a thread's work; regions may lie within each other. A recording then knows of every stack
+ * what it allocated within which regions, and of every region what was allocated and released inside. A name of up to
+ * 120 bytes says what kind of work it is, as "request"; it is copied. Do not put numbers of single requests into it: up
+ * to 4096 regions are told apart, what is more counts for the region around it.
+ *
+ * A region belongs to the thread that began it and ends with it at the latest. A fork child is inside the regions of
+ * the thread that forked. longjmp out of a region does not end it: mallow_region_return_to does.
+ *
+ * A unit of work is what one would divide by: a request, a row, a byte. mallow_unit("request", 1) counts one.
+ *
+ * Where nothing records, each costs a few instructions; recorded, some 20 to 50 nanoseconds. A call that a signal
+ * handler makes while its thread is inside malloc or free may be lost; the report says so then.
+ */
+
+/* A function of this header whose address is taken needs a name other than that of the one it calls. */
+#if defined(__ELF__)
+#define MALLOW_LOCAL_(name) __asm__(#name ".local")
+#else
+#define MALLOW_LOCAL_(name)
+#endif
+
+/* Begins a region; returns in how many the thread was before, for mallow_region_return_to. */
+static unsigned mallow_region_begin(const char* name) MALLOW_LOCAL_(mallow_region_begin);
+
+/* Ends the region that the thread began last; nothing when it is in none. */
+static void mallow_region_end(void) MALLOW_LOCAL_(mallow_region_end);
+
+/* Ends all regions of the thread but the first `depth`: after longjmp, with what the begin of the region to be left
+ * returned. Nothing when it is in no more. */
+static void mallow_region_return_to(unsigned depth) MALLOW_LOCAL_(mallow_region_return_to);
+
+/* Counts `amount` units of work: 1 for a request, or the number of bytes. Of a unit whose name is "bytes", or ends with
+ * " bytes", a report says how many of them there are to an allocation. Up to 256 names of up to 224 bytes. */
+static void mallow_unit(const char* name, uint64_t amount) MALLOW_LOCAL_(mallow_unit);
+
 /* The settings that MALLOW_OPTIONS knows, one line each: name, two blanks, what it does. Static text. */
 const char* mallow_options_help(void);
 
+/* How the functions above reach libmallow, or nothing. Through the global offset table, because a linker takes a weak
+ * function in a program at a fixed address (-no-pie) for absent, and no library that is preloaded could change that. */
+#if defined(__x86_64__) && defined(__ELF__)
+#define MALLOW_FIND_(function, symbol) \
+  __asm__(".weak " symbol "\n\tmovq " symbol "@GOTPCREL(%%rip), %0" : "=r"(function))
+#else
+#define MALLOW_FIND_(function, symbol) ((function) = 0)
+#endif
+#define MALLOW_INLINE_ static __inline__ __attribute__((always_inline, unused))
+
+MALLOW_INLINE_ unsigned mallow_region_begin(const char* name) {
+  unsigned (*begin)(const char*);
+  MALLOW_FIND_(begin, "mallow_region_begin");
+  return begin ? begin(name) : 0;
+}
+
+MALLOW_INLINE_ void mallow_region_end(void) {
+  void (*end)(void);
+  MALLOW_FIND_(end, "mallow_region_end");
+  if (end) end();
+}
+
+MALLOW_INLINE_ void mallow_region_return_to(unsigned depth) {
+  void (*return_to)(unsigned);
+  MALLOW_FIND_(return_to, "mallow_region_return_to");
+  if (return_to) return_to(depth);
+}
+
+MALLOW_INLINE_ void mallow_unit(const char* name, uint64_t amount) {
+  void (*unit)(const char*, uint64_t);
+  MALLOW_FIND_(unit, "mallow_unit");
+  if (unit) unit(name, amount);
+}
+
 #ifdef __cplusplus
 }
+
+namespace mallow {
+
+/* A region as long as the object lives. Ends also those that were begun inside and left by longjmp. */
+class Region {
+ public:
+  explicit Region(const char* name) : depth_(mallow_region_begin(name)) {}
+  ~Region() { mallow_region_return_to(depth_); }
+
+ private:
+  Region(const Region&);
+  Region& operator=(const Region&);
+
+  unsigned depth_;
+};
+
+}  // namespace mallow
 #endif
 
 #endif

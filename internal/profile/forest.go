@@ -22,6 +22,12 @@ type forest struct {
 	first     []node                    // base of images[i]
 	parent    []node
 	truncated []bool // the stack from the node outwards is cut
+	regions   map[regionKey][]string
+}
+
+type regionKey struct {
+	image *recording.Image
+	id    uint32
 }
 
 // stack is one stack of one process.
@@ -29,11 +35,18 @@ type stack struct {
 	leaf     node // the caller of function
 	function recording.Function
 	origin   Origin
+	regions  []string // that it was called in, the innermost first
 	counters *recording.Counters
 }
 
+// stackPath is what stacks in several regions have in common.
+type stackPath struct {
+	leaf     node
+	function recording.Function
+}
+
 func newForest(recordings []*recording.Recording) *forest {
-	f := &forest{base: make(map[*recording.Image]node)}
+	f := &forest{base: make(map[*recording.Image]node), regions: make(map[regionKey][]string)}
 	for _, rec := range recordings {
 		for _, im := range rec.Images {
 			f.add(im)
@@ -118,9 +131,8 @@ func (f *forest) stack(im *recording.Image, id uint32, c *recording.Counters) st
 	if holder == nil || tail.Tag() != recording.TagFunction {
 		return s
 	}
-	if tail.Value() <= uint64(recording.FreeNull) {
-		s.function = recording.Function(tail.Value())
-	}
+	s.function = tail.Function()
+	s.regions = f.regionNames(holder, tail.Region())
 	s.leaf = f.find(holder, tail.Parent)
 	if s.leaf != root {
 		s.origin = f.origin(s.leaf)
@@ -146,4 +158,18 @@ func (f *forest) origin(caller node) Origin {
 
 func hasModule(n recording.Node) bool {
 	return n.Tag() == recording.TagReturn || n.Tag() == recording.TagInterrupted
+}
+
+// regionNames returns the names of a region and of those around it.
+func (f *forest) regionNames(im *recording.Image, id uint32) []string {
+	if id == 0 {
+		return nil
+	}
+	key := regionKey{im, id}
+	names, known := f.regions[key]
+	if !known {
+		names = im.RegionNames(id)
+		f.regions[key] = names
+	}
+	return names
 }

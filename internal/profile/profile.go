@@ -25,6 +25,9 @@ type Options struct {
 	// Wrappers match the names of functions that only pass allocations on,
 	// besides those that are known anyway.
 	Wrappers []*regexp.Regexp
+	// Region, if not empty, leaves out what was not called within the region of
+	// that name.
+	Region string
 }
 
 // Profile is the sum of some recordings. Reading it needs no lock; methods
@@ -36,9 +39,12 @@ type Profile struct {
 	Origins    [Origins]Totals // of all processes
 	Program    ProgramFigures
 	Sites      []*Site // by allocations, the most first
-	Running    uint64  // processes that still go on
+	Regions    []*Region
+	Units      []*Unit
+	Running    uint64 // processes that still go on
 	Quality    Quality
 
+	region string // that it is restricted to, if any
 	forest *forest
 	places *places
 	frames *frameTable
@@ -51,6 +57,8 @@ type Process struct {
 	Threads uint64 // recorded at the same time, at most
 	Totals  Totals
 	Origins [Origins]Totals
+	// Without libc's own calls.
+	programPeak, programFrees uint64
 }
 
 // Name tells the process from others: program and process id.
@@ -83,7 +91,7 @@ type Quality struct {
 
 // New merges recordings.
 func New(recordings []*recording.Recording, o Options) *Profile {
-	p := &Profile{Recordings: recordings, forest: newForest(recordings)}
+	p := &Profile{Recordings: recordings, region: o.Region, forest: newForest(recordings)}
 	p.places = newPlaces(o.Symbolizer)
 	p.frames = newFrameTable(p.forest, p.places)
 	wrappers := newWrappers(o.Wrappers)
@@ -97,14 +105,20 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 	}
 	p.addUp()
 	p.Sites = newSites(p.sites, stacks)
+	p.addRegions(stacks)
+	p.addUnits()
 	p.describeQuality()
 	return p
 }
 
 func (p *Profile) addProcess(im *recording.Image, stacks []stack) []stack {
 	process := &Process{Image: im, Threads: im.MostThreads}
+	cut := make(map[stackPath]bool)
 	im.EachStack(func(id uint32, c *recording.Counters) {
 		s := p.forest.stack(im, id, c)
+		if p.region != "" && !slices.Contains(s.regions, p.region) {
+			return
+		}
 		process.Origins[s.origin].addStack(s.function, c)
 		if s.function == recording.FreeNull {
 			return
@@ -112,12 +126,15 @@ func (p *Profile) addProcess(im *recording.Image, stacks []stack) []stack {
 		if s.leaf == root {
 			p.Quality.UnplacedCalls += c.Calls
 		} else if p.forest.truncated[s.leaf] {
-			p.Quality.TruncatedStacks++
+			cut[stackPath{s.leaf, s.function}] = true
 			p.Quality.TruncatedCalls += c.Calls
 		}
 		stacks = append(stacks, s)
 	})
-	process.sum()
+	p.Quality.TruncatedStacks += uint64(len(cut))
+	if process.sum(); p.region != "" {
+		process.restrictTo(p.region)
+	}
 	if im.Running {
 		p.Running++
 	}
@@ -150,8 +167,9 @@ func (process *Process) sum() {
 	// stack 0, apart from its birth.
 	process.Totals.LiveBlocks = uint64(max(0, liveBlocks))
 	process.Totals.LiveBytes = uint64(max(0, liveBytes))
-	process.Totals.PeakBytes, _ = im.PeakBytes()
+	process.Totals.PeakBytes, process.programPeak = im.PeakBytes()
 	process.Origins[OriginLibc].Frees = &freesLibc
+	process.programFrees = frees - freesLibc
 }
 
 func (p *Profile) addUp() {
@@ -212,6 +230,5 @@ func withoutLibc(origins *[Origins]Totals, program ProgramFigures) Totals {
 }
 
 func (process *Process) program() ProgramFigures {
-	_, peak := process.Image.PeakBytes()
-	return ProgramFigures{PeakBytes: peak, Frees: *process.Totals.Frees - *process.Origins[OriginLibc].Frees}
+	return ProgramFigures{PeakBytes: process.programPeak, Frees: process.programFrees}
 }

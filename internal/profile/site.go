@@ -212,8 +212,8 @@ func (p *Profile) Stacks(sites []*Site, limit int) (stacks [][]Stack, total []in
 	return stacks, total
 }
 
-// stackMerger finds the stacks that are the same in several processes: a
-// number stands for a path of places, the same in all images.
+// stackMerger finds the stacks that are the same in several processes or
+// regions: a number stands for a path of places, the same in all images.
 type stackMerger struct {
 	profile *Profile
 	path    map[pathStep]int32
@@ -230,7 +230,7 @@ func newStackMerger(p *Profile) *stackMerger {
 }
 
 func (m *stackMerger) stacks(site *Site) []stack {
-	if len(m.profile.Processes) == 1 {
+	if len(m.profile.Processes) == 1 && len(m.profile.Regions) == 0 {
 		return slices.Clone(site.stacks)
 	}
 	type key struct {

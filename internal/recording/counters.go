@@ -55,13 +55,16 @@ func (c *Counters) Add(o *Counters) {
 
 type directoryItem struct {
 	kind  uint32
+	shard uint32 // of this image
 	block uint32 // first stack / 64
 }
 
 func (im *Image) readDirectory(r io.ReaderAt) {
 	im.read(r, sectionPageDirectory, func(chunk []byte) {
 		for ; len(chunk) >= 8; chunk = chunk[8:] {
-			im.pages = append(im.pages, directoryItem{kind: le.Uint32(chunk) >> 24, block: le.Uint32(chunk[4:])})
+			im.pages = append(im.pages, directoryItem{
+				kind: le.Uint32(chunk) >> 24, shard: le.Uint32(chunk) & (1<<24 - 1), block: le.Uint32(chunk[4:]),
+			})
 		}
 	})
 }
@@ -72,6 +75,7 @@ func (im *Image) readCounters(r io.ReaderAt) {
 	im.readDirectory(r)
 	s := im.sections[sectionCounterPages]
 	im.counters = make(map[uint32]*[stacksPerPage]Counters)
+	im.regionFigures = make(map[uint32]*RegionFigures)
 	described := min(int64(len(im.pages)), s.used)
 	if lost := int64(len(im.pages)) - described; lost > 0 {
 		im.warn("cut or damaged: the last %d counter pages are missing", lost)
@@ -92,6 +96,10 @@ func (im *Image) readCounters(r io.ReaderAt) {
 
 func (im *Image) addPage(item directoryItem, page []byte) {
 	const blocks = (1 << 32) / stacksPerPage
+	if item.kind == pageRegions && item.block < blocks {
+		im.addRegions(item, page)
+		return
+	}
 	if item.kind != pageBirths && item.kind != pageDeaths || item.block >= blocks || allZero(page) {
 		return
 	}
@@ -174,7 +182,7 @@ func (im *Image) checkSums() {
 	}
 	var blocks, bytes int64
 	im.EachStack(func(id uint32, c *Counters) {
-		if tail, _ := im.Node(im.StackNode(id)); tail.Tag() == TagFunction && Function(tail.Value()) == FreeNull {
+		if tail, _ := im.Node(im.StackNode(id)); tail.Tag() == TagFunction && tail.Function() == FreeNull {
 			return
 		}
 		blocks += int64(c.Calls - c.Releases)

@@ -24,6 +24,8 @@ const (
 	IncompleteStacks
 	IncompleteShards
 	IncompleteModules
+	IncompleteRegions
+	IncompleteUnits
 )
 
 type sectionKind uint32
@@ -37,6 +39,9 @@ const (
 	sectionModules
 	sectionStrings
 	sectionSymbolicFrames
+
+	sectionRegions sectionKind = 11
+	sectionUnits   sectionKind = 12
 )
 
 // itemBytes is the size of one item of each known section.
@@ -49,6 +54,8 @@ var itemBytes = map[sectionKind]uint32{
 	sectionModules:        128,
 	sectionStrings:        1,
 	sectionSymbolicFrames: 32,
+	sectionRegions:        regionBytes,
+	sectionUnits:          unitBytes,
 }
 
 var sectionNames = map[sectionKind]string{
@@ -60,6 +67,8 @@ var sectionNames = map[sectionKind]string{
 	sectionModules:        "modules",
 	sectionStrings:        "strings",
 	sectionSymbolicFrames: "symbolic frames",
+	sectionRegions:        "regions",
+	sectionUnits:          "units",
 }
 
 // Tag says what the value of a node means.
@@ -175,6 +184,8 @@ const (
 	pageUnused = iota
 	pageBirths
 	pageDeaths
+
+	pageRegions = 64
 )
 
 const (

@@ -17,6 +17,8 @@ type Image struct {
 	Parent *Image
 	// Shards, one per recorded thread.
 	Shards []Shard
+	// Units of work that were counted.
+	Units []Unit
 	// Running tells that a process still writes to the file.
 	Running bool
 	// Warnings say in sentences what of the file could not be read, or what
@@ -30,6 +32,9 @@ type Image struct {
 	symbolic []SymbolicFrame
 	pages    []directoryItem
 	counters map[uint32]*[stacksPerPage]Counters
+
+	regions       []Region
+	regionFigures map[uint32]*RegionFigures
 }
 
 // Header describes the process.
@@ -50,6 +55,8 @@ type Header struct {
 	MostThreads        uint64
 	SharedPeak         uint64
 	SharedPeakProgram  uint64
+	FirstRegion        uint32
+	LostMarks          uint64 // calls that tell of regions and units
 	ParentFile         string
 	Executable         string
 	sections           map[sectionKind]section
@@ -95,6 +102,8 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		SharedPeak:         le.Uint64(b[144:]),
 		SharedPeakProgram:  le.Uint64(b[152:]),
 		VforkChildren:      le.Uint64(b[160:]),
+		FirstRegion:        le.Uint32(b[200:]),
+		LostMarks:          le.Uint64(b[208:]),
 		ParentFile:         zeroPadded(b[256:384]),
 		Executable:         zeroPadded(b[384:896]),
 	}
@@ -180,6 +189,8 @@ func ReadImage(name string, r io.ReaderAt, size int64) (*Image, error) {
 	im.readStacks(r)
 	im.readModules(r)
 	im.readSymbolicFrames(r)
+	im.readRegions(r)
+	im.readUnits(r)
 	im.readShards(r)
 	im.readCounters(r)
 	im.describeIncompleteness()
@@ -216,6 +227,8 @@ func (im *Image) describeIncompleteness() {
 		{IncompleteStacks, "the stack table is full"},
 		{IncompleteShards, "a thread could not get a shard"},
 		{IncompleteModules, "the module table is full"},
+		{IncompleteRegions, "there are too many regions, or too many within each other"},
+		{IncompleteUnits, "there are too many units of work"},
 	}
 	for _, r := range reasons {
 		if im.Incomplete&r.bit != 0 {
@@ -224,6 +237,9 @@ func (im *Image) describeIncompleteness() {
 	}
 	if im.LostCalls > 0 {
 		im.warn("calls that could not be counted: %d", im.LostCalls)
+	}
+	if im.LostMarks > 0 {
+		im.warn("regions and units that could not be counted: %d", im.LostMarks)
 	}
 	if im.UnrecordedChildren > 0 {
 		im.warn("forked children that could not be recorded: %d", im.UnrecordedChildren)

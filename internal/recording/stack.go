@@ -15,6 +15,19 @@ func (n Node) Tag() Tag { return Tag(n.frame >> 56) }
 // Value is an address, a function number, a reason or an index, by Tag.
 func (n Node) Value() uint64 { return n.frame &^ (0xff << 56) }
 
+// Function is the function that a node with TagFunction stands for, 0 for one
+// that this reader does not know.
+func (n Node) Function() Function {
+	if f := n.frame & 0xffff; f <= uint64(FreeNull) {
+		return Function(f)
+	}
+	return 0
+}
+
+// Region is the id of the region in which a node with TagFunction was called,
+// 0 for none.
+func (n Node) Region() uint32 { return uint32(n.Value() >> 16) }
+
 // SymbolicFrame is a frame of an imported recording.
 type SymbolicFrame struct {
 	Function, File, Module string

@@ -12,6 +12,7 @@ extern "C" {
 void* memalign(size_t alignment, size_t bytes);
 size_t malloc_usable_size(void* p);
 char* strdup(const char* text);
+unsigned mallow_region_begin(const char* name);
 }
 
 namespace {
@@ -21,6 +22,8 @@ namespace {
     reinterpret_cast<const void*>(memalign),
     reinterpret_cast<const void*>(malloc_usable_size),
     reinterpret_cast<const void*>(strdup),
+    // Programs refer to it weakly, which asks for no part of an archive.
+    reinterpret_cast<const void*>(mallow_region_begin),
 };
 
 // Apart from realloc, so that a block that stays saves no registers.

@@ -19,4 +19,11 @@ constexpr uint64_t HashWords(uint64_t a, uint64_t b) {
   return HashWord(HashWord(a) + 0x9e3779b97f4a7c15u + b);
 }
 
+// Of short texts, such as names.
+constexpr uint32_t HashText(const char* text, size_t bytes) {
+  uint64_t hash = 14695981039346656037u;
+  for (size_t i = 0; i < bytes; ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * 1099511628211u;
+  return static_cast<uint32_t>(hash ^ hash >> 32);
+}
+
 }  // namespace mallow

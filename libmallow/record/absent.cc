@@ -33,6 +33,10 @@ bool Release(void*, const Registers&) { Absent(); }
 void NoteFailed(Function, const Registers&) { Absent(); }
 void BeginWrapped(Function, const Registers&) { Absent(); }
 void EndWrapped() { Absent(); }
+uint32_t BeginRegion(const char*) { Absent(); }
+void EndRegion() { Absent(); }
+void EndRegionsTo(uint32_t) { Absent(); }
+void CountUnit(const char*, uint64_t) { Absent(); }
 bool TryBeforeFork() { return true; }
 void AfterFork(bool) {}
 

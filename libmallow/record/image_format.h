@@ -22,11 +22,13 @@ enum class Section : uint32_t {
   kModules = 6,
   kStrings = 7,
   kSymbolicFrames = 8,
+  kRegions = 11,
+  kUnits = 12,
 };
 // Those that a process writes, in the order of its section table; no symbolic frames.
 inline constexpr Section kSections[] = {Section::kNodes,        Section::kStacks,        Section::kShards,
                                         Section::kCounterPages, Section::kPageDirectory, Section::kModules,
-                                        Section::kStrings};
+                                        Section::kStrings,      Section::kRegions,       Section::kUnits};
 inline constexpr size_t kSectionCount = sizeof(kSections) / sizeof(kSections[0]);
 // Entry of the section table; kSectionCount for one that is not written.
 constexpr size_t SectionIndex(Section section) {
@@ -42,6 +44,8 @@ enum Incomplete : uint32_t {
   kStacksFull = 4,
   kShardsFull = 8,
   kModulesFull = 16,
+  kRegionsFull = 32,
+  kUnitsFull = 64,
 };
 
 // The function that the program called; the innermost node of a stack.
@@ -99,7 +103,10 @@ struct Header {
   uint64_t last_realtime;
   uint64_t shared_peak, shared_peak_program;
   uint64_t vfork_children;
-  char reserved0[88];
+  char reserved0[32];
+  uint32_t first_region, unused_units;
+  uint64_t lost_marks;
+  char reserved2[40];
   char parent_file[128];
   char executable[512];
   char reserved1[128];
@@ -109,6 +116,7 @@ static_assert(offsetof(Header, page_size) == 64);
 static_assert(offsetof(Header, lost_calls) == 88);
 static_assert(offsetof(Header, shared_live) == 120);
 static_assert(offsetof(Header, vfork_children) == 160);
+static_assert(offsetof(Header, first_region) == 200);
 static_assert(offsetof(Header, parent_file) == 256);
 static_assert(offsetof(Header, executable) == 384);
 static_assert(offsetof(Header, sections) == 1024);
@@ -148,7 +156,7 @@ struct PageDirectoryEntry {
 };
 static_assert(sizeof(PageDirectoryEntry) == 8);
 
-enum class CounterKind : uint32_t { kBirths = 1, kDeaths = 2 };
+enum class CounterKind : uint32_t { kBirths = 1, kDeaths = 2, kRegions = 64 };
 inline constexpr size_t kCounterPageBytes = 4096;
 inline constexpr size_t kCountersPerPage = 64;
 
@@ -160,6 +168,36 @@ struct Deaths {
 };
 static_assert(sizeof(Births) * kCountersPerPage == kCounterPageBytes);
 static_assert(sizeof(Deaths) * kCountersPerPage == kCounterPageBytes);
+
+// Of a region within one shard.
+struct RegionFigures {
+  uint64_t entries;
+  uint64_t open;  // 1: the thread is inside
+  // Of the stretches that have ended.
+  int64_t frees, live_blocks, live_bytes;
+  // The shard's figures when the present one began.
+  int64_t frees_at_entry, live_blocks_at_entry, live_bytes_at_entry;
+};
+static_assert(sizeof(RegionFigures) * kCountersPerPage == kCounterPageBytes);
+
+struct RegionItem {
+  uint32_t outer;  // region id; 0 none
+  uint32_t name_bytes;
+  char name[120];
+};
+static_assert(sizeof(RegionItem) == 128);
+
+enum class UnitSource : uint32_t { kProgram = 1, kFunction = 2 };
+
+struct UnitItem {
+  uint64_t amount, calls;
+  UnitSource source;
+  uint32_t refusal;
+  uint32_t name_bytes;
+  uint32_t unused;
+  char name[224];
+};
+static_assert(sizeof(UnitItem) == 256);
 
 struct ModuleEntry {
   uint64_t start, end, bias;

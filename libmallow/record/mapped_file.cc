@@ -28,6 +28,8 @@ constexpr SectionPlan kPlan[kSectionCount] = {
     {Section::kPageDirectory, sizeof(PageDirectoryEntry), 1u << 18, 1u << 8},
     {Section::kModules, sizeof(ModuleEntry), 1u << 13, 1u << 8},
     {Section::kStrings, 1, 1u << 24, 1u << 16},
+    {Section::kRegions, sizeof(RegionItem), 1u << 12, 1u << 9},
+    {Section::kUnits, sizeof(UnitItem), 1u << 8, 1u << 8},
 };
 constexpr bool PlanIsInOrder() {
   for (size_t i = 0; i < kSectionCount; i++) {

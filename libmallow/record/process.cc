@@ -60,7 +60,9 @@ bool Widen(ThreadRecorder::Pages& pages, size_t at) {
   return true;
 }
 
-void Forget(ThreadRecorder::Pages& pages) { memset(pages.of, 0, pages.capacity * sizeof(char*)); }
+void Forget(ThreadRecorder::Pages& pages) {
+  for (size_t i = 0; i < pages.capacity; i++) pages.of[i] = nullptr;
+}
 
 }  // namespace
 
@@ -83,6 +85,8 @@ bool Process::Start(const char* folder) {
   *alive_ = 1;
   if (!file_.Create(folder_)) return false;
   modules_.Init(&file_);
+  regions_.ContinueIn(&file_);
+  units_.StartIn(&file_);
   node_table_ = {this, &ChildOf, &ModuleOfRule};
   RememberLibc();
   if (!stacks_.Init(&file_)) return false;
@@ -177,8 +181,11 @@ ThreadRecorder* Process::NewThreadRecorder() {
 bool Process::Renew(ThreadRecorder* recorder) {
   Forget(recorder->birth_pages);
   Forget(recorder->death_pages);
+  Forget(recorder->region_pages);
   recorder->flushed_live = recorder->flushed_live_program = 0;
-  return GiveShard(recorder);
+  if (!GiveShard(recorder)) return false;
+  recorder->regions.ContinueIn(*recorder);
+  return true;
 }
 
 // A shard comes with the pages of stack 0, so that from then on every call of the thread can be counted.
@@ -234,6 +241,7 @@ void Process::OnThreadExit(void* argument) {
 }
 
 void Process::GiveBack(ThreadRecorder* recorder) {
+  recorder->regions.ReturnTo(*recorder, 0);
   if (recorder->shard != &first()) Counting(*recorder).Flush();
   recorder->shard->state = kShardFree;
   recorder->borrowed = false;
@@ -268,6 +276,8 @@ void Process::ContinueInChild() {
   child.parent_modules = modules_.count();
   stacks_.ContinueIn(&file_);
   modules_.ContinueIn(&file_);
+  regions_.ContinueIn(&file_);
+  units_.StartIn(&file_);
   free_threads_ = nullptr;
   live_threads_ = 0;
 
@@ -279,8 +289,8 @@ void Process::ContinueInChild() {
 
 // In rank order.
 Spinlock& Process::LockAt(size_t index) {
-  Spinlock* const all[kLocks] = {&threads_lock_, &stacks_.lock(), &modules_.lock(), &pages_lock_,
-                                 &file_.grow_lock()};
+  Spinlock* const all[kLocks] = {&threads_lock_, &stacks_.lock(), &modules_.lock(),  &regions_.lock(),
+                                 &units_.lock(), &pages_lock_,    &file_.grow_lock()};
   return *all[index];
 }
 

@@ -12,8 +12,10 @@
 #include "os/thread.h"
 #include "record/mapped_file.h"
 #include "record/module_table.h"
+#include "record/region.h"
 #include "record/stack_table.h"
 #include "record/thread_recorder.h"
+#include "record/unit.h"
 
 namespace mallow::record {
 
@@ -40,6 +42,8 @@ class Process {
   MappedFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }
   ModuleTable& modules() { return modules_; }
+  RegionTable& regions() { return regions_; }
+  UnitTable& units() { return units_; }
   Header& header() { return *file_.header(); }
   const NodeTable& node_table() const { return node_table_; }
 
@@ -64,7 +68,7 @@ class Process {
   bool Renew(ThreadRecorder* recorder);
   bool GiveShard(ThreadRecorder* recorder);
   void ContinueInChild();
-  static constexpr size_t kLocks = 5;
+  static constexpr size_t kLocks = 7;
   Spinlock& LockAt(size_t index);
   void HideOwnFrames();
   void RememberLibc();
@@ -74,6 +78,8 @@ class Process {
   MappedFile file_;
   StackTable stacks_;
   ModuleTable modules_;
+  RegionTable regions_;
+  UnitTable units_;
   NodeTable node_table_ = {};
   uint32_t first_shard_ = 0;
   uint32_t shard_count_ = 0;  // in this file

@@ -57,14 +57,15 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
   }
   const NodeId node = thread.stack_cache.Capture(*caller, g_process.node_table(), &thread.shard->captures);
   if (MALLOW_UNLIKELY(node == kRoot)) return kNoStack;
-  ThreadRecorder::StackSlot& slot =
-      thread.stack_slots[(node ^ static_cast<uint32_t>(function) << 4) % ThreadRecorder::kStackSlots];
-  if (MALLOW_LIKELY(slot.caller == node && slot.function == function)) return slot.stack;
-  StackId stack = g_process.stacks().FindStack(node, function);
+  const RegionId region = thread.regions.innermost();
+  const uint32_t context = region << 8 | static_cast<uint32_t>(function);
+  ThreadRecorder::StackSlot& slot = thread.stack_slots[(node ^ context << 4) % ThreadRecorder::kStackSlots];
+  if (MALLOW_LIKELY(slot.caller == node && slot.context == context)) return slot.stack;
+  StackId stack = g_process.stacks().FindStack(node, function, region);
   if (stack == kNoStack) {
-    stack = g_process.stacks().AddStack(node, function, g_process.modules().IsLibc(caller->pc - 1));
+    stack = g_process.stacks().AddStack(node, function, g_process.modules().IsLibc(caller->pc - 1), region);
   }
-  if (stack != kNoStack) slot = {node, function, stack};
+  if (stack != kNoStack) slot = {node, context, stack};
   return stack;
 }
 

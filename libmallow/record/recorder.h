@@ -42,6 +42,13 @@ void NoteFailed(Function function, const Registers& caller);
 void BeginWrapped(Function function, const Registers& caller);
 void EndWrapped();
 
+// Regions and units of work; see mallow.h, whose functions call them while g_recording. Names are copied. A call that a
+// signal handler makes while its thread is inside the recorder is lost, and counted as such.
+uint32_t BeginRegion(const char* name);  // returns how many regions the thread was in
+void EndRegion();
+void EndRegionsTo(uint32_t depth);
+void CountUnit(const char* name, uint64_t amount);
+
 // Fork, before the heap's: every lock of the recorder, or none and false when one is not to be had soon. A child that
 // goes on in what a handler interrupted may be waiting for one of them, and its holder does not live there.
 bool TryBeforeFork();

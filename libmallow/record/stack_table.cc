@@ -44,15 +44,16 @@ NodeId StackTable::Insert(NodeId parent, uint64_t frame, uint32_t module) {
   return node;
 }
 
-StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc) {
+StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, uint32_t region) {
   SpinlockHolder holder(lock_);
   NoteVforkChild();
-  const uint64_t key = Key(FunctionFrame(function), 0);
+  const uint64_t frame = FunctionFrame(function, region);
+  const uint64_t key = Key(frame, 0);
   if (StackId found = Find(caller, key)) return found;
   const uint32_t item = stack_count_ - first_stack_;
   if (!MakeRoom() || !file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
   const uint32_t id = stack_count_;
-  const NodeId node = NewNode(caller, FunctionFrame(function), id);
+  const NodeId node = NewNode(caller, frame, id);
   if (node == kRoot) return kNoStack;
   file_->Items<uint32_t>(Section::kStacks)[item] = node;
   file_->SetUsed(Section::kStacks, item + 1);

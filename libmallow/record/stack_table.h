@@ -44,12 +44,12 @@ class StackTable {
     if (NodeId found = Find(parent, Key(frame, module))) return found;
     return Insert(parent, frame, module);
   }
-  // The stack whose innermost frame is `caller` and that calls `function`; kNoStack if it is new.
-  StackId FindStack(NodeId caller, Function function) const {
-    return Find(caller, Key(FunctionFrame(function), 0));
+  // The stack whose innermost frame is `caller` and that calls `function` within `region`; kNoStack if it is new.
+  StackId FindStack(NodeId caller, Function function, uint32_t region = 0) const {
+    return Find(caller, Key(FunctionFrame(function, region), 0));
   }
   // The same, made if it is new; kNoStack when there is no room. `from_libc`: the call is libc's own.
-  StackId AddStack(NodeId caller, Function function, bool from_libc);
+  StackId AddStack(NodeId caller, Function function, bool from_libc, uint32_t region = 0);
 
   uint32_t node_count() const { return node_count_; }
   uint32_t stack_count() const { return stack_count_; }
@@ -86,8 +86,8 @@ class StackTable {
     }
   }
 
-  static uint64_t FunctionFrame(Function function) {
-    return kTagFunction << 56 | static_cast<uint64_t>(function);
+  static uint64_t FunctionFrame(Function function, uint32_t region) {
+    return kTagFunction << 56 | uint64_t{region} << 16 | static_cast<uint64_t>(function);
   }
   NodeId Insert(NodeId parent, uint64_t frame, uint32_t module);
   // The next three: with the lock held.

@@ -14,6 +14,7 @@
 
 #include "base/config.h"
 #include "record/image_format.h"
+#include "record/region.h"
 #include "record/stack_cache.h"
 #include "record/stack_table.h"
 
@@ -37,6 +38,15 @@ struct ThreadRecorder {
     return *static_cast<Deaths*>(Record(death_pages, CounterKind::kDeaths, StackIndex(stack)));
   }
 
+  // A thread's figures of a region; null for none, and when there is no room.
+  RegionFigures* FiguresOf(RegionId region) {
+    if (region == kNoRegion) return nullptr;
+    const size_t at = region / kCountersPerPage;
+    char* page = at < region_pages.capacity ? region_pages.of[at] : nullptr;
+    if (page == nullptr) page = NewPage(region_pages, CounterKind::kRegions, region);
+    return page == nullptr ? nullptr : reinterpret_cast<RegionFigures*>(page) + region % kCountersPerPage;
+  }
+
   Shard* shard;
   Shard* first_shard;  // of the process: its live bytes are always exact
   Header* header;
@@ -54,11 +64,14 @@ struct ThreadRecorder {
     size_t capacity;
   };
   Pages birth_pages, death_pages;
+  Pages region_pages;  // by region / 64; empty before the first one
 
-  // (caller's node, function) -> stack, direct-mapped.
+  OpenRegions regions;
+
+  // (caller's node, function and region) -> stack, direct-mapped.
   struct StackSlot {
     NodeId caller;
-    Function function;
+    uint32_t context;
     StackId stack;
   };
   static constexpr size_t kStackSlots = 512;

@@ -17,6 +17,7 @@ func Goldens() []Golden {
 		{"fork", forked()},
 		{"truncated", truncated()},
 		{"symbolic", symbolic()},
+		{"regions", regions()},
 	}
 }
 
@@ -192,4 +193,62 @@ func symbolic() []*Image {
 	t.Free(buffer)
 	t.Free(copied)
 	return []*Image{p.Finish()}
+}
+
+// regions serves requests, which parse, in two threads and in a child; the
+// program ends while one is served.
+func regions() []*Image {
+	im := NewImage(5100, "/opt/demo/bin/demo")
+	d := newDemo(im)
+	p := NewProcess(im)
+	first, second := p.Thread(), p.Thread()
+	request := im.Region(0, "request")
+	parse := im.Region(request, "parse")
+	alone := im.Region(0, "parse")
+	hostile := im.Region(0, "\x1b[2J\xff\x00 name")
+
+	outside := im.Stack(recording.Malloc, d.main(d.inProgram(0x1210))...)
+	answer := im.StackIn(request, recording.Malloc, d.main(d.inProgram(0x1220))...)
+	token := im.StackIn(parse, recording.Malloc, d.main(d.inProgram(0x1230))...)
+	config := im.StackIn(alone, recording.Malloc, d.main(d.inProgram(0x1230))...)
+	libc := im.StackIn(request, recording.Malloc, d.main(d.inProgram(0x1240), d.inLibc(0x7c3a0))...)
+
+	kept := first.Alloc(outside, 1000)
+	first.Enter(alone)
+	first.Free(first.Alloc(config, 50))
+	first.Leave(alone)
+	serve := func(t *Thread) {
+		t.Enter(request)
+		a := t.Alloc(answer, 64)
+		t.Enter(parse)
+		for range 3 {
+			t.Alloc(token, 10)
+		}
+		t.Leave(parse)
+		t.FreeByLibc(t.Alloc(libc, 472))
+		t.Free(a)
+	}
+	for range 4 {
+		serve(first)
+		first.Leave(request)
+	}
+	serve(second) // to the end
+	first.Free(kept)
+	second.Enter(hostile)
+	second.Leave(hostile)
+	im.Unit(recording.Unit{Name: "request", Source: recording.UnitOfProgram, Amount: 5, Calls: 5})
+	im.Unit(recording.Unit{Name: "sent bytes", Source: recording.UnitOfProgram, Amount: 150_000, Calls: 3})
+	im.Unit(recording.Unit{Name: "never", Source: recording.UnitOfProgram})
+	im.Unit(recording.Unit{Name: "serve", Source: recording.UnitOfFunction, Amount: 5, Calls: 5})
+	im.Unit(recording.Unit{Name: "late", Source: recording.UnitOfFunction, Refusal: recording.RefusedNotLoaded})
+
+	child, ct := p.Fork(5101)
+	ct.process.record(ct, 64, request)[regionOpen] = 1 // it begins inside
+	inner := child.Image.Region(request, "child")
+	work := child.Image.StackIn(inner, recording.Calloc, d.main(d.inProgram(0x1250))...)
+	ct.Enter(inner)
+	ct.Alloc(work, 77)
+	ct.Leave(inner)
+	child.Image.Unit(recording.Unit{Name: "request", Source: recording.UnitOfProgram, Amount: 1, Calls: 1})
+	return []*Image{p.Finish(), child.Finish()}
 }

@@ -81,6 +81,10 @@ type Image struct {
 	shards   []byte
 	pages    []byte
 	dir      []byte
+	regions  []byte
+	units    []byte
+
+	firstRegion uint32
 }
 
 type nodeKey struct {
@@ -97,6 +101,7 @@ func NewImage(pid uint64, executable string) *Image {
 		nodeIDs:       map[nodeKey]uint32{}, kinds: map[uint32]recording.ModuleKind{},
 	}
 	im.Name = imageName(pid, im.StartRealtime)
+	im.firstRegion = 1
 	im.nodes = make([]byte, 16)
 	im.stacks = make([]byte, 4)
 	return im
@@ -111,6 +116,7 @@ func (im *Image) fork(pid uint64) *Image {
 		parentNodes:   im.parentNodes + uint32(len(im.nodes)/16),
 		parentStacks:  im.parentStacks + uint32(len(im.stacks)/4),
 		parentModules: im.parentModules + uint32(len(im.modules)/128),
+		firstRegion:   im.firstRegion + uint32(len(im.regions)/128),
 	}
 	for k, v := range im.nodeIDs {
 		child.nodeIDs[k] = v
@@ -163,12 +169,17 @@ type Stack struct {
 // Stack adds the stack in which the last of the frames, which come outermost
 // first, calls f.
 func (im *Image) Stack(f recording.Function, frames ...Frame) Stack {
+	return im.StackIn(0, f, frames...)
+}
+
+// StackIn adds the same within a region.
+func (im *Image) StackIn(region uint32, f recording.Function, frames ...Frame) Stack {
 	var node uint32
 	for _, fr := range frames {
 		node = im.node(node, fr.Tag, fr.Value, fr.Module)
 	}
 	id := im.parentStacks + uint32(len(im.stacks)/4)
-	node = im.addNode(nodeKey{frame: uint64(recording.TagFunction)<<56 | uint64(f), parent: node, module: id})
+	node = im.addNode(nodeKey{frame: uint64(recording.TagFunction)<<56 | uint64(region)<<16 | uint64(f), parent: node, module: id})
 	im.stacks = le.AppendUint32(im.stacks, node)
 	caller := frames[len(frames)-1].Module
 	return Stack{ID: id, libc: im.kinds[caller] == recording.ModuleLibc}
@@ -191,6 +202,26 @@ func (im *Image) addNode(key nodeKey) uint32 {
 	return id
 }
 
+// Region adds a region within another one, or within none (0).
+func (im *Image) Region(outer uint32, name string) uint32 {
+	b := make([]byte, 128)
+	le.PutUint32(b[0:], outer)
+	le.PutUint32(b[4:], uint32(copy(b[8:], name)))
+	im.regions = append(im.regions, b...)
+	return im.firstRegion + uint32(len(im.regions)/128) - 1
+}
+
+// Unit adds a unit of work.
+func (im *Image) Unit(u recording.Unit) {
+	b := make([]byte, 256)
+	le.PutUint64(b[0:], u.Amount)
+	le.PutUint64(b[8:], u.Calls)
+	le.PutUint32(b[16:], uint32(u.Source))
+	le.PutUint32(b[20:], uint32(u.Refusal))
+	le.PutUint32(b[24:], uint32(copy(b[32:], u.Name)))
+	im.units = append(im.units, b...)
+}
+
 type section struct {
 	kind, item uint32
 	data       []byte
@@ -200,6 +231,7 @@ func (im *Image) sections() []section {
 	all := []section{
 		{1, 16, im.nodes}, {2, 4, im.stacks}, {3, 512, im.shards}, {4, 4096, im.pages},
 		{5, 8, im.dir}, {6, 128, im.modules}, {7, 1, im.strings}, {8, 32, im.symbolic},
+		{11, 128, im.regions}, {12, 256, im.units},
 	}
 	used := all[:0]
 	for _, s := range all {
@@ -237,6 +269,7 @@ func (im *Image) Header(layout Layout) []byte {
 	le.PutUint64(b[112:], im.mostThreads)
 	le.PutUint64(b[144:], im.sharedPeak)
 	le.PutUint64(b[152:], im.sharedPeakProgram)
+	le.PutUint32(b[200:], im.firstRegion)
 	copy(b[384:895], im.Executable)
 
 	sections := im.sections()

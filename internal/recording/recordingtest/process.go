@@ -219,6 +219,33 @@ func (t *Thread) release(b Block, free, libc bool) {
 	}
 }
 
+// Positions within the figures of a region: each sum is followed, three
+// further on, by the thread's own figure at entry.
+const regionEntries, regionOpen, regionSums = 0, 1, 2
+
+func (t *Thread) ofRegions() [3]uint64 {
+	return [3]uint64{t.figures[figFrees], t.figures[figLiveBlocks], t.figures[figLiveBytes]}
+}
+
+// Enter begins a region.
+func (t *Thread) Enter(region uint32) {
+	r := t.process.record(t, 64, region)
+	r[regionEntries]++
+	r[regionOpen] = 1
+	for i, figure := range t.ofRegions() {
+		r[regionSums+3+i] = figure
+	}
+}
+
+// Leave ends it.
+func (t *Thread) Leave(region uint32) {
+	r := t.process.record(t, 64, region)
+	r[regionOpen] = 0
+	for i, figure := range t.ofRegions() {
+		r[regionSums+i] += figure - r[regionSums+3+i]
+	}
+}
+
 // InFlight marks a call as being counted, as a kill at that moment leaves it.
 func (t *Thread) InFlight(s Stack) { t.figures[figInFlight] = uint64(s.ID) + 1 }
 
@@ -240,7 +267,7 @@ func (p *Process) Finish() *Image {
 		im.shards = append(im.shards, b...)
 	}
 	for _, key := range p.order {
-		im.dir = le.AppendUint32(im.dir, key.kind<<24|key.shard)
+		im.dir = le.AppendUint32(im.dir, key.kind<<24|(key.shard-im.parentShards))
 		im.dir = le.AppendUint32(im.dir, key.block)
 		for _, r := range p.records[key] {
 			for _, v := range r {

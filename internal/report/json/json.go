@@ -15,6 +15,9 @@
 //   - sites are all there are. Of their stacks the most frequent are written
 //     (report --stacks), stack_count says how many there are; the same stack in
 //     several processes is one. origin is that of most of a site's allocations.
+//   - regions and units are of all origins; allocations_per_unit and the like
+//     leave out what libc made on its own account, which libc_allocations_per_unit
+//     has. A unit's figures are of the processes that counted any.
 //   - function is the module and where the code starts, such as
 //     "libz.so.1+0x3a10", where no symbol covers it.
 package json
@@ -44,6 +47,8 @@ type report struct {
 	Recordings []recorded  `json:"recordings"`
 	Processes  []process   `json:"processes"`
 	Sites      []site      `json:"sites"`
+	Regions    []region    `json:"regions"`
+	Units      []unit      `json:"units"`
 	Advice     []struct{}  `json:"advice"`
 	Quality    qualityKeys `json:"quality"`
 }
@@ -147,6 +152,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		Recordings: make([]recorded, 0, len(p.Recordings)),
 		Processes:  make([]process, 0, len(p.Processes)),
 		Sites:      siteKeys(p, o),
+		Regions:    regionKeys(p),
+		Units:      unitKeys(p),
 		Advice:     []struct{}{},
 	}
 	for _, rec := range p.Recordings {

@@ -33,6 +33,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	r.headline()
 	r.functions()
 	r.table()
+	r.regions()
+	r.units()
 	r.processes()
 	r.ending()
 	return out.Flush()

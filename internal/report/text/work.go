@@ -1,0 +1,89 @@
+package text
+
+import (
+	"fmt"
+
+	"mallow/internal/profile"
+	"mallow/internal/term"
+)
+
+const regionsShown = 10
+
+// regions tells what was allocated within which of the program's regions.
+func (r *report) regions() {
+	regions := r.profile.Regions
+	if len(regions) == 0 {
+		return
+	}
+	r.line("")
+	r.line(r.style.dim(r.row(cells{"calls", "share", "bytes", "at peak", "live", "temp"}) + "region"))
+	whole := r.totals().Allocations
+	for _, region := range regions[:min(len(regions), regionsShown)] {
+		t := region.Totals(r.options.All)
+		name := r.style.bold(term.Safe(region.Name)) + "  entered " + counted(region.Entries, "time", "times")
+		if region.Entries > 0 {
+			name += fmt.Sprintf(", %s each", ratio(t.Allocations, region.Entries, "call", "calls"))
+		}
+		if name += ", " + counted(region.Frees, "free", "frees") + " inside"; region.Inside > 0 {
+			name += ", " + counted(region.Inside, "thread", "threads") + " still inside"
+		}
+		r.line(r.cut(r.row(totalsCells(&t, whole)) + name))
+	}
+	if more := len(regions) - regionsShown; more > 0 {
+		r.line(r.style.dim(r.row(cells{}) + counted(uint64(more), "more region", "more regions")))
+	}
+}
+
+// units tells what was allocated for each unit of the program's work.
+func (r *report) units() {
+	if len(r.profile.Units) == 0 {
+		return
+	}
+	r.line("")
+	for _, unit := range r.profile.Units {
+		r.line(r.cut("        " + r.perUnit(unit)))
+	}
+}
+
+func (r *report) perUnit(u *profile.Unit) string {
+	allocations, bytes := u.Allocations, u.Bytes
+	if r.options.All {
+		allocations, bytes = allocations+u.LibcAllocations, bytes+u.LibcBytes
+	}
+	name := term.Safe(u.Name)
+	if u.Function {
+		name = "call of " + name
+	}
+	of, isBytes := u.CountsBytes()
+	switch {
+	case u.Count == 0:
+		return "no " + name + " was counted"
+	case allocations == 0:
+		return r.style.bold("no allocation per "+name) + fmt.Sprintf(" (%s of them)", count(u.Count))
+	case isBytes:
+		if of != "" {
+			of = " " + term.Safe(of)
+		}
+		each := size(uint64(float64(u.Count)/float64(allocations) + 0.5))
+		return r.style.bold("one allocation per "+each+of) + fmt.Sprintf(" (%s)", size(u.Count))
+	}
+	return r.style.bold(ratio(allocations, u.Count, "allocation", "allocations")+" per "+name) +
+		fmt.Sprintf(", %[2]s (%[1]s of them)", count(u.Count), size(uint64(float64(bytes)/float64(u.Count)+0.5)))
+}
+
+// ratio writes a quotient with three digits, and nothing that is not one as
+// "1.00".
+func ratio(part, whole uint64, one, many string) string {
+	q := float64(part) / float64(whole)
+	switch {
+	case part == whole:
+		return "1.00 " + one
+	case q >= 99.95:
+		return count(uint64(q+0.5)) + " " + many
+	case q >= 9.995:
+		return fmt.Sprintf("%.1f %s", q, many)
+	case q >= 0.01:
+		return fmt.Sprintf("%.2f %s", q, many)
+	}
+	return fmt.Sprintf("%.1g %s", q, many)
+}

@@ -1,0 +1,74 @@
+// What the program tells of its work: regions and units.
+#include "base/config.h"
+#include "record/process.h"
+#include "record/recorder.h"
+
+namespace mallow::record {
+namespace {
+
+// The calling thread within the recorder. Not valid when it has no recorder, or is in there already: a signal handler
+// interrupted it.
+class Inside {
+ public:
+  Inside() : thread_(g_process.Current()) {
+    if (thread_ != nullptr && thread_->busy) thread_ = nullptr;
+    if (thread_ == nullptr) return;
+    thread_->busy = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Inside() {
+    if (thread_ == nullptr) return;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread_->busy = false;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  explicit operator bool() const { return thread_ != nullptr; }
+  ThreadRecorder& thread() const { return *thread_; }
+  OpenRegions& regions() const { return thread_->regions; }
+
+ private:
+  ThreadRecorder* thread_;
+};
+
+MALLOW_COLD void Lost() {
+  // A fork child that could not open a file has none to count in.
+  if (g_recording) __atomic_fetch_add(&g_process.header().lost_marks, 1, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+uint32_t BeginRegion(const char* name) {
+  const Inside inside;
+  if (!inside) return Lost(), 0;
+  const uint32_t depth = inside.regions().depth();
+  inside.regions().Begin(inside.thread(), name);
+  return depth;
+}
+
+void EndRegion() {
+  const Inside inside;
+  if (!inside) return Lost();
+  if (const uint32_t depth = inside.regions().depth()) inside.regions().ReturnTo(inside.thread(), depth - 1);
+}
+
+void EndRegionsTo(uint32_t depth) {
+  const Inside inside;
+  if (!inside) return Lost();
+  inside.regions().ReturnTo(inside.thread(), depth);
+}
+
+void CountUnit(const char* name, uint64_t amount) {
+  g_process.Current();  // a fork child opens its file first
+  if (!g_recording) return;
+  UnitItem* unit = g_process.units().Find(name);
+  if (MALLOW_UNLIKELY(unit == nullptr)) {
+    if (const Inside inside; inside) unit = g_process.units().Add(name, UnitSource::kProgram);
+    if (unit == nullptr) return Lost();
+  }
+  __atomic_fetch_add(&unit->amount, amount, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&unit->calls, 1, __ATOMIC_RELAXED);
+}
+
+}  // namespace mallow::record
