@@ -82,6 +82,35 @@ type Site struct {
 	Stacks      []Stack `json:"stacks"`
 }
 
+// Region is what was allocated within a named region of the program.
+type Region struct {
+	Name            string       `json:"name"`
+	Entries         uint64       `json:"entries"`
+	Inside          uint64       `json:"inside"`
+	Allocations     uint64       `json:"allocations"`
+	Bytes           uint64       `json:"bytes"`
+	Frees           uint64       `json:"frees"`
+	LiveBytes       uint64       `json:"live_bytes"`
+	LiveChangeBytes int64        `json:"live_change_bytes"`
+	Sites           []RegionSite `json:"sites"`
+}
+
+// RegionSite is a site within a region.
+type RegionSite struct {
+	Function    string `json:"function"`
+	Allocations uint64 `json:"allocations"`
+	Bytes       uint64 `json:"bytes"`
+}
+
+// Unit is work that was counted.
+type Unit struct {
+	Name               string   `json:"name"`
+	Function           bool     `json:"function"`
+	Count              uint64   `json:"count"`
+	AllocationsPerUnit *float64 `json:"allocations_per_unit"`
+	BytesPerUnit       *float64 `json:"bytes_per_unit"`
+}
+
 // Report is what `mallow report --json` prints.
 type Report struct {
 	Schema    string    `json:"schema"`
@@ -89,6 +118,8 @@ type Report struct {
 	Origins   Origins   `json:"origins"`
 	Processes []Process `json:"processes"`
 	Sites     []Site    `json:"sites"`
+	Regions   []Region  `json:"regions"`
+	Units     []Unit    `json:"units"`
 	Quality   struct {
 		TruncatedStacks uint64   `json:"truncated_stacks"`
 		Incomplete      bool     `json:"incomplete"`
@@ -98,9 +129,9 @@ type Report struct {
 }
 
 // ReadReport runs `mallow report --json` on a recording.
-func ReadReport(t testing.TB, recording string) Report {
+func ReadReport(t testing.TB, recording string, flags ...string) Report {
 	t.Helper()
-	result := Run(t, Command{Arguments: []string{CLI(t), "report", "--json", recording}})
+	result := Run(t, Command{Arguments: append([]string{CLI(t), "report", "--json", recording}, flags...)})
 	if result.Status != 0 {
 		t.Fatalf("mallow report --json %s: %s\n%s", recording, result.Ending(), result.Errors)
 	}
@@ -125,6 +156,26 @@ func (r Report) Counted() []CountedProcess {
 	}
 	SortProcesses(processes)
 	return processes
+}
+
+// Region returns the region of a name; one without figures if there is none.
+func (r Report) Region(name string) Region {
+	for _, region := range r.Regions {
+		if region.Name == name {
+			return region
+		}
+	}
+	return Region{}
+}
+
+// Unit returns the unit of a name, of the program or of a function; one without figures if there is none.
+func (r Report) Unit(name string) Unit {
+	for _, unit := range r.Units {
+		if unit.Name == name {
+			return unit
+		}
+	}
+	return Unit{}
 }
 
 // SiteAt returns the site at a line of a source file, by the file's base name; nil if there is none.
