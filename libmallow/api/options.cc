@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "os/environment.h"
 #include "os/file.h"
+#include "record/cpu_sampler.h"
 
 namespace mallow::api {
 
@@ -102,6 +103,14 @@ bool ParseValue(Piece value, Milliseconds* time) {
   Piece rest;
   if (!ParseNumber(value, &number, &rest) || rest.length != 0 || number > kMost) return false;
   time->value = number;
+  return true;
+}
+
+bool ParseValue(Piece value, Hertz* rate) {
+  uint64_t number;
+  Piece rest;
+  if (!ParseNumber(value, &number, &rest) || rest.length != 0 || number > record::kMostHertz) return false;
+  rate->value = number;
   return true;
 }
 

@@ -24,6 +24,11 @@ struct Milliseconds {
   uint64_t nanoseconds() const { return value * 1000000; }
 };
 
+// So many times a second.
+struct Hertz {
+  uint64_t value = 0;
+};
+
 struct Options {
 #define MALLOW_OPTION(type, name, value, help) type name = value;
 #include "api/options.def"

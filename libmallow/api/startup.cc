@@ -7,6 +7,7 @@
 #include "api/process_malloc.h"
 #include "heap/heap.h"
 #include "os/thread.h"
+#include "record/cpu_sampler.h"
 #include "record/recorder.h"
 
 namespace mallow::api {
@@ -35,7 +36,10 @@ void Start() {
   Options options;
   ReadOptions(&options);
   ApplyReleaseOptions(options);
-  if (options.record.set()) StartRecorder(options.record.text);
+  if (options.record.set()) {
+    StartRecorder(options.record.text);
+    record::SampleCpu(options.cpu.value);
+  }
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
   // before a fork and the first after it, so that those of others find a heap that works.
   LockAtFork();
@@ -60,7 +64,10 @@ namespace {
 
 // A program that never allocates is started too, so that its recording has an image. A library that the process does
 // not take its memory from starts at its first call, if there ever is one.
-[[gnu::destructor]] void CheckAtExit() { heap::CheckBeforeExit(); }
+[[gnu::destructor]] void CheckAtExit() {
+  record::EndCpuSamples();
+  heap::CheckBeforeExit();
+}
 
 [[gnu::constructor]] void StartAtLoad() {
   if (ServesProcess()) EnsureStarted();

@@ -80,6 +80,9 @@ void Spinlock::EnterRank() {
   MALLOW_CHECK(held_ranks < bit);
   held_ranks |= bit;
 }
+HandlerRanks::HandlerRanks() : interrupted_(held_ranks) { held_ranks = 0; }
+HandlerRanks::~HandlerRanks() { held_ranks = interrupted_; }
+
 void Spinlock::LeaveRank() { held_ranks &= ~(1u << (static_cast<uint32_t>(rank_) / 10)); }
 
 }  // namespace mallow

@@ -83,6 +83,19 @@ class Spinlock {
   int fork_skips_ = 0;
 };
 
+// In a signal handler: what the interrupted code holds does not bear on the rank of what the handler takes. The handler
+// sees to it that it needs no lock which that code holds.
+class HandlerRanks {
+ public:
+  HandlerRanks();
+  ~HandlerRanks();
+  HandlerRanks(const HandlerRanks&) = delete;
+  HandlerRanks& operator=(const HandlerRanks&) = delete;
+
+ private:
+  uint32_t interrupted_;
+};
+
 class SpinlockHolder {
  public:
   explicit SpinlockHolder(Spinlock& lock) : lock_(lock) { lock_.Lock(); }

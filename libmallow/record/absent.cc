@@ -2,6 +2,7 @@
 // called; the rest is what the linker asks for.
 #include "base/check.h"
 #include "os/file.h"
+#include "record/cpu_sampler.h"
 #include "record/note.h"
 #include "record/recorder.h"
 
@@ -39,5 +40,7 @@ void EndRegionsTo(uint32_t) { Absent(); }
 void CountUnit(const char*, uint64_t) { Absent(); }
 bool TryBeforeFork() { return true; }
 void AfterFork(bool) {}
+void SampleCpu(uint64_t) {}
+void EndCpuSamples() {}
 
 }  // namespace mallow::record

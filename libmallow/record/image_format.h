@@ -22,13 +22,15 @@ enum class Section : uint32_t {
   kModules = 6,
   kStrings = 7,
   kSymbolicFrames = 8,
+  kCpuSamples = 10,
   kRegions = 11,
   kUnits = 12,
 };
 // Those that a process writes, in the order of its section table; no symbolic frames.
 inline constexpr Section kSections[] = {Section::kNodes,        Section::kStacks,        Section::kShards,
                                         Section::kCounterPages, Section::kPageDirectory, Section::kModules,
-                                        Section::kStrings,      Section::kRegions,       Section::kUnits};
+                                        Section::kStrings,      Section::kCpuSamples,    Section::kRegions,
+                                        Section::kUnits};
 inline constexpr size_t kSectionCount = sizeof(kSections) / sizeof(kSections[0]);
 // Entry of the section table; kSectionCount for one that is not written.
 constexpr size_t SectionIndex(Section section) {
@@ -46,6 +48,7 @@ enum Incomplete : uint32_t {
   kModulesFull = 16,
   kRegionsFull = 32,
   kUnitsFull = 64,
+  kCpuSamplesFull = 128,
 };
 
 // The function that the program called; the innermost node of a stack.
@@ -103,7 +106,8 @@ struct Header {
   uint64_t last_realtime;
   uint64_t shared_peak, shared_peak_program;
   uint64_t vfork_children;
-  char reserved0[32];
+  char reserved0[16];
+  uint64_t cpu_interval, cpu_process;  // ns
   uint32_t first_region, unused_units;
   uint64_t lost_marks;
   char reserved2[40];
@@ -116,6 +120,7 @@ static_assert(offsetof(Header, page_size) == 64);
 static_assert(offsetof(Header, lost_calls) == 88);
 static_assert(offsetof(Header, shared_live) == 120);
 static_assert(offsetof(Header, vfork_children) == 160);
+static_assert(offsetof(Header, cpu_interval) == 184);
 static_assert(offsetof(Header, first_region) == 200);
 static_assert(offsetof(Header, parent_file) == 256);
 static_assert(offsetof(Header, executable) == 384);
@@ -198,6 +203,25 @@ struct UnitItem {
   char name[224];
 };
 static_assert(sizeof(UnitItem) == 256);
+
+// Whose CPU time a sample stands for; from kNoRoom on, why there is none.
+enum class CpuPart : uint32_t {
+  kProgram = 0,
+  kAllocator = 1,    // libmallow's, when it serves malloc and free
+  kRecorder = 2,     // libmallow's, when it captures and counts
+  kSampler = 3,      // the samples themselves
+  kNoRoom = 4,       // the stack could not be stored
+  kNoTimer = 5,      // a thread got no timer
+  kSignalTaken = 6,  // the program handled the signal itself
+};
+
+struct CpuSample {
+  NodeId node;  // innermost frame
+  uint32_t part;
+  uint64_t nanoseconds, samples;
+  uint64_t unused;
+};
+static_assert(sizeof(CpuSample) == 32);
 
 struct ModuleEntry {
   uint64_t start, end, bias;

@@ -28,6 +28,7 @@ constexpr SectionPlan kPlan[kSectionCount] = {
     {Section::kPageDirectory, sizeof(PageDirectoryEntry), 1u << 18, 1u << 8},
     {Section::kModules, sizeof(ModuleEntry), 1u << 13, 1u << 8},
     {Section::kStrings, 1, 1u << 24, 1u << 16},
+    {Section::kCpuSamples, sizeof(CpuSample), 1u << 20, 1u << 10},
     {Section::kRegions, sizeof(RegionItem), 1u << 12, 1u << 9},
     {Section::kUnits, sizeof(UnitItem), 1u << 8, 1u << 8},
 };

@@ -11,6 +11,7 @@
 #include "os/memory.h"
 #include "os/thread.h"
 #include "record/counting.h"
+#include "record/cpu_sampler.h"
 #include "record/loaded_object.h"
 #include "record/recorder.h"
 
@@ -132,6 +133,7 @@ ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
   t_recorder = recorder;
   // May allocate, and is recorded then: the thread has its recorder by now.
   if (exit_hook_.Create(&OnThreadExit)) exit_hook_.Arm(recorder);
+  g_cpu_sampler.BeginThread();
   return recorder;
 }
 
@@ -236,6 +238,7 @@ void Process::OnThreadExit(void* argument) {
   auto* recorder = static_cast<ThreadRecorder*>(argument);
   // After a fork the child's first thread may end with a recorder that it was not given here.
   if (t_recorder != recorder) return;
+  g_cpu_sampler.EndThread();
   t_recorder = kEnded;
   g_process.GiveBack(recorder);
 }
@@ -280,6 +283,7 @@ void Process::ContinueInChild() {
   units_.StartIn(&file_);
   free_threads_ = nullptr;
   live_threads_ = 0;
+  g_cpu_sampler.ContinueInChild();
 
   ThreadRecorder* own = t_recorder;
   t_recorder = nullptr;
@@ -300,6 +304,13 @@ bool Process::TryLockAll() {
 
 void Process::UnlockAll(bool child) {
   UnlockAfterFork(kLocks, child, [this](size_t index) -> Spinlock& { return LockAt(index); });
+}
+
+bool Process::HoldsLock() {
+  for (size_t i = 0; i < kLocks; ++i) {
+    if (LockAt(i).HeldByThisThread()) return true;
+  }
+  return false;
 }
 
 bool TryBeforeFork() { return g_process.TryLockAll(); }

@@ -38,6 +38,8 @@ class Process {
   // For fork; see recorder.h.
   bool TryLockAll();
   void UnlockAll(bool child);
+  // Whether the calling thread is inside one of them.
+  bool HoldsLock();
 
   MappedFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }

@@ -1,0 +1,45 @@
+#include "os/cpu_timer.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/syscall.h"
+#include "os/thread.h"
+
+namespace mallow::os {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+uint64_t Read(clockid_t clock) {
+  timespec now = {};
+  SystemCall(SYS_clock_gettime, clock, reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+uint64_t ThreadCpuNanoseconds() { return Read(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t ProcessCpuNanoseconds() { return Read(CLOCK_PROCESS_CPUTIME_ID); }
+
+bool CpuTimer::Create(int signal, void* value) {
+  sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = signal;
+  event.sigev_value.sival_ptr = value;
+  event._sigev_un._tid = ThreadId();
+  return SystemCall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&event),
+                    reinterpret_cast<long>(&id_)) == 0;
+}
+
+void CpuTimer::ExpireAfter(uint64_t nanoseconds) {
+  itimerspec when = {};
+  when.it_value.tv_sec = static_cast<time_t>(nanoseconds / kSecond);
+  when.it_value.tv_nsec = static_cast<long>(nanoseconds % kSecond);
+  SystemCall(SYS_timer_settime, id_, 0, reinterpret_cast<long>(&when), 0);
+}
+
+void CpuTimer::Delete() { SystemCall(SYS_timer_delete, id_); }
+
+}  // namespace mallow::os

@@ -1,0 +1,87 @@
+// Where CPU time goes: every thread that allocates has a timer on its own CPU time, whose signal is answered by a capture
+// of the interrupted stack.
+//
+// The signal is SIGURG. Who has no use for it never notices: it is ignored by default, also after a program has given
+// every signal its default meaning, and a program that handles it must stand one that says nothing (SIGPROF, the timers
+// of the program and its handlers are left to the program). Each shot of a timer is armed by the handler of
+// the one before: where the program takes SIGURG for itself, it sees one more signal in each thread, and then no more.
+//
+// A sample stands for the CPU time since the one before it, less what the samples themselves cost, so their sum is
+// the CPU time of the thread. What a thread leaves unsampled at its end counts for the one that takes its sampler over; a
+// process begins at a random point of an interval, so that short ones are neither missed nor counted too high on average.
+//
+// Invariants
+//  C1  The handler runs with every signal blocked. It uses the capture of its thread's own sampler, which nobody else
+//      does, so it may interrupt a capture of the recorder.
+//  C2  It captures only while its thread holds no lock of the recorder; else the sample is the recorder's, without
+//      a stack. Others that hold them never wait for this thread.
+//  C3  A sampler is never unmapped: a signal may come after its timer was deleted, and is not heeded unless its value is
+//      the thread's own sampler.
+//
+// Thread safety: any thread, any time.
+#pragma once
+
+#include <signal.h>
+
+#include <cstdint>
+
+#include "base/config.h"
+#include "base/spinlock.h"
+#include "os/cpu_timer.h"
+#include "record/cpu_table.h"
+#include "record/stack_cache.h"
+
+namespace mallow::record {
+
+// Takes `hertz` samples in each second of CPU time of each thread (1 to kMostHertz), from now on. After Start.
+void SampleCpu(uint64_t hertz);
+inline constexpr uint64_t kMostHertz = 10'000;
+// The process is about to end in good order: notes what only then is known.
+void EndCpuSamples();
+
+class CpuSampler {
+ public:
+  bool on() const { return interval_ != 0; }
+
+  void Start(uint64_t hertz);
+  void NoteEnd();
+
+  // For each thread that is to be recorded, and at its end. Nothing while sampling is off.
+  void BeginThread() {
+    if (MALLOW_UNLIKELY(on())) Begin();
+  }
+  void EndThread() {
+    if (MALLOW_UNLIKELY(on())) End();
+  }
+  // In a fork child, before its threads begin. The process has a new image file.
+  void ContinueInChild();
+
+ private:
+  struct Thread {
+    os::CpuTimer timer;
+    uint64_t sampled_at;  // CPU time of the thread
+    uint64_t left_over;   // CPU time of earlier owners that no sample stands for yet
+    CaptureStatistics statistics;
+    StackCache stack_cache;
+    Thread* next_free;
+  };
+  static MALLOW_THREAD_LOCAL Thread* t_thread;
+
+  static void OnSignal(int signal, siginfo_t* info, void* context);
+  void Begin();
+  void End();
+  void Sample(Thread& thread, const ucontext_t& interrupted);
+  NodeId Capture(Thread& thread, const ucontext_t& interrupted);
+  Thread* Take();
+  void PutBack(Thread* thread);
+  void NoteProcessTime();
+
+  uint64_t interval_ = 0;  // ns; 0: off
+  CpuTable table_;
+  Thread* free_ = nullptr;
+  Spinlock free_lock_{LockRank::kRecorder};
+};
+
+extern CpuSampler g_cpu_sampler;
+
+}  // namespace mallow::record
