@@ -14,7 +14,7 @@ import (
 func newRecordCommand() *cobra.Command {
 	var options launch.RecordOptions
 	c := &cobra.Command{
-		Use:   "record [-o NAME.mallow] [--no-args] [--] PROG ARGS",
+		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--] PROG ARGS",
 		Short: "Record every allocation of a program, and report",
 		Long: `record runs PROG with every allocation recorded, in all its processes, and
 then explains them on one screen.
@@ -35,11 +35,16 @@ program is then not started).`,
 	c.Flags().SetInterspersed(false)
 	c.Flags().StringVarP(&options.Folder, "output", "o", "", "folder of the recording, made new (default PROG.PID.mallow)")
 	c.Flags().BoolVar(&options.NoArguments, "no-args", false, "keep the command line out of the recording")
+	c.Flags().IntVar(&options.CPUHertz, "cpu", 0, "sample where CPU time goes, HZ times per second of each thread's own (200 without HZ)")
+	c.Flags().Lookup("cpu").NoOptDefVal = "200"
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitError{launch.StatusCannotRecord, err} })
 	return c
 }
 
 func record(args []string, options launch.RecordOptions, stderr io.Writer) error {
+	if options.CPUHertz < 0 || options.CPUHertz > launch.MostCPUHertz {
+		return exitError{launch.StatusCannotRecord, fmt.Errorf("--cpu=%d: samples per second of CPU time, 1 to %d", options.CPUHertz, launch.MostCPUHertz)}
+	}
 	command, err := prepared(args, "record")
 	if err == nil {
 		options.Library, err = library()

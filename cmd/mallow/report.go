@@ -26,6 +26,7 @@ type reportOptions struct {
 	stacks   int
 	sort     analyze.Order
 	all      bool
+	cpu      bool
 	wrappers []string
 	region   string
 	colour   term.Colour
@@ -63,15 +64,19 @@ always has it, by origin.`,
 			if o.json {
 				o.format = "json"
 			}
+			if o.cpu && o.format == "text" {
+				o.format = "cpu"
+			}
 			return report(c.OutOrStdout(), args, o)
 		},
 	}
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, `the same as --format json: schema "mallow.report/1"`)
-	f.StringVar(&o.format, "format", o.format, "text, json, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
+	f.StringVar(&o.format, "format", o.format, "text, json, cpu, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
 	f.IntVar(&o.top, "top", o.top, "sites to show, 0 for all (JSON has all unless this is given)")
 	f.IntVar(&o.stacks, "stacks", o.stacks, "stacks of each site in JSON, 0 for all")
 	f.Var(&o.sort, "sort", "what to sort sites by; size is that of the greatest block")
+	f.BoolVar(&o.cpu, "cpu", false, "where the CPU time went, by function (of recordings made with record --cpu)")
 	f.BoolVar(&o.all, "all", false, "with what libc allocated on its own account")
 	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
 	f.StringVar(&o.region, "region", "", "only what was allocated within the region of that `NAME`")
@@ -87,7 +92,7 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	}
 	write, ok := reportFormats[o.format]
 	if !ok {
-		return fmt.Errorf("--format %s: there are text, json, memanalyze and memanalyze-2017", term.Safe(o.format))
+		return fmt.Errorf("--format %s: there are text, json, cpu, memanalyze and memanalyze-2017", term.Safe(o.format))
 	}
 	wrappers, err := compileAll(o.wrappers)
 	if err != nil {
@@ -123,6 +128,7 @@ func compileAll(expressions []string) ([]*regexp.Regexp, error) {
 var reportFormats = map[string]func(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error{
 	"text": writeText,
 	"json": writeJSON,
+	"cpu":  writeCPU,
 	"memanalyze": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
 		return memanalyze.Write(w, p, memanalyze.Today, o.all)
 	},
@@ -139,12 +145,22 @@ func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions)
 	})
 }
 
+func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
+	return text.WriteCPU(w, p, text.Options{
+		Top: o.top, Colour: o.colour.For(w), Width: term.Width(w),
+		Next: fmt.Sprintf("mallow report %s | --cpu --top 30 | --json", onlyPath(paths)),
+	})
+}
+
 func nextStep(paths []string, o reportOptions) string {
-	name := "NAME.mallow"
+	return fmt.Sprintf("mallow report --sort bytes|peak|temporary|live %s | --top 30 | --all | --json", onlyPath(paths))
+}
+
+func onlyPath(paths []string) string {
 	if len(paths) == 1 {
-		name = paths[0]
+		return paths[0]
 	}
-	return fmt.Sprintf("mallow report --sort bytes|peak|temporary|live %s | --top 30 | --all | --json", name)
+	return "NAME.mallow"
 }
 
 func writeJSON(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {

@@ -1,11 +1,16 @@
 package launch
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 const (
 	preloadName = "LD_PRELOAD"
 	optionsName = "MALLOW_OPTIONS"
 	recordName  = "record"
+	cpuName     = "cpu"
 )
 
 // replaced returns env with each of settings (NAME=VALUE) in the place of the
@@ -55,15 +60,19 @@ func Preload(env []string, library string) string {
 
 // RecordInto returns the setting that makes libmallow record into folder, an
 // absolute path. Other options in env stay.
-func RecordInto(env []string, folder string) string {
-	options := append(optionsExcept(env, recordName), recordName+"="+escape(folder))
+func RecordInto(env []string, folder string, o RecordOptions) string {
+	options := append(optionsExcept(env, recordName, cpuName), recordName+"="+escape(folder))
+	if o.CPUHertz > 0 {
+		options = append(options, cpuName+"="+strconv.Itoa(o.CPUHertz))
+	}
 	return optionsName + "=" + strings.Join(options, ":")
 }
 
-func optionsExcept(env []string, name string) []string {
+func optionsExcept(env []string, names ...string) []string {
 	var kept []string
 	for _, option := range strings.Split(valueOf(env, optionsName), ":") {
-		if option != "" && !strings.HasPrefix(option, name+"=") {
+		name, _, _ := strings.Cut(option, "=")
+		if option != "" && !slices.Contains(names, name) {
 			kept = append(kept, option)
 		}
 	}

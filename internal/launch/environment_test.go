@@ -22,14 +22,20 @@ func TestPreload(t *testing.T) {
 }
 
 func TestRecordInto(t *testing.T) {
-	for _, test := range []struct{ before, folder, want string }{
-		{"", "/x/a.mallow", "record=/x/a.mallow"},
-		{"", "/a:b 100%/c", "record=/a%3Ab 100%25/c"},
-		{"verbose=1", "/c", "verbose=1:record=/c"},
-		{"record=/old:verbose=1", "/c", "verbose=1:record=/c"},
-		{":", "/c", "record=/c"},
+	for _, test := range []struct {
+		before, folder string
+		hertz          int
+		want           string
+	}{
+		{"", "/x/a.mallow", 0, "record=/x/a.mallow"},
+		{"", "/a:b 100%/c", 0, "record=/a%3Ab 100%25/c"},
+		{"verbose=1", "/c", 0, "verbose=1:record=/c"},
+		{"record=/old:verbose=1", "/c", 0, "verbose=1:record=/c"},
+		{"record=/old:cpu=5:verbose=1", "/c", 0, "verbose=1:record=/c"},
+		{"cpu=5", "/c", 100, "record=/c:cpu=100"},
+		{":", "/c", 0, "record=/c"},
 	} {
-		if got := RecordInto([]string{"MALLOW_OPTIONS=" + test.before}, test.folder); got != "MALLOW_OPTIONS="+test.want {
+		if got := RecordInto([]string{"MALLOW_OPTIONS=" + test.before}, test.folder, RecordOptions{CPUHertz: test.hertz}); got != "MALLOW_OPTIONS="+test.want {
 			t.Errorf("%q into %q: %q", test.before, test.folder, got)
 		}
 	}

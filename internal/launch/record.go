@@ -19,8 +19,12 @@ import (
 type RecordOptions struct {
 	Folder      string // "" for PROG.PID.mallow
 	NoArguments bool   // keep the command out of the recording
+	CPUHertz    int    // samples per second of CPU time; 0: none
 	Library     string // absolute path of libmallow.so
 }
+
+// MostCPUHertz is the most that libmallow takes.
+const MostCPUHertz = 10_000
 
 // Recorded is what Record leaves behind.
 type Recorded struct {
@@ -55,7 +59,7 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 		return Recorded{}, &Error{StatusCannotRecord, err}
 	}
 	started := time.Now()
-	if err := process.Release(Preload(c.Env, Preloaded(o.Library)), RecordInto(c.Env, absolute)); err != nil {
+	if err := process.Release(Preload(c.Env, Preloaded(o.Library)), RecordInto(c.Env, absolute, o)); err != nil {
 		os.Remove(folder)
 		return Recorded{}, err
 	}

@@ -41,6 +41,17 @@ func FuzzProfile(f *testing.F) {
 		p.NamedCallers(p.Sites)
 		p.Stacks(p.Sites, 10)
 		p.WithoutLibc()
+		if cpu := p.CPU(); cpu != nil {
+			var flat uint64
+			for _, f := range cpu.Functions {
+				if flat += f.Flat; f.Cum > cpu.Total || f.Flat > f.Cum {
+					t.Fatalf("%+v of %d ns", f, cpu.Total)
+				}
+			}
+			if flat > cpu.Total || cpu.Allocator > cpu.Total || cpu.Truncated > cpu.Total {
+				t.Fatalf("%d ns of functions in %+v", flat, cpu)
+			}
+		}
 		p.Warnings()
 	})
 }

@@ -26,6 +26,7 @@ const (
 	IncompleteModules
 	IncompleteRegions
 	IncompleteUnits
+	IncompleteCPUSamples
 )
 
 type sectionKind uint32
@@ -40,8 +41,9 @@ const (
 	sectionStrings
 	sectionSymbolicFrames
 
-	sectionRegions sectionKind = 11
-	sectionUnits   sectionKind = 12
+	sectionRegions    sectionKind = 11
+	sectionUnits      sectionKind = 12
+	sectionCPUSamples sectionKind = 10
 )
 
 // itemBytes is the size of one item of each known section.
@@ -56,6 +58,7 @@ var itemBytes = map[sectionKind]uint32{
 	sectionSymbolicFrames: 32,
 	sectionRegions:        regionBytes,
 	sectionUnits:          unitBytes,
+	sectionCPUSamples:     cpuSampleBytes,
 }
 
 var sectionNames = map[sectionKind]string{
@@ -69,6 +72,7 @@ var sectionNames = map[sectionKind]string{
 	sectionSymbolicFrames: "symbolic frames",
 	sectionRegions:        "regions",
 	sectionUnits:          "units",
+	sectionCPUSamples:     "CPU samples",
 }
 
 // Tag says what the value of a node means.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"mallow/internal/recording"
@@ -18,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write format/testdata anew")
 
-var names = []string{"one_thread", "two_threads", "fork_child", "incomplete", "functions"}
+var names = []string{"one_thread", "two_threads", "fork_child", "incomplete", "functions", "cpu_samples"}
 
 func testdata(name string) string {
 	return filepath.Join(harness.Root(), "format", "testdata", name+".mallow")
@@ -130,4 +131,32 @@ func sum(image *recording.Image) total {
 	})
 	sum.PeakBytes, sum.PeakProgram = image.PeakBytes()
 	return sum
+}
+
+func TestGoldenCPUSamples(t *testing.T) {
+	rec, err := recording.Open(testdata("cpu_samples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	im := rec.Images[0]
+	if im.CPUInterval != 5e6 || im.CPUProcess != 60e6 {
+		t.Errorf("interval %d, process %d", im.CPUInterval, im.CPUProcess)
+	}
+	type sample struct {
+		frame             uint64
+		part              recording.CPUPart
+		nanoseconds, seen uint64
+	}
+	var got []sample
+	for _, s := range im.CPUSamples() {
+		node, _ := im.Node(s.Node)
+		got = append(got, sample{node.Value(), s.Part, s.Nanoseconds, s.Samples})
+	}
+	want := []sample{
+		{0, recording.CPUNoRoom, 4e6, 1}, {0x401205, recording.CPUProgram, 30e6, 6},
+		{0x401310, recording.CPUAllocator, 5e6, 1}, {0, recording.CPURecorder, 7e6, 1},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }

@@ -35,6 +35,7 @@ type Image struct {
 
 	regions       []Region
 	regionFigures map[uint32]*RegionFigures
+	cpu           []CPUSample
 }
 
 // Header describes the process.
@@ -57,6 +58,8 @@ type Header struct {
 	SharedPeakProgram  uint64
 	FirstRegion        uint32
 	LostMarks          uint64 // calls that tell of regions and units
+	CPUInterval        uint64 // ns between two samples; 0: none were taken
+	CPUProcess         uint64 // ns of CPU time that the process had used at its last sample, or at its end
 	ParentFile         string
 	Executable         string
 	sections           map[sectionKind]section
@@ -104,6 +107,8 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		VforkChildren:      le.Uint64(b[160:]),
 		FirstRegion:        le.Uint32(b[200:]),
 		LostMarks:          le.Uint64(b[208:]),
+		CPUInterval:        le.Uint64(b[184:]),
+		CPUProcess:         le.Uint64(b[192:]),
 		ParentFile:         zeroPadded(b[256:384]),
 		Executable:         zeroPadded(b[384:896]),
 	}
@@ -193,6 +198,7 @@ func ReadImage(name string, r io.ReaderAt, size int64) (*Image, error) {
 	im.readUnits(r)
 	im.readShards(r)
 	im.readCounters(r)
+	im.readCPUSamples(r)
 	im.describeIncompleteness()
 	return im, nil
 }
@@ -229,6 +235,7 @@ func (im *Image) describeIncompleteness() {
 		{IncompleteModules, "the module table is full"},
 		{IncompleteRegions, "there are too many regions, or too many within each other"},
 		{IncompleteUnits, "there are too many units of work"},
+		{IncompleteCPUSamples, "the table of CPU samples is full"},
 	}
 	for _, r := range reasons {
 		if im.Incomplete&r.bit != 0 {

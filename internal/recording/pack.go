@@ -74,7 +74,9 @@ func writePacked(target *os.File, source *os.File, header Header) error {
 
 	sections := make([]section, 0, len(header.sections))
 	for _, s := range header.sections {
-		sections = append(sections, s)
+		if s.used > 0 {
+			sections = append(sections, s)
+		}
 	}
 	slices.SortFunc(sections, func(a, b section) int { return int(a.kind) - int(b.kind) })
 	le.PutUint32(b[28:], uint32(len(sections)))

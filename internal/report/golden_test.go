@@ -49,6 +49,12 @@ func TestReports(t *testing.T) {
 			}
 			return json.Indent(b, line.Bytes(), "", " ")
 		},
+		"cpu": func(b *bytes.Buffer, p *profile.Profile) error {
+			if p.CPU() == nil {
+				return nil
+			}
+			return text.WriteCPU(b, p, text.Options{Top: 10, Next: "mallow"})
+		},
 		"memanalyze": func(b *bytes.Buffer, p *profile.Profile) error {
 			return memanalyze.Write(b, p, memanalyze.Today, false)
 		},
@@ -62,6 +68,9 @@ func TestReports(t *testing.T) {
 				var got bytes.Buffer
 				if err := write(&got, load(t, golden.Name)); err != nil {
 					t.Fatal(err)
+				}
+				if got.Len() == 0 {
+					return // no such form of this recording
 				}
 				compare(t, filepath.Join(handmade, "expected", golden.Name+"."+form), got.Bytes())
 			})

@@ -120,12 +120,43 @@ type Report struct {
 	Sites     []Site    `json:"sites"`
 	Regions   []Region  `json:"regions"`
 	Units     []Unit    `json:"units"`
+	CPU       *CPU      `json:"cpu"`
 	Quality   struct {
 		TruncatedStacks uint64   `json:"truncated_stacks"`
 		Incomplete      bool     `json:"incomplete"`
 		PeakErrorBytes  uint64   `json:"peak_error_bytes"`
 		Warnings        []string `json:"warnings"`
 	} `json:"quality"`
+}
+
+// CPU is where the CPU time went.
+type CPU struct {
+	IntervalS      float64 `json:"interval_s"`
+	Samples        uint64  `json:"samples"`
+	Lost           uint64  `json:"lost"`
+	TotalS         float64 `json:"total_s"`
+	ProcessS       float64 `json:"process_s"`
+	MallocShare    float64 `json:"malloc_share"`
+	RecorderS      float64 `json:"recorder_s"`
+	TruncatedShare float64 `json:"truncated_share"`
+	Unsampled      uint64  `json:"unsampled_threads"`
+	SignalTaken    uint64  `json:"signal_taken"`
+	Functions      []struct {
+		Function string  `json:"function"`
+		FlatS    float64 `json:"flat_s"`
+		CumS     float64 `json:"cum_s"`
+	} `json:"functions"`
+}
+
+// In returns the time of a function with all that it called.
+func (c *CPU) In(function string) float64 {
+	var sum float64
+	for _, f := range c.Functions {
+		if PlainName(f.Function) == function {
+			sum += f.CumS
+		}
+	}
+	return sum
 }
 
 // ReadReport runs `mallow report --json` on a recording.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 type Command struct {
 	Arguments []string // [0] is the program
 	Settings  []string // NAME=value
+	Flags     []string // of mallow record
 	Directory string
 	Input     string        // standard input
 	Timeout   time.Duration // default a minute
@@ -94,7 +96,7 @@ func Record(t testing.TB, command Command) (Result, string) {
 	t.Helper()
 	recording := recordingFolder(t)
 	cli := CLI(t)
-	command.Arguments = append([]string{cli, "record", "-o", recording, "--"}, command.Arguments...)
+	command.Arguments = slices.Concat([]string{cli, "record", "-o", recording}, command.Flags, []string{"--"}, command.Arguments)
 	return Run(t, command), recording
 }
 

@@ -64,6 +64,11 @@ func Demo() *Symbols {
 				0x126f: one("main", "demo.c", 13),
 				0x150f: one("serve", "server.c", 7),
 			},
+			"/opt/mallow/libmallow.so": {
+				0x100: one("mallow::api::RecordedMalloc(unsigned long)", "", 0),
+				0x200: one("mallow::heap::AllocateSlow(unsigned long)", "", 0),
+				0x300: one("free", "", 0),
+			},
 			"/opt/demo/lib/libtable.so.1": {
 				0x200f: one("strdup_checked", "table.c", 4),
 				0x201f: one("Table::insert(char const*)", "table.cc", 40),

@@ -18,6 +18,7 @@ func Goldens() []Golden {
 		{"truncated", truncated()},
 		{"symbolic", symbolic()},
 		{"regions", regions()},
+		{"sampled", sampled()},
 	}
 }
 
@@ -173,6 +174,42 @@ func truncated() []*Image {
 		t.Alloc(Stack{}, 10)
 	}
 	t.InFlight(whole)
+	return []*Image{p.Finish()}
+}
+
+// sampled has CPU samples: in the program, with a recursion and inlined frames,
+// in malloc and free, of libmallow itself, on a cut stack, and lost ones.
+func sampled() []*Image {
+	im := NewImage(5100, "/opt/demo/bin/demo")
+	d := newDemo(im)
+	mallow := im.Module(Module{
+		Path: "/opt/mallow/libmallow.so", Kind: recording.ModuleLibrary,
+		Start: 0x7f30_0000_0000, End: 0x7f30_0010_0000, Bias: 0x7f30_0000_0000,
+	})
+	p := NewProcess(im)
+	t := p.Thread()
+	grow := im.Stack(recording.Malloc, d.main(d.inProgram(0x1210))...)
+	for range 10 {
+		t.Free(t.Alloc(grow, 16))
+	}
+	const ms = 1_000_000
+	im.SampledCPU(5*ms, 1400*ms)
+	at := func(offset uint64) Frame {
+		return Frame{Tag: recording.TagInterrupted, Value: 0x5500_0000_0000 + offset, Module: d.program}
+	}
+	within := func(offset uint64) Frame {
+		return Frame{Tag: recording.TagInterrupted, Value: 0x7f30_0000_0000 + offset, Module: mallow}
+	}
+	im.CPU(recording.CPUNoRoom, 10*ms, 2)
+	im.CPU(recording.CPUProgram, 600*ms, 120, d.main(at(0x117f))...)
+	im.CPU(recording.CPUProgram, 200*ms, 40, d.main(d.inProgram(0x1210), d.inProgram(0x1210), at(0x150f))...)
+	im.CPU(recording.CPUAllocator, 100*ms, 20, d.main(d.inProgram(0x1210), Call(mallow, 0x7f30_0000_0101), within(0x200))...)
+	im.CPU(recording.CPUAllocator, 50*ms, 10, d.main(d.inProgram(0x1260), within(0x300))...)
+	im.CPU(recording.CPURecorder, 300*ms, 60, d.main(d.inProgram(0x1210), Call(mallow, 0x7f30_0000_0101), within(0x400))...)
+	im.CPU(recording.CPUSampler, 2*ms, 0)
+	im.CPU(recording.CPUProgram, 50*ms, 10, Truncated(1), at(0x150f))
+	im.CPU(recording.CPUNoTimer, 0, 3)
+	im.CPU(recording.CPUSignalTaken, 0, 1)
 	return []*Image{p.Finish()}
 }
 

@@ -85,6 +85,9 @@ type Image struct {
 	units    []byte
 
 	firstRegion uint32
+
+	cpuInterval, cpuProcess uint64
+	cpu                     []byte
 }
 
 type nodeKey struct {
@@ -160,6 +163,24 @@ func (im *Image) Symbolic(function, file, module string, line uint32) Frame {
 	return Frame{Tag: recording.TagSymbolic, Value: uint64(len(im.symbolic)/32 - 1)}
 }
 
+// SampledCPU makes the image one of a process whose CPU time was sampled.
+func (im *Image) SampledCPU(interval, process uint64) {
+	im.cpuInterval, im.cpuProcess = interval, process
+}
+
+// CPU adds samples of the stack of the frames, which come outermost first.
+func (im *Image) CPU(part recording.CPUPart, nanoseconds, samples uint64, frames ...Frame) {
+	var node uint32
+	for _, fr := range frames {
+		node = im.node(node, fr.Tag, fr.Value, fr.Module)
+	}
+	im.cpu = le.AppendUint32(im.cpu, node)
+	im.cpu = le.AppendUint32(im.cpu, uint32(part))
+	im.cpu = le.AppendUint64(im.cpu, nanoseconds)
+	im.cpu = le.AppendUint64(im.cpu, samples)
+	im.cpu = le.AppendUint64(im.cpu, 0)
+}
+
 // Stack is a stack of an image.
 type Stack struct {
 	ID   uint32
@@ -230,7 +251,7 @@ type section struct {
 func (im *Image) sections() []section {
 	all := []section{
 		{1, 16, im.nodes}, {2, 4, im.stacks}, {3, 512, im.shards}, {4, 4096, im.pages},
-		{5, 8, im.dir}, {6, 128, im.modules}, {7, 1, im.strings}, {8, 32, im.symbolic},
+		{5, 8, im.dir}, {6, 128, im.modules}, {7, 1, im.strings}, {8, 32, im.symbolic}, {10, 32, im.cpu},
 		{11, 128, im.regions}, {12, 256, im.units},
 	}
 	used := all[:0]
@@ -270,6 +291,8 @@ func (im *Image) Header(layout Layout) []byte {
 	le.PutUint64(b[144:], im.sharedPeak)
 	le.PutUint64(b[152:], im.sharedPeakProgram)
 	le.PutUint32(b[200:], im.firstRegion)
+	le.PutUint64(b[184:], im.cpuInterval)
+	le.PutUint64(b[192:], im.cpuProcess)
 	copy(b[384:895], im.Executable)
 
 	sections := im.sections()

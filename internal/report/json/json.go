@@ -50,6 +50,7 @@ type report struct {
 	Regions    []region    `json:"regions"`
 	Units      []unit      `json:"units"`
 	Advice     []struct{}  `json:"advice"`
+	CPU        *cpuKeys    `json:"cpu"`
 	Quality    qualityKeys `json:"quality"`
 }
 
@@ -155,6 +156,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		Regions:    regionKeys(p),
 		Units:      unitKeys(p),
 		Advice:     []struct{}{},
+		CPU:        cpuOf(p),
 	}
 	for _, rec := range p.Recordings {
 		r.Recordings = append(r.Recordings, recordedKeys(rec))

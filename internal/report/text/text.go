@@ -36,6 +36,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	r.regions()
 	r.units()
 	r.processes()
+	r.cpuLine()
 	r.ending()
 	return out.Flush()
 }

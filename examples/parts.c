@@ -1,0 +1,36 @@
+// Three parts of work and one of lists, for a look at where CPU time goes: mallow record --cpu ./parts
+#include <stdlib.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) static void spin(unsigned long rounds) {
+  for (unsigned long i = 0; i < rounds; i++) sink += i;
+}
+
+struct item {
+  struct item *next;
+  int value;
+};
+
+__attribute__((noinline)) static void build(int items) {
+  struct item *list = NULL;
+  for (int i = 0; i < items; i++) {
+    struct item *item = malloc(sizeof *item);
+    if (item == NULL) break;
+    *item = (struct item){list, i};
+    list = item;
+  }
+  while (list != NULL) {
+    struct item *next = list->next;
+    free(list);
+    list = next;
+  }
+}
+
+int main(void) {
+  for (int i = 0; i < 100; i++) {
+    spin(3000000);
+    build(20000);
+  }
+  return 0;
+}
