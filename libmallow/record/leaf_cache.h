@@ -1,4 +1,4 @@
-// Where captures that were walked began: (pc, sp) -> the way from there to a frame of the last stack.
+// Where captures that were walked began: (pc, sp) -> the ways from there to a frame of the last stack.
 //
 // A program that allocates at many places below one long-lived frame makes the last stack's inner end change
 // with every capture, while its outer part stays. An entry holds what the walk from one such place read on its way to the frame
@@ -9,7 +9,10 @@
 // reads as far as the joining frame, from the inside outwards; rbp is dead at that frame, so its pc and sp are
 // its whole state; from there on the last stack's own words are compared.
 //
-// Direct-mapped. Thread-compatible; all zero is empty.
+// Many ways may begin at one place, which as a rule is a wrapper of malloc. So the word that an entry found changed names, by
+// its value, the slot where the search goes on, kMostHops times at most.
+//
+// Thread-compatible; all zero is empty.
 #pragma once
 
 #include "base/config.h"
@@ -20,34 +23,51 @@
 
 namespace mallow::record {
 
-struct LeafEntry {
-  static constexpr unsigned kMaxWords = 19;
+struct alignas(kCacheLineBytes) LeafEntry {
+  // All words lie in one range of the stack, so their places are kept as distances from sp. A cache line holds five.
+  struct alignas(kCacheLineBytes) Words {
+    static constexpr unsigned kCount = 5;
+    uintptr_t values[kCount];
+    int32_t offsets[kCount];
+  };
+  static constexpr unsigned kGroups = 10;
+  static constexpr unsigned kMaxWords = kGroups * Words::kCount;
 
   FrameKey key;  // 0: empty
   uintptr_t sp;
   uintptr_t bp;   // compared if need_bp
   uint32_t home;  // own range of the stack that holds all the words
-  uint8_t word_count;
-  bool need_bp;
-  uint32_t join;     // index of the frame of the last stack that it leads to,
-  NodeId join_node;  // and what that frame has to be
+  uint32_t join;  // index of the frame of the last stack that it leads to,
   uintptr_t join_sp;
-  NodeId node;                 // the result
-  uint32_t frames_verified;    // by a hit
-  StackWord words[kMaxWords];  // the later, the earlier the unwind reads them
+  NodeId join_node;          // and what that frame has to be
+  NodeId node;               // the result
+  uint32_t frames_verified;  // by a hit
+  uint8_t group_count;
+  bool need_bp;
+  Words words[kGroups];  // in the order in which the unwind reads them; a last group that is not full repeats its first
+
+  bool BeginsAt(FrameKey at, uintptr_t at_sp) const { return key == at && sp == at_sp; }
 };
 
 class LeafCache {
  public:
-  // The slot for a start at (key, sp), which may hold another start's entry; null as long as none was ever made.
-  MALLOW_ALWAYS_INLINE const LeafEntry* At(FrameKey key, uintptr_t sp) const {
-    return MALLOW_LIKELY(entries_ != nullptr) ? &entries_[SlotOf(key, sp)] : nullptr;
-  }
+  // Entries that a search looks at.
+  static constexpr unsigned kMostHops = 4;
 
-  // The slot, to be filled; null without memory.
-  LeafEntry* Slot(FrameKey key, uintptr_t sp) {
-    if (entries_ == nullptr) entries_ = static_cast<LeafEntry*>(os::Map(nullptr, kSlots * sizeof(LeafEntry)));
-    return entries_ == nullptr ? nullptr : &entries_[SlotOf(key, sp)];
+  // Where a search for (key, sp) begins; any start's entry may lie there.
+  static MALLOW_ALWAYS_INLINE size_t First(FrameKey key, uintptr_t sp) { return Mix(key ^ sp << 16); }
+  // Where it goes on when the entry for (key, sp) has another value at `offset`.
+  static MALLOW_ALWAYS_INLINE size_t Next(size_t hash, int32_t offset, uintptr_t value) {
+    return Mix(hash ^ value ^ static_cast<size_t>(offset) << 48);
+  }
+  // REQUIRES: ready().
+  LeafEntry& At(size_t hash) const { return entries_[hash >> (64 - kSlotBits)]; }
+
+  bool ready() const { return entries_ != nullptr; }
+  // False: no memory.
+  bool MakeReady() {
+    if (!ready()) entries_ = static_cast<LeafEntry*>(os::Map(nullptr, kSlots * sizeof(LeafEntry)));
+    return ready();
   }
 
   void Clear() {
@@ -56,12 +76,10 @@ class LeafCache {
   }
 
  private:
-  static constexpr unsigned kSlotBits = 10;
+  static constexpr unsigned kSlotBits = 12;
   static constexpr size_t kSlots = size_t{1} << kSlotBits;
 
-  static MALLOW_ALWAYS_INLINE size_t SlotOf(FrameKey key, uintptr_t sp) {
-    return (key ^ sp << 16) * 0x9e3779b97f4a7c15u >> (64 - kSlotBits);
-  }
+  static MALLOW_ALWAYS_INLINE size_t Mix(size_t x) { return x * 0x9e3779b97f4a7c15u; }
 
   LeafEntry* entries_ = nullptr;
 };

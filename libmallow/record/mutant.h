@@ -16,6 +16,8 @@ enum class Mutant {
   kSignalPcDecremented = 6,    // an interrupted pc is taken for a return address
   kLeafBpNotCompared = 7,      // rbp is not compared where a leaf entry starts
   kLeafJoinBpIgnored = 8,      // leaf entries join at frames where rbp is live
+  kLeafWordsNotVerified = 9,   // a leaf entry is believed for its pc and sp
+  kLeafJoinNotCompared = 10,   // a leaf entry joins whatever frame lies where its own was
 };
 
 inline constexpr Mutant kMutant{MALLOW_MUTANT};

@@ -38,6 +38,21 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t FirstChanged(const StackWord* w
   return 0;
 }
 
+// Compares the words of an entry, from the inside. False: one changed, and `hash` is where the search goes on.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, size_t* hash) {
+  if (kMutant == Mutant::kLeafWordsNotVerified) return true;
+  const LeafEntry::Words* const end = leaf.words + leaf.group_count;
+  for (const LeafEntry::Words* words = leaf.words; words != end; ++words) {
+    for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
+      const uintptr_t value = Load(leaf.sp + static_cast<uintptr_t>(intptr_t{words->offsets[i]}));
+      if (MALLOW_LIKELY(value == words->values[i])) continue;
+      *hash = LeafCache::Next(*hash, words->offsets[i], value);
+      return false;
+    }
+  }
+  return true;
+}
+
 bool UsesBp(RuleKind kind) {
   return kind == RuleKind::kFromBp || kind == RuleKind::kRealigned || kind == RuleKind::kInterpreted;
 }
@@ -172,15 +187,25 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
 // The entry that leads from `registers` to a frame of the last stack, with everything compared; null if there is none.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry* CaptureContext::FindLeaf(
     const Registers& registers) {
-  const LeafEntry* leaf = leaves_.At(registers.pc, registers.sp);
-  if (leaf == nullptr || leaf->key != registers.pc || leaf->sp != registers.sp) return nullptr;
-  if (leaf->home != memory_.home() || leaf->join >= frames_.size()) return nullptr;
-  if (leaf->need_bp && leaf->bp != registers.bp && kMutant != Mutant::kLeafBpNotCompared) return nullptr;
-  const Frame& join = frames_[leaf->join];
-  if (join.node != leaf->join_node || join.sp != leaf->join_sp) return nullptr;
-  if (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored) return nullptr;
-  if (FirstChanged(leaf->words, leaf->word_count) != 0) return nullptr;
-  return FindChanged(join.words()) == 0 ? leaf : nullptr;
+  if (MALLOW_UNLIKELY(!leaves_.ready())) return nullptr;
+  size_t hash = LeafCache::First(registers.pc, registers.sp);
+  for (unsigned hop = 0; hop < LeafCache::kMostHops; ++hop) {
+    const LeafEntry& leaf = leaves_.At(hash);
+    if (!leaf.BeginsAt(registers.pc, registers.sp) || leaf.home != memory_.home()) return nullptr;
+    if (leaf.need_bp && leaf.bp != registers.bp && kMutant != Mutant::kLeafBpNotCompared) return nullptr;
+    if (MALLOW_LIKELY(IsUnchanged(leaf, &hash))) return JoinsLastStack(leaf) ? &leaf : nullptr;
+  }
+  return nullptr;
+}
+
+MALLOW_ALWAYS_INLINE bool CaptureContext::JoinsLastStack(const LeafEntry& leaf) {
+  if (leaf.join >= frames_.size()) return false;
+  const Frame& join = frames_[leaf.join];
+  if ((join.node != leaf.join_node || join.sp != leaf.join_sp) && kMutant != Mutant::kLeafJoinNotCompared) {
+    return false;
+  }
+  if (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored) return false;
+  return FindChanged(join.words()) == 0;
 }
 
 // 1 + index of the innermost of words_[0, words) that changed, 0 if none did.
@@ -422,26 +447,48 @@ MALLOW_ALWAYS_INLINE void CaptureContext::RememberWords(const WalkedFrame& frame
 
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
 void CaptureContext::RememberLeaf(NodeId node) {
-  if (frames_.size() == 0 || plain_home_ != memory_.home()) return;
+  if (frames_.size() == 0 || plain_home_ != memory_.home() || !leaves_.MakeReady()) return;
   const Frame& join = frames_[joined_];
   const Frame& innermost = frames_[frames_.size() - 1];
   const size_t count = words_.size() - join.words();
   if (count > LeafEntry::kMaxWords || (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored)) return;
-  LeafEntry* leaf = leaves_.Slot(innermost.key, innermost.sp);
-  if (leaf == nullptr) return;
+  const StackWord* const words = words_.data() + join.words();
+  for (size_t i = 0; i < count; ++i) {
+    const auto offset = static_cast<intptr_t>(words[i].address - innermost.sp);
+    if (offset != static_cast<int32_t>(offset)) return;
+  }
+  LeafEntry* leaf = SlotForLeaf(innermost);
   leaf->key = innermost.key;
   leaf->sp = innermost.sp;
   leaf->bp = innermost.bp;
   leaf->home = plain_home_;
-  leaf->word_count = static_cast<uint8_t>(count);
   leaf->need_bp = innermost.need_bp();
   leaf->join = static_cast<uint32_t>(joined_);
   leaf->join_node = join.node;
   leaf->join_sp = join.sp;
   leaf->node = node;
   leaf->frames_verified = static_cast<uint32_t>(frames_.size());
-  const StackWord* words = words_.data() + join.words();
-  for (size_t i = 0; i < count; ++i) leaf->words[i] = words[i];
+  constexpr size_t kGroup = LeafEntry::Words::kCount;
+  leaf->group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
+  for (size_t i = 0; i < leaf->group_count * kGroup; ++i) {
+    const StackWord& word = words[count - 1 - (i < count ? i : i / kGroup * kGroup)];
+    LeafEntry::Words& group = leaf->words[i / kGroup];
+    group.offsets[i % kGroup] = static_cast<int32_t>(word.address - innermost.sp);
+    group.values[i % kGroup] = word.value;
+  }
+}
+
+// The way that FindLeaf will come, as far as it finds nothing of this start, or this very way. The last slot that it
+// looks at gives place.
+LeafEntry* CaptureContext::SlotForLeaf(const Frame& start) {
+  size_t hash = LeafCache::First(start.key, start.sp);
+  for (unsigned hop = 1;; ++hop) {
+    LeafEntry& leaf = leaves_.At(hash);
+    if (hop == LeafCache::kMostHops || !leaf.BeginsAt(start.key, start.sp) || leaf.home != memory_.home() ||
+        (leaf.need_bp && leaf.bp != start.bp) || IsUnchanged(leaf, &hash)) {
+      return &leaf;
+    }
+  }
 }
 
 // --- With all registers -----------------------------------------------------------------------

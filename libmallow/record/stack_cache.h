@@ -89,7 +89,9 @@ class CaptureContext {
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
   const LeafEntry* FindLeaf(const Registers& registers);
+  bool JoinsLastStack(const LeafEntry& leaf);
   void RememberLeaf(NodeId node);
+  LeafEntry* SlotForLeaf(const Frame& start);
   uint32_t FindChanged(uint32_t words);
   uint32_t FindChangedAnywhere(uint32_t words);
   Advance Step(const WalkedFrame& frame, Cursor* cursor);
