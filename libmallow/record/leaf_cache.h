@@ -44,7 +44,8 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uint32_t frames_verified;  // by a hit
   uint8_t group_count;
   bool need_bp;
-  Words words[kGroups];  // in the order in which the unwind reads them; a last group that is not full repeats its first
+  Words words
+      [kGroups];  // in the order in which the unwind reads them; a last group that is not full repeats its first
 
   bool BeginsAt(FrameKey at, uintptr_t at_sp) const { return key == at && sp == at_sp; }
 };
