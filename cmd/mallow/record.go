@@ -13,8 +13,10 @@ import (
 
 func newRecordCommand() *cobra.Command {
 	var options launch.RecordOptions
+	var log bool
+	limit := byteCount(1 << 30)
 	c := &cobra.Command{
-		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--] PROG ARGS",
+		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--log] [--] PROG ARGS",
 		Short: "Record every allocation of a program, and report",
 		Long: `record runs PROG with every allocation recorded, in all its processes, and
 then explains them on one screen.
@@ -29,6 +31,9 @@ program is then not started).`,
 		Example: `  mallow ./server --once request.json
   mallow record -o before.mallow -- sort -n numbers.txt`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if log || c.Flags().Changed("log-limit") {
+				options.LogLimit = uint64(limit)
+			}
 			return record(args, options, c.ErrOrStderr())
 		},
 	}
@@ -37,6 +42,8 @@ program is then not started).`,
 	c.Flags().BoolVar(&options.NoArguments, "no-args", false, "keep the command line out of the recording")
 	c.Flags().IntVar(&options.CPUHertz, "cpu", 0, "sample where CPU time goes, HZ times per second of each thread's own (200 without HZ)")
 	c.Flags().Lookup("cpu").NoOptDefVal = "200"
+	c.Flags().BoolVar(&log, "log", false, "also keep every call in order, for mallow log")
+	c.Flags().Var(&limit, "log-limit", "the same, with at most so many bytes of log for each process, K, M and G allowed")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitError{launch.StatusCannotRecord, err} })
 	return c
 }

@@ -15,6 +15,7 @@ var commands = []func() *cobra.Command{
 	newRecordCommand,
 	newRunCommand,
 	newReportCommand,
+	newLogCommand,
 	newTopCommand,
 	newDoctorCommand,
 	newLibCommand,

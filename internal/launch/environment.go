@@ -11,6 +11,7 @@ const (
 	optionsName = "MALLOW_OPTIONS"
 	recordName  = "record"
 	cpuName     = "cpu"
+	logName     = "log"
 )
 
 // replaced returns env with each of settings (NAME=VALUE) in the place of the
@@ -61,9 +62,12 @@ func Preload(env []string, library string) string {
 // RecordInto returns the setting that makes libmallow record into folder, an
 // absolute path. Other options in env stay.
 func RecordInto(env []string, folder string, o RecordOptions) string {
-	options := append(optionsExcept(env, recordName, cpuName), recordName+"="+escape(folder))
+	options := append(optionsExcept(env, recordName, cpuName, logName), recordName+"="+escape(folder))
 	if o.CPUHertz > 0 {
 		options = append(options, cpuName+"="+strconv.Itoa(o.CPUHertz))
+	}
+	if o.LogLimit > 0 {
+		options = append(options, logName+"="+strconv.FormatUint(o.LogLimit, 10))
 	}
 	return optionsName + "=" + strings.Join(options, ":")
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"mallow/internal/eventlog"
 	"mallow/internal/recording"
 )
 
@@ -21,6 +22,7 @@ type RecordOptions struct {
 	NoArguments bool   // keep the command out of the recording
 	CPUHertz    int    // samples per second of CPU time; 0: none
 	Library     string // absolute path of libmallow.so
+	LogLimit    uint64 // keep an ordered log of at most so many bytes a process; 0: none
 }
 
 // MostCPUHertz is the most that libmallow takes.
@@ -88,15 +90,36 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time) {
 	for _, image := range images {
 		if recording.InUse(image) {
 			running++
-		} else if err := recording.Pack(image); err != nil {
+			continue
+		}
+		if err := recording.Pack(image); err != nil {
 			r.Warnings = append(r.Warnings, err.Error())
 		}
+		r.completeLog(image, o.LogLimit > 0)
 	}
 	if running > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d processes still run and go on recording", running, len(images)))
 	}
 	if err := writeMeta(r.Folder, r.meta(c, o, started)); err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
+	}
+}
+
+// completeLog trims the log of an image, if there is one, and says what it
+// lacks.
+func (r *Recorded) completeLog(image string, wanted bool) {
+	name := eventlog.FileName(filepath.Base(image))
+	path := filepath.Join(r.Folder, name)
+	err := eventlog.Trim(path)
+	if errors.Is(err, fs.ErrNotExist) && !wanted {
+		return
+	}
+	if err != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the log of a process is missing: %v", err))
+		return
+	}
+	if why, err := eventlog.EndOf(path); err == nil && why != "" {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s ends before its process: %s", name, why))
 	}
 }
 

@@ -17,6 +17,13 @@ const (
 	FlagPacked   = 1 << 1
 )
 
+// Values of Header.Log: whether an ordered log was asked for, and is there.
+const (
+	NoLog = iota
+	LogKept
+	LogRefused
+)
+
 // Bits of Header.Incomplete.
 const (
 	IncompleteDisk = 1 << iota

@@ -52,6 +52,7 @@ type Header struct {
 	LostCalls          uint64
 	UnrecordedChildren uint64
 	VforkChildren      uint64
+	Log                uint64 // NoLog, LogKept or LogRefused
 	PeakEpoch          uint64
 	MostThreads        uint64
 	SharedPeak         uint64
@@ -109,6 +110,7 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		LostMarks:          le.Uint64(b[208:]),
 		CPUInterval:        le.Uint64(b[184:]),
 		CPUProcess:         le.Uint64(b[192:]),
+		Log:                le.Uint64(b[168:]),
 		ParentFile:         zeroPadded(b[256:384]),
 		Executable:         zeroPadded(b[384:896]),
 	}

@@ -29,10 +29,10 @@ void* RecordedMalloc(size_t bytes) {
   return OrNoMemory(record::Allocate(Function::kMalloc, bytes, caller));
 }
 
-void* RecordedCalloc(size_t bytes) {
+void* RecordedCalloc(size_t bytes, size_t count) {
   record::Registers caller;
   MALLOW_CAPTURE_CALLER(caller);
-  return OrNoMemory(record::AllocateZeroed(Function::kCalloc, bytes, caller));
+  return OrNoMemory(record::AllocateZeroed(Function::kCalloc, bytes, count, caller));
 }
 
 void* RecordedRealloc(void* p, size_t bytes) {

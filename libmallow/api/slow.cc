@@ -33,7 +33,7 @@ void* SlowCalloc(size_t count, size_t bytes) {
   if (__builtin_mul_overflow(count, bytes, &total) || total > kMaxBytes) {
     return RecordedFailure<Function::kCalloc>();
   }
-  if (record::g_recording) return RecordedCalloc(total);
+  if (record::g_recording) return RecordedCalloc(total, count);
   return OrNoMemory(heap::AllocateZeroed(total));
 }
 

@@ -35,7 +35,7 @@ void* SlowNewAligned(size_t bytes, size_t alignment);
 // The same while the process is recorded. Only the slow functions come here, by a jump: a frame of its own is what
 // the capture of the caller's registers needs.
 MALLOW_NOINLINE void* RecordedMalloc(size_t bytes);
-MALLOW_NOINLINE void* RecordedCalloc(size_t bytes);
+MALLOW_NOINLINE void* RecordedCalloc(size_t bytes, size_t count);
 MALLOW_NOINLINE void* RecordedRealloc(void* p, size_t bytes);
 MALLOW_NOINLINE void* RecordedReallocToNothing(void* p);
 MALLOW_NOINLINE void RecordedFree(void* p);

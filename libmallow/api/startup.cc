@@ -19,9 +19,10 @@ namespace {
 // The thread that starts the library, as ThreadIdentity names it; 0 before.
 constinit std::atomic<uintptr_t> g_starter{0};
 
-void StartRecorder(const char* folder) {
+void StartRecorder(const Options& options) {
   heap::Configure(record::kSideRecordBytes, true);
-  record::Start(folder);
+  record::KeepLog(options.log.value);
+  record::Start(options.record.text);
 }
 
 void ApplyReleaseOptions(const Options& options) {
@@ -37,7 +38,7 @@ void Start() {
   ReadOptions(&options);
   ApplyReleaseOptions(options);
   if (options.record.set()) {
-    StartRecorder(options.record.text);
+    StartRecorder(options);
     record::SampleCpu(options.cpu.value);
   }
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run

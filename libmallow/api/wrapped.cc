@@ -22,8 +22,10 @@ namespace {
 // One wrapped call, from Begin to End. Not a recording process: costs one test.
 class Wrapped {
  public:
-  Wrapped(Function function, const Registers& caller) : active_(Recording()) {
-    if (MALLOW_UNLIKELY(active_)) mallow::record::BeginWrapped(function, caller);
+  Wrapped(Function function, const void* argument, const Registers& caller) : active_(Recording()) {
+    if (MALLOW_UNLIKELY(active_)) {
+      mallow::record::BeginWrapped(function, reinterpret_cast<uintptr_t>(argument), caller);
+    }
   }
   ~Wrapped() {
     if (MALLOW_UNLIKELY(active_)) mallow::record::EndWrapped();
@@ -38,13 +40,13 @@ class Wrapped {
   const bool active_;
 };
 
-MALLOW_NOINLINE void* MallocAs(Function function, size_t bytes, const Registers& caller) {
-  const Wrapped wrapped(function, caller);
+MALLOW_NOINLINE void* MallocAs(Function function, const void* text, size_t bytes, const Registers& caller) {
+  const Wrapped wrapped(function, text, caller);
   return malloc(bytes);
 }
 
 MALLOW_NOINLINE char* Duplicate(Function function, const char* text, size_t length, const Registers& caller) {
-  auto* copy = static_cast<char*>(MallocAs(function, length + 1, caller));
+  auto* copy = static_cast<char*>(MallocAs(function, text, length + 1, caller));
   if (copy == nullptr) return nullptr;
   copy[length] = '\0';
   return static_cast<char*>(memcpy(copy, text, length));
@@ -60,7 +62,7 @@ MALLOW_NOINLINE char* DuplicateSome(const char* text, size_t most, const Registe
 
 MALLOW_NOINLINE wchar_t* DuplicateWide(const wchar_t* text, const Registers& caller) {
   const size_t bytes = (wcslen(text) + 1) * sizeof(wchar_t);
-  void* copy = MallocAs(Function::kWcsdup, bytes, caller);
+  void* copy = MallocAs(Function::kWcsdup, text, bytes, caller);
   return copy == nullptr ? nullptr : static_cast<wchar_t*>(memcpy(copy, text, bytes));
 }
 
@@ -72,7 +74,7 @@ MALLOW_NOINLINE void* ReallocateArray(void* p, size_t count, size_t bytes, const
     errno = ENOMEM;
     return nullptr;
   }
-  const Wrapped wrapped(Function::kReallocarray, caller);
+  const Wrapped wrapped(Function::kReallocarray, nullptr, caller);
   return realloc(p, total);
 }
 

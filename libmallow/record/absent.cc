@@ -26,13 +26,15 @@ bool Start(const char*) {
   return false;
 }
 
+void KeepLog(uint64_t) {}
+
 void* Allocate(Function, size_t, const Registers&) { Absent(); }
-void* AllocateZeroed(Function, size_t, const Registers&) { Absent(); }
+void* AllocateZeroed(Function, size_t, size_t, const Registers&) { Absent(); }
 void* AllocateAligned(Function, size_t, size_t, const Registers&) { Absent(); }
 void* Reallocate(Function, void*, size_t, const Registers&) { Absent(); }
 bool Release(void*, const Registers&) { Absent(); }
 void NoteFailed(Function, const Registers&) { Absent(); }
-void BeginWrapped(Function, const Registers&) { Absent(); }
+void BeginWrapped(Function, uintptr_t, const Registers&) { Absent(); }
 void EndWrapped() { Absent(); }
 uint32_t BeginRegion(const char*) { Absent(); }
 void EndRegion() { Absent(); }

@@ -51,6 +51,9 @@ enum Incomplete : uint32_t {
   kCpuSamplesFull = 128,
 };
 
+// Whether an ordered log was asked for, and is beside the image file.
+enum Log : uint64_t { kNoLog = 0, kLogKept = 1, kLogRefused = 2 };
+
 // The function that the program called; the innermost node of a stack.
 enum class Function : uint8_t {
   kNone = 0,
@@ -106,7 +109,8 @@ struct Header {
   uint64_t last_realtime;
   uint64_t shared_peak, shared_peak_program;
   uint64_t vfork_children;
-  char reserved0[16];
+  uint64_t log;  // Log
+  uint64_t reserved_log;
   uint64_t cpu_interval, cpu_process;  // ns
   uint32_t first_region, unused_units;
   uint64_t lost_marks;
@@ -120,6 +124,7 @@ static_assert(offsetof(Header, page_size) == 64);
 static_assert(offsetof(Header, lost_calls) == 88);
 static_assert(offsetof(Header, shared_live) == 120);
 static_assert(offsetof(Header, vfork_children) == 160);
+static_assert(offsetof(Header, log) == 168);
 static_assert(offsetof(Header, cpu_interval) == 184);
 static_assert(offsetof(Header, first_region) == 200);
 static_assert(offsetof(Header, parent_file) == 256);

@@ -12,6 +12,7 @@
 #include "os/thread.h"
 #include "record/counting.h"
 #include "record/cpu_sampler.h"
+#include "record/event_log.h"
 #include "record/loaded_object.h"
 #include "record/recorder.h"
 
@@ -85,6 +86,7 @@ bool Process::Start(const char* folder) {
   }
   *alive_ = 1;
   if (!file_.Create(folder_)) return false;
+  if (g_event_log.wanted()) header().log = g_event_log.Create(folder_, file_.name()) ? kLogKept : kLogRefused;
   modules_.Init(&file_);
   regions_.ContinueIn(&file_);
   units_.StartIn(&file_);
@@ -164,6 +166,7 @@ ThreadRecorder* Process::Take(ThreadRecorder* own) {
   if (recorder == nullptr) return nullptr;
   recorder->shard->state = kShardOwned;
   recorder->shard->tid = os::ThreadId();
+  if (recorder->log != nullptr) recorder->log->SetThread(recorder->shard->tid);
   recorder->newest_block = nullptr;
   recorder->stack_cache.Forget();
   return recorder;
@@ -207,6 +210,7 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
   recorder->first_shard = &first();
   recorder->shard = file_.Items<Shard>(Section::kShards) + shard_count_;
   file_.SetUsed(Section::kShards, ++shard_count_);
+  g_event_log.Follow(recorder);
   return true;
 }
 
@@ -270,6 +274,8 @@ void Process::ContinueInChild() {
     return;
   }
   Header& child = header();
+  if (g_event_log.wanted())
+    child.log = g_event_log.CreateInChild(folder_, file_.name()) ? kLogKept : kLogRefused;
   strcpy(child.parent_file, parent_name);
   first_shard_ += shard_count_;
   shard_count_ = 0;
@@ -312,6 +318,8 @@ bool Process::HoldsLock() {
   }
   return false;
 }
+
+void KeepLog(uint64_t limit_bytes) { g_event_log.SetLimit(limit_bytes); }
 
 bool TryBeforeFork() { return g_process.TryLockAll(); }
 void AfterFork(bool child) { g_process.UnlockAll(child); }

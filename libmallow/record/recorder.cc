@@ -73,14 +73,34 @@ bool HasNewHandler(Function function) {
   return function >= Function::kNew && function <= Function::kNewArrayAlignedNothrow;
 }
 
-MALLOW_COLD void* Failed(Function function, const Registers& caller) {
-  if (!HasNewHandler(function)) NoteFailed(function, caller);
+MALLOW_COLD void Fail(Function function, size_t bytes, const Registers& caller) {
+  Entry entry;
+  if (!entry) return;
+  ThreadRecorder& thread = entry.thread();
+  const StackId stack = StackOf(thread, function, caller);
+  InFlight in_flight(*thread.shard, stack);
+  Counting(thread).Failure(stack);
+  if (thread.log != nullptr) thread.log->Failure(stack, bytes, thread.shard->events);
+}
+
+MALLOW_COLD void* Failed(Function function, size_t bytes, const Registers& caller) {
+  if (!HasNewHandler(function)) Fail(function, bytes, caller);
   return nullptr;
 }
 
+NodeId NodeOf(ThreadRecorder& thread, const Registers& caller) {
+  return thread.stack_cache.Capture(caller, g_process.node_table(), &thread.shard->captures);
+}
+
+uint64_t ClockOf(const ThreadRecorder& thread, const Tag& tag) {
+  return tag.shard == thread.number ? tag.clock : EventStream::kNoClock;
+}
+
 // A block came into being: counts it and writes its side record.
-MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller) {
-  if (MALLOW_UNLIKELY(p == nullptr)) return Failed(function, caller);
+// `argument` is for the log.
+MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller,
+                                uint64_t argument = 0) {
+  if (MALLOW_UNLIKELY(p == nullptr)) return Failed(function, bytes, caller);
   const heap::Block block = Describe(p);
   Tag* tag = TagOf(block);
   Entry entry;
@@ -95,6 +115,10 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
   Counting(thread).Birth(stack, bytes, block.usable_bytes);
   *tag = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
   thread.newest_block = p;
+  if (MALLOW_UNLIKELY(thread.log != nullptr)) {
+    if (thread.wrapped != Function::kNone) argument = thread.wrapped_argument;
+    thread.log->Birth(stack, bytes, p, argument, thread.shard->events);
+  }
   return p;
 }
 
@@ -132,6 +156,9 @@ void ReleaseNull(const Registers& caller) {
   InFlight in_flight(*thread.shard, slot.stack);
   if (slot.stack != kNoStack) thread.BirthsOf(slot.stack).calls++;
   thread.shard->free_nulls++;
+  if (MALLOW_UNLIKELY(thread.log != nullptr)) {
+    thread.log->NullRelease(NodeOf(thread, caller), thread.shard->events);
+  }
 }
 
 }  // namespace
@@ -146,24 +173,17 @@ void* Allocate(Function function, size_t bytes, const Registers& caller) {
   return Born(function, heap::AllocateSlow(bytes), bytes, caller);
 }
 
-void* AllocateZeroed(Function function, size_t bytes, const Registers& caller) {
-  return Born(function, heap::AllocateZeroed(bytes), bytes, caller);
+void* AllocateZeroed(Function function, size_t bytes, size_t count, const Registers& caller) {
+  return Born(function, heap::AllocateZeroed(bytes), bytes, caller, count == 1 ? 0 : count);
 }
 
 void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller) {
   // pvalloc asks for whole pages, however few bytes its caller asked for.
   const size_t served = function == Function::kPvalloc ? (bytes + alignment - 1) & ~(alignment - 1) : bytes;
-  return Born(function, heap::AllocateAligned(alignment, served), bytes, caller);
+  return Born(function, heap::AllocateAligned(alignment, served), bytes, caller, alignment);
 }
 
-void NoteFailed(Function function, const Registers& caller) {
-  Entry entry;
-  if (!entry) return;
-  ThreadRecorder& thread = entry.thread();
-  const StackId stack = StackOf(thread, function, caller);
-  InFlight in_flight(*thread.shard, stack);
-  Counting(thread).Failure(stack);
-}
+void NoteFailed(Function function, const Registers& caller) { Fail(function, kUnknownBytes, caller); }
 
 bool Release(void* p, const Registers& caller) {
   if (p == nullptr) {
@@ -180,6 +200,9 @@ bool Release(void* p, const Registers& caller) {
     CountDeath(thread, *tag, p, Counting::Release::kFree);
     thread.shard->frees++;
     if (g_process.IsLibc(caller.pc)) thread.shard->frees_libc++;
+    if (MALLOW_UNLIKELY(thread.log != nullptr)) {
+      thread.log->Death(NodeOf(thread, caller), p, ClockOf(thread, *tag), thread.shard->events);
+    }
   }
   tag->stack = kReleased;
   // dlclose has unmapped an object by the time it frees what ld.so kept of it.
@@ -202,7 +225,7 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
   void* moved = p;
   if (!heap::ResizeInPlace(p, bytes)) {
     moved = heap::Relocate(p, bytes);
-    if (moved == nullptr) return Failed(function, caller);
+    if (moved == nullptr) return Failed(function, bytes, caller);
   }
   const heap::Block block = Describe(moved);
   Tag* moved_tag = TagOf(block);
@@ -216,6 +239,9 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     counting.Birth(stack, bytes, block.usable_bytes);
     *moved_tag = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
     thread.newest_block = moved;
+    if (MALLOW_UNLIKELY(thread.log != nullptr)) {
+      thread.log->Move(stack, p, ClockOf(thread, old), bytes, moved, thread.shard->events);
+    }
   } else {
     *moved_tag = Tag{kNoStack, 0, bytes, kNoShard};
   }
@@ -226,10 +252,11 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
   return moved;
 }
 
-void BeginWrapped(Function function, const Registers& caller) {
+void BeginWrapped(Function function, uintptr_t argument, const Registers& caller) {
   ThreadRecorder* thread = g_process.Current();
   if (thread == nullptr) return;
   thread->wrapped_caller = caller;
+  thread->wrapped_argument = argument;
   thread->wrapped = function;
 }
 

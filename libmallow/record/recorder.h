@@ -22,12 +22,15 @@ extern bool g_recording;
 // Opens the recording in `folder` (absolute or relative to the present directory), which must exist. False: it
 // cannot be recorded, and the program goes on unrecorded. heap::Configure(kSideRecordBytes, true) comes first.
 bool Start(const char* folder);
+// Before it: an ordered log of at most so many bytes is kept beside the image file, see event_log.h.
+void KeepLog(uint64_t limit_bytes);
 inline constexpr size_t kSideRecordBytes = 16;
 
 // Each returns a block or null (no memory; errno is the caller's business). A null counts as a failed call,
 // except for operator new, whose handler may yet find memory: that notes its failure at the end.
 void* Allocate(Function function, size_t bytes, const Registers& caller);
-void* AllocateZeroed(Function function, size_t bytes, const Registers& caller);
+// `count` of calloc is for the log alone.
+void* AllocateZeroed(Function function, size_t bytes, size_t count, const Registers& caller);
 void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller);
 // p may be null. With bytes == 0 and a block it releases the block and returns null.
 void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller);
@@ -38,8 +41,8 @@ bool Release(void* p, const Registers& caller);
 void NoteFailed(Function function, const Registers& caller);
 
 // Until EndWrapped, allocations of this thread count as `function`, called by `caller`: for strdup
-// and the like, which call the public malloc.
-void BeginWrapped(Function function, const Registers& caller);
+// and the like, which call the public malloc. `argument`: what the log says of the call.
+void BeginWrapped(Function function, uintptr_t argument, const Registers& caller);
 void EndWrapped();
 
 // Regions and units of work; see mallow.h, whose functions call them while g_recording. Names are copied. A call that a

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "base/config.h"
+#include "record/event_stream.h"
 #include "record/image_format.h"
 #include "record/region.h"
 #include "record/stack_cache.h"
@@ -55,6 +56,7 @@ struct ThreadRecorder {
   bool borrowed;     // for one call, by a thread whose exit hook ran
   Function wrapped;  // not kNone: what this thread's next allocations count as
   Registers wrapped_caller;
+  uint64_t wrapped_argument;
   const void* newest_block;  // of the last allocation, for "temporary"
   int64_t flushed_live, flushed_live_program;
 
@@ -87,6 +89,7 @@ struct ThreadRecorder {
   NullSlot null_slots[kNullSlots];
 
   StackCache stack_cache;
+  EventStream* log;  // null: no log is kept, or it has ended
   ThreadRecorder* next_free;
 
  private:

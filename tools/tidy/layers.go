@@ -91,9 +91,10 @@ var goLayers = map[string]goPackage{
 	"advise":    {flow[:4], "advice must read the same in every form of report"},
 	"live":      {flow[:3], "what changes between two readings is counts by site"},
 	"term":      {nil, "what a terminal can do concerns no recording"},
-	"report":    {append(slices.Clone(flow), "live", "term"), "a report writes what the others found and starts nothing"},
+	"eventlog":  {flow[:1], "a log is events in order; who called is looked up by those who print it"},
+	"report":    {append(slices.Clone(flow), "live", "eventlog", "term"), "a report writes what the others found and starts nothing"},
 	"running":   {nil, "what a process has mapped concerns nobody's figures"},
-	"launch":    {flow[:1], "starting programs needs only to complete the recording that they leave"},
+	"launch":    {[]string{"recording", "eventlog"}, "starting programs needs only to complete the recordings that they leave"},
 	"doctor":    {[]string{"launch"}, "the doctor looks at programs, not at recordings"},
 }
 

@@ -56,6 +56,7 @@ type Image struct {
 	Name          string
 	Flags         uint32
 	Incomplete    uint32
+	Log           uint64 // as recording.Header.Log
 	PID           uint64
 	ParentPID     uint64
 	StartRealtime uint64
@@ -275,6 +276,7 @@ func (im *Image) Header(layout Layout) []byte {
 	}
 	le.PutUint32(b[20:], flags)
 	le.PutUint32(b[24:], im.Incomplete)
+	le.PutUint64(b[168:], im.Log)
 	le.PutUint64(b[32:], im.PID)
 	le.PutUint64(b[40:], im.ParentPID)
 	le.PutUint64(b[48:], im.StartRealtime)

@@ -154,6 +154,9 @@ func shortPath(file string) string {
 
 const longestName = 60
 
+// ShortName is how every text calls a function.
+func ShortName(function string) string { return shortName(function) }
+
 // shortName leaves the parameters of a C++ function out, and template
 // arguments where they are long.
 func shortName(function string) string {
