@@ -19,6 +19,7 @@ type header struct {
 	limit                    uint64
 	startStamp, startNanos   uint64
 	secondStamp, secondNanos uint64
+	raw                      [blockHeader]byte // of the block that is looked at
 }
 
 func readHeader(r io.ReaderAt, size int64) (h header, err error) {
@@ -65,8 +66,8 @@ type block struct {
 }
 
 func (h *header) readBlock(r io.ReaderAt, number int64) (b block, ok bool) {
-	var raw [blockHeader]byte
-	if _, err := r.ReadAt(raw[:], number*h.blockBytes); err != nil {
+	raw := h.raw[:]
+	if _, err := r.ReadAt(raw, number*h.blockBytes); err != nil {
 		return b, false
 	}
 	b = block{

@@ -182,7 +182,7 @@ func (l *Log) Ends() []string {
 		if p.end == EndNone {
 			continue
 		}
-		at := float64(int64(p.nanos-l.start)) / 1e9
+		at := float64(int64(max(p.nanos, p.startNanos)-l.start)) / 1e9
 		ends = append(ends, fmt.Sprintf("process %d: the log ends at %.6f s, after %d events: %s", p.image.PID, at, p.read, p.describeEnd()))
 	}
 	return ends

@@ -77,11 +77,16 @@ var wrapperNames = names(
 	// formatters of other programs
 	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc",
 	"curl_dbg_malloc", "curl_dbg_calloc", "curl_dbg_realloc", "curl_dbg_strdup",
+	// those that only release
+	"operator delete", "operator delete[]", "__rust_dealloc", "__rdl_dealloc", "__rg_dealloc",
+	"xfree", "sh_xfree", "safe_free", "Perl_safesysfree", "g_free", "g_slice_free1", "g_aligned_free",
+	"sqlite3_free", "sqlite3MemFree", "sqlite3DbFree", "sqlite3DbFreeNN", "sqlite3DbNNFreeNN",
+	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free",
 )
 
 // cpython are CPython's layers between an object and malloc: PyMem_Malloc,
 // _PyMem_RawRealloc, PyObject_Calloc, _PyObject_DebugMalloc and so on.
-var cpython = regexp.MustCompile(`^_?Py(Mem|Object)_(Raw|Debug|DebugRaw)?(Malloc|Calloc|Realloc|Alloc|Strdup|Wcsdup)$`)
+var cpython = regexp.MustCompile(`^_?Py(Mem|Object)_(Raw|Debug|DebugRaw)?(Malloc|Calloc|Realloc|Alloc|Strdup|Wcsdup|Free)$`)
 
 func names(list ...string) map[string]bool {
 	set := make(map[string]bool, len(list))

@@ -207,6 +207,15 @@ func (im *Image) StackIn(region uint32, f recording.Function, frames ...Frame) S
 	return Stack{ID: id, libc: im.kinds[caller] == recording.ModuleLibc}
 }
 
+// Path adds frames, outermost first, and returns the node of the innermost.
+func (im *Image) Path(frames ...Frame) uint32 {
+	var node uint32
+	for _, fr := range frames {
+		node = im.node(node, fr.Tag, fr.Value, fr.Module)
+	}
+	return node
+}
+
 func (im *Image) node(parent uint32, tag recording.Tag, value uint64, extra uint32) uint32 {
 	key := nodeKey{frame: uint64(tag)<<56 | value, parent: parent, module: extra}
 	if id, ok := im.nodeIDs[key]; ok {

@@ -1,6 +1,7 @@
 package log
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -54,11 +55,13 @@ func (j *jsonLines) describe(c *call) {
 }
 
 func marshal(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
 		return []byte("{}") // of strings and numbers alone there is no error
 	}
-	return b
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 func (j *jsonLines) event(b []byte, e *eventlog.Event, c *call) []byte {
