@@ -58,6 +58,7 @@ func record(args []string, options launch.RecordOptions, stderr io.Writer) error
 	}
 	var r launch.Recorded
 	if err == nil {
+		options.Refusal = whyNot
 		r, err = launch.Record(command, options)
 	}
 	if err != nil {
@@ -93,6 +94,14 @@ func prepared(args []string, verb string) (launch.Command, error) {
 		return command, &launch.Error{Code: launch.StatusCannotRecord, Err: refusal}
 	}
 	return command, nil
+}
+
+// whyNot says why a program cannot be recorded, "" when it can.
+func whyNot(path string) string {
+	if refusal := doctor.Refuses(path); refusal != nil {
+		return refusal.Reason
+	}
+	return ""
 }
 
 func library() (string, error) {

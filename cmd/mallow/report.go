@@ -19,18 +19,19 @@ import (
 
 // reportOptions are the flags of mallow report.
 type reportOptions struct {
-	json     bool
-	format   string
-	top      int
-	topSet   bool
-	stacks   int
-	sort     analyze.Order
-	all      bool
-	cpu      bool
-	wrappers []string
-	region   string
-	colour   term.Colour
-	wrote    string // the recording that mallow record has just made
+	json      bool
+	format    string
+	top       int
+	topSet    bool
+	stacks    int
+	sort      analyze.Order
+	all       bool
+	cpu       bool
+	wrappers  []string
+	processes []string
+	region    string
+	colour    term.Colour
+	wrote     string // the recording that mallow record has just made
 }
 
 func defaultReportOptions() reportOptions {
@@ -80,6 +81,7 @@ always has it, by origin.`,
 	f.BoolVar(&o.all, "all", false, "with what libc allocated on its own account")
 	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
 	f.StringVar(&o.region, "region", "", "only what was allocated within the region of that `NAME`")
+	f.StringArrayVar(&o.processes, "process", nil, "only processes with this process id or program name (may be repeated)")
 	f.Var(&o.colour, "color", "when to write in colour")
 	return c
 }
@@ -109,7 +111,10 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	}
 	symbolizer := symbolize.New(symbolize.Options{})
 	defer symbolizer.Close()
-	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer, Wrappers: wrappers, Region: o.region})
+	if err := profile.CheckProcesses(recordings, o.processes); err != nil {
+		return fmt.Errorf("%s", term.Safe(err.Error()))
+	}
+	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer, Processes: o.processes, Wrappers: wrappers, Region: o.region})
 	return write(w, p, paths, o)
 }
 

@@ -23,6 +23,8 @@ type RecordOptions struct {
 	CPUHertz    int    // samples per second of CPU time; 0: none
 	Library     string // absolute path of libmallow.so
 	LogLimit    uint64 // keep an ordered log of at most so many bytes a process; 0: none
+	// Refusal says why a program cannot be recorded, "" when it can.
+	Refusal func(path string) string
 }
 
 // MostCPUHertz is the most that libmallow takes.
@@ -66,17 +68,18 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 		return Recorded{}, err
 	}
 	guard.Forward(process)
+	family := watch(process.Pid)
 	result, err := process.Wait()
 	if err != nil {
 		return Recorded{}, &Error{StatusCannotRecord, fmt.Errorf("waiting for %s: %w", Quote(c.Name), err)}
 	}
 	r := Recorded{Result: result, Folder: folder}
-	r.complete(c, o, started)
+	r.complete(c, o, started, process.Pid, family.end())
 	return r, nil
 }
 
 // complete packs what no process writes to any more and adds meta.json.
-func (r *Recorded) complete(c Command, o RecordOptions, started time.Time) {
+func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, pid int, family []watched) {
 	images, err := filepath.Glob(escapeGlob(r.Folder) + "/image-*")
 	unrecorded := takeEmpty(&images)
 	if err != nil || len(images) == 0 {
@@ -86,8 +89,12 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time) {
 		r.nothingRecorded(c)
 		return
 	}
+	var identities []recording.Identity
 	running := 0
 	for _, image := range images {
+		if identity, err := recording.Identify(image); err == nil {
+			identities = append(identities, identity)
+		}
 		if recording.InUse(image) {
 			running++
 			continue
@@ -100,7 +107,10 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time) {
 	if running > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d processes still run and go on recording", running, len(images)))
 	}
-	if err := writeMeta(r.Folder, r.meta(c, o, started)); err != nil {
+	meta := r.meta(c, o, started)
+	meta.PID = uint64(pid)
+	meta.Unrecorded = unrecordedPrograms(family, identities, o.Refusal)
+	if err := writeMeta(r.Folder, meta); err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
 }

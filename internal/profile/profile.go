@@ -25,6 +25,8 @@ type Options struct {
 	// Wrappers match the names of functions that only pass allocations on,
 	// besides those that are known anyway.
 	Wrappers []*regexp.Regexp
+	// Processes, process ids or names of programs, leave out all others.
+	Processes []string
 	// Region, if not empty, leaves out what was not called within the region of
 	// that name.
 	Region string
@@ -57,6 +59,11 @@ type Process struct {
 	Threads uint64 // recorded at the same time, at most
 	Totals  Totals
 	Origins [Origins]Totals
+	Parent  *Process // nil where it is not in the recording, or was left out
+	Begun   Beginning
+	// Children are by start time.
+	Children []*Process
+	Exit     *Exit // nil where nobody knows
 	// Without libc's own calls.
 	programPeak, programFrees uint64
 }
@@ -99,9 +106,17 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 
 	var stacks []stack
 	for _, rec := range recordings {
+		processOf := make(map[*recording.Image]*Process, len(rec.Images))
+		var chosen []*recording.Image
 		for _, im := range rec.Images {
-			stacks = p.addProcess(im, stacks)
+			if selects(o.Processes, im) {
+				processOf[im] = &Process{Image: im, Threads: im.MostThreads}
+				chosen = append(chosen, im)
+				stacks = p.addProcess(processOf[im], stacks)
+			}
 		}
+		linkFamily(chosen, processOf)
+		noteExit(rec, processOf)
 	}
 	p.addUp()
 	p.Sites = newSites(p.sites, stacks)
@@ -111,8 +126,8 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 	return p
 }
 
-func (p *Profile) addProcess(im *recording.Image, stacks []stack) []stack {
-	process := &Process{Image: im, Threads: im.MostThreads}
+func (p *Profile) addProcess(process *Process, stacks []stack) []stack {
+	im := process.Image
 	cut := make(map[stackPath]bool)
 	im.EachStack(func(id uint32, c *recording.Counters) {
 		s := p.forest.stack(im, id, c)
@@ -187,7 +202,7 @@ func (p *Profile) addUp() {
 func (p *Profile) describeQuality() {
 	q := &p.Quality
 	for _, rec := range p.Recordings {
-		q.Incomplete = q.Incomplete || rec.Unrecorded > 0
+		q.Incomplete = q.Incomplete || rec.Unrecorded > 0 || rec.Meta != nil && len(rec.Meta.Unrecorded) > 0
 		q.Warnings = append(q.Warnings, rec.Warnings...)
 	}
 	for _, process := range p.Processes {

@@ -34,6 +34,7 @@ const (
 	IncompleteRegions
 	IncompleteUnits
 	IncompleteCPUSamples
+	IncompleteOwnMalloc
 )
 
 type sectionKind uint32

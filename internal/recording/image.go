@@ -44,6 +44,7 @@ type Header struct {
 	Incomplete         uint32
 	PID, ParentPID     uint64
 	StartRealtime      uint64 // ns since 1970
+	StartMonotonic     uint64 // ns; 0 unknown
 	LastRealtime       uint64 // ns since 1970, coarse; 0 unknown
 	ParentNodes        uint32
 	ParentStacks       uint32
@@ -94,6 +95,7 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		PID:                le.Uint64(b[32:]),
 		ParentPID:          le.Uint64(b[40:]),
 		StartRealtime:      le.Uint64(b[48:]),
+		StartMonotonic:     le.Uint64(b[56:]),
 		ParentNodes:        le.Uint32(b[72:]),
 		ParentStacks:       le.Uint32(b[76:]),
 		ParentShards:       le.Uint32(b[80:]),
@@ -238,6 +240,7 @@ func (im *Image) describeIncompleteness() {
 		{IncompleteRegions, "there are too many regions, or too many within each other"},
 		{IncompleteUnits, "there are too many units of work"},
 		{IncompleteCPUSamples, "the table of CPU samples is full"},
+		{IncompleteOwnMalloc, "another malloc stands before that of libmallow; what it serves is not in here"},
 	}
 	for _, r := range reasons {
 		if im.Incomplete&r.bit != 0 {

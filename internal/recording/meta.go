@@ -17,9 +17,22 @@ type Meta struct {
 	Ended         time.Time `json:"ended"`
 	ExitStatus    int       `json:"exit_status"`
 	Signal        int       `json:"signal"`
+	PID           uint64    `json:"pid,omitempty"` // of the first process
 	Mallow        string    `json:"mallow"`
 	UserSeconds   float64   `json:"user_seconds"`
 	SystemSeconds float64   `json:"system_seconds"`
+
+	Unrecorded []UnrecordedProgram `json:"unrecorded,omitempty"`
+}
+
+// UnrecordedProgram is a program that processes of the recording executed and
+// that left nothing in it, as far as mallow saw.
+type UnrecordedProgram struct {
+	Executable string   `json:"executable"`
+	Reason     string   `json:"reason,omitempty"`
+	Processes  int      `json:"processes"`
+	PIDs       []uint64 `json:"pids"`                 // the first of them
+	Parent     uint64   `json:"parent_pid,omitempty"` // of the first of them
 }
 
 const metaLimit = 16 << 20

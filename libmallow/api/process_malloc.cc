@@ -75,6 +75,12 @@ int LookForCopy(dl_phdr_info* object, size_t, void* is_this_one) {
 void (*FreeOfLibc())(void*) { return UsedFromLibc<void(void*)>("free"); }
 void* (*ReallocOfLibc())(void*, size_t) { return UsedFromLibc<void*(void*, size_t)>("realloc"); }
 
+// In a static program there is no other, and no name to be looked up.
+bool ServesMalloc() {
+  const void* used = FindExportedSymbol("malloc");
+  return used == nullptr || ObjectOf(used) == OwnObject();
+}
+
 bool ServesProcess() {
   bool is_first_copy = true;
   dl_iterate_phdr(LookForCopy, &is_first_copy);

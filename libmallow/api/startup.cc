@@ -71,7 +71,9 @@ namespace {
 }
 
 [[gnu::constructor]] void StartAtLoad() {
-  if (ServesProcess()) EnsureStarted();
+  if (!ServesProcess()) return;
+  EnsureStarted();
+  if (record::g_recording && !ServesMalloc()) record::NoteOwnMalloc();
 }
 
 }  // namespace

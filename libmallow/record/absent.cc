@@ -40,6 +40,7 @@ uint32_t BeginRegion(const char*) { Absent(); }
 void EndRegion() { Absent(); }
 void EndRegionsTo(uint32_t) { Absent(); }
 void CountUnit(const char*, uint64_t) { Absent(); }
+void NoteOwnMalloc() {}
 bool TryBeforeFork() { return true; }
 void AfterFork(bool) {}
 void SampleCpu(uint64_t) {}

@@ -49,6 +49,7 @@ enum Incomplete : uint32_t {
   kRegionsFull = 32,
   kUnitsFull = 64,
   kCpuSamplesFull = 128,
+  kOwnMalloc = 256,
 };
 
 // Whether an ordered log was asked for, and is beside the image file.

@@ -252,6 +252,8 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
   return moved;
 }
 
+void NoteOwnMalloc() { g_process.header().incomplete |= kOwnMalloc; }
+
 void BeginWrapped(Function function, uintptr_t argument, const Registers& caller) {
   ThreadRecorder* thread = g_process.Current();
   if (thread == nullptr) return;

@@ -52,6 +52,9 @@ void EndRegion();
 void EndRegionsTo(uint32_t depth);
 void CountUnit(const char* name, uint64_t amount);
 
+// The program brings a malloc of its own: the recording lacks what that one serves.
+void NoteOwnMalloc();
+
 // Fork, before the heap's: every lock of the recorder, or none and false when one is not to be had soon. A child that
 // goes on in what a handler interrupted may be waiting for one of them, and its holder does not live there.
 bool TryBeforeFork();

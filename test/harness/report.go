@@ -42,6 +42,17 @@ type Process struct {
 	Threads    uint64  `json:"threads"`
 	Totals     Totals  `json:"totals"`
 	Origins    Origins `json:"origins"`
+	PID        uint64  `json:"pid"`
+	Parent     *int    `json:"parent"` // index of the report's processes
+	Begun      string  `json:"begun"`
+	ExitStatus *int    `json:"exit_status"`
+}
+
+// Unrecorded is a program that left nothing in the recording.
+type Unrecorded struct {
+	Executable string `json:"executable"`
+	Reason     string `json:"reason"`
+	Processes  int    `json:"processes"`
 }
 
 // Counts are the totals that the counting preload knows too.
@@ -113,15 +124,16 @@ type Unit struct {
 
 // Report is what `mallow report --json` prints.
 type Report struct {
-	Schema    string    `json:"schema"`
-	Totals    Totals    `json:"totals"`
-	Origins   Origins   `json:"origins"`
-	Processes []Process `json:"processes"`
-	Sites     []Site    `json:"sites"`
-	Regions   []Region  `json:"regions"`
-	Units     []Unit    `json:"units"`
-	CPU       *CPU      `json:"cpu"`
-	Quality   struct {
+	Schema     string       `json:"schema"`
+	Totals     Totals       `json:"totals"`
+	Origins    Origins      `json:"origins"`
+	Processes  []Process    `json:"processes"`
+	Sites      []Site       `json:"sites"`
+	Regions    []Region     `json:"regions"`
+	Units      []Unit       `json:"units"`
+	CPU        *CPU         `json:"cpu"`
+	Unrecorded []Unrecorded `json:"unrecorded"`
+	Quality    struct {
 		TruncatedStacks uint64   `json:"truncated_stacks"`
 		Incomplete      bool     `json:"incomplete"`
 		PeakErrorBytes  uint64   `json:"peak_error_bytes"`

@@ -41,17 +41,18 @@ type Options struct {
 }
 
 type report struct {
-	Schema     string      `json:"schema"`
-	Totals     totals      `json:"totals"`
-	Origins    origins     `json:"origins"`
-	Recordings []recorded  `json:"recordings"`
-	Processes  []process   `json:"processes"`
-	Sites      []site      `json:"sites"`
-	Regions    []region    `json:"regions"`
-	Units      []unit      `json:"units"`
-	Advice     []struct{}  `json:"advice"`
-	CPU        *cpuKeys    `json:"cpu"`
-	Quality    qualityKeys `json:"quality"`
+	Schema     string       `json:"schema"`
+	Totals     totals       `json:"totals"`
+	Origins    origins      `json:"origins"`
+	Recordings []recorded   `json:"recordings"`
+	Processes  []process    `json:"processes"`
+	Unrecorded []unrecorded `json:"unrecorded"`
+	Sites      []site       `json:"sites"`
+	Regions    []region     `json:"regions"`
+	Units      []unit       `json:"units"`
+	Advice     []struct{}   `json:"advice"`
+	CPU        *cpuKeys     `json:"cpu"`
+	Quality    qualityKeys  `json:"quality"`
 }
 
 type totals struct {
@@ -101,6 +102,21 @@ type process struct {
 	Totals         totals  `json:"totals"`
 	Origins        origins `json:"origins"`
 	PeakErrorBytes uint64  `json:"peak_error_bytes"`
+	// Parent is an index of processes, null where it is not among them; begun
+	// is first, fork, exec (in the place of the parent) or child.
+	Parent     *int   `json:"parent"`
+	Begun      string `json:"begun"`
+	ExitStatus *int   `json:"exit_status"`
+	Signal     *int   `json:"signal"`
+}
+
+// unrecorded is a program that processes executed and that left nothing.
+type unrecorded struct {
+	Executable string   `json:"executable"`
+	Reason     *string  `json:"reason"`
+	Processes  int      `json:"processes"`
+	PIDs       []uint64 `json:"pids"`
+	ParentPID  *uint64  `json:"parent_pid"`
 }
 
 type frame struct {
@@ -161,9 +177,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	for _, rec := range p.Recordings {
 		r.Recordings = append(r.Recordings, recordedKeys(rec))
 	}
-	for _, process := range p.Processes {
-		r.Processes = append(r.Processes, processKeys(process))
-	}
+	r.Processes, r.Unrecorded = familyKeys(p)
 	r.Quality = qualityKeys{
 		TruncatedStacks:      p.Quality.TruncatedStacks,
 		TruncatedAllocations: p.Quality.TruncatedCalls,

@@ -5,70 +5,196 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 	"mallow/internal/term"
 )
 
-const processesShown = 8
+const (
+	// Where there are more, brothers that run the same program stand in one line.
+	processesApart = 8
+	branchesShown  = 20
+	deepestIndent  = 12
+)
 
-// program is all processes of one executable.
-type program struct {
-	name      string
-	processes int
-	totals    profile.Totals
+// branch is one process, or some brothers with the same program, in the tree
+// of processes.
+type branch struct {
+	begun     profile.Beginning
+	processes []*profile.Process
+	totals    profile.Totals // of the processes themselves
+	calls     uint64         // with all below
+	children  []*branch
 }
 
-// processes tells which of a family of processes made the allocations.
+// processes shows the tree of processes, and which of them made the
+// allocations.
 func (r *report) processes() {
 	count := len(r.profile.Processes)
-	if count < 2 {
+	unrecorded := r.unrecorded()
+	if count+len(unrecorded) < 2 {
 		return
 	}
 	r.line("")
 	r.line(r.style.dim(r.row(cells{"calls", "share", "bytes", "peak", "live", "temp"}) +
-		fmt.Sprintf("process (%d; the peak above is the sum of theirs)", count)))
-	whole := r.totals().Allocations
-	programs := r.programs()
-	for _, p := range programs[:min(len(programs), processesShown)] {
-		r.line(r.cut(r.row(totalsCells(&p.totals, whole)) + term.Safe(p.name)))
+		fmt.Sprintf("process (%s; the peak above is the sum of theirs)", groupedDigits(count))))
+	tree := &treeWriter{report: r, whole: r.totals().Allocations, left: branchesShown}
+	tree.write(r.roots(), 0)
+	if tree.omitted > 0 {
+		r.line(r.style.dim(r.row(cells{groupedDigits(int(tree.omittedCalls))}) +
+			counted(tree.omitted, "more process", "more processes")))
 	}
-	if more := len(programs) - processesShown; more > 0 {
-		r.line(r.style.dim(r.row(cells{}) + fmt.Sprintf("%d more", more)))
-	}
+	r.unrecordedPrograms(unrecorded)
 }
 
-// programs returns the processes, those with the most allocations first; where
-// there are many, those of one executable together.
-func (r *report) programs() []*program {
-	together := len(r.profile.Processes) > processesShown
-	byName := make(map[string]*program)
-	var programs []*program
+func groupedDigits(n int) string { return count(uint64(n)) }
+
+// roots builds the tree: without recursion, as each process may have begun
+// the next.
+func (r *report) roots() []*branch {
+	together := len(r.profile.Processes) > processesApart
+	var first []*profile.Process
 	for _, process := range r.profile.Processes {
-		name := process.Name()
-		if together {
-			name = process.Image.Executable
+		if process.Parent == nil {
+			first = append(first, process)
 		}
-		p := byName[name]
-		if p == nil {
-			p = &program{name: name}
-			byName[name] = p
-			programs = append(programs, p)
+	}
+	roots := r.branches(first, together)
+	all := slices.Clone(roots)
+	for i := 0; i < len(all); i++ {
+		var children []*profile.Process
+		for _, process := range all[i].processes {
+			children = append(children, process.Children...)
+		}
+		all[i].children = r.branches(children, together)
+		all = append(all, all[i].children...)
+	}
+	for _, b := range slices.Backward(all) {
+		b.calls = b.totals.Allocations
+		for _, child := range b.children {
+			b.calls += child.calls
+		}
+		slices.SortStableFunc(b.children, compareBranches)
+	}
+	slices.SortStableFunc(roots, compareBranches)
+	return roots
+}
+
+func compareBranches(a, b *branch) int { return cmp.Compare(b.calls, a.calls) }
+
+func (r *report) branches(processes []*profile.Process, together bool) []*branch {
+	type key struct {
+		begun      profile.Beginning
+		executable string
+	}
+	byKey := make(map[key]*branch)
+	var branches []*branch
+	for _, process := range processes {
+		k := key{process.Begun, process.Image.Executable}
+		b := byKey[k]
+		if b == nil || !together {
+			b = &branch{begun: process.Begun}
+			byKey[k] = b
+			branches = append(branches, b)
 		}
 		t := process.Totals
 		if !r.options.All {
 			t = process.WithoutLibc()
 		}
-		p.processes++
-		p.totals.Add(&t)
+		b.processes = append(b.processes, process)
+		b.totals.Add(&t)
 	}
-	for _, p := range programs {
-		if together {
-			p.name = fmt.Sprintf("%s, %s", path.Base(p.name), counted(uint64(p.processes), "process", "processes"))
+	return branches
+}
+
+type treeWriter struct {
+	report                *report
+	whole                 uint64
+	left                  int // lines
+	omitted, omittedCalls uint64
+}
+
+func (t *treeWriter) write(branches []*branch, depth int) {
+	for _, b := range branches {
+		if t.left == 0 {
+			t.omitted += uint64(len(b.processes))
+			t.omittedCalls += b.totals.Allocations
+		} else {
+			t.left--
+			t.report.line(t.report.cut(t.report.row(totalsCells(&b.totals, t.whole)) +
+				strings.Repeat("  ", min(depth, deepestIndent)) + b.name()))
+		}
+		t.write(b.children, depth+1)
+	}
+}
+
+// name tells an image that took another's place from a child.
+func (b *branch) name() string {
+	process := b.processes[0]
+	name := process.Name()
+	if len(b.processes) > 1 {
+		name = fmt.Sprintf("%s, %s", path.Base(process.Image.Executable), counted(uint64(len(b.processes)), "process", "processes"))
+	}
+	if b.begun == profile.BegunByExec {
+		name = "=> " + name
+	}
+	for _, note := range b.notes() {
+		name += ", " + note
+	}
+	return term.Safe(name)
+}
+
+func (b *branch) notes() (notes []string) {
+	process := b.processes[0]
+	if exit := process.Exit; exit != nil && len(b.processes) == 1 {
+		if exit.Signal != 0 {
+			notes = append(notes, fmt.Sprintf("signal %d", exit.Signal))
+		} else if exit.Status != 0 {
+			notes = append(notes, fmt.Sprintf("exit %d", exit.Status))
 		}
 	}
-	slices.SortStableFunc(programs, func(a, b *program) int {
-		return cmp.Compare(b.totals.Allocations, a.totals.Allocations)
-	})
+	running := 0
+	for _, p := range b.processes {
+		if p.Image.Running {
+			running++
+		}
+	}
+	switch {
+	case running == 0:
+	case running == len(b.processes):
+		notes = append(notes, "running")
+	default:
+		notes = append(notes, fmt.Sprintf("%d running", running))
+	}
+	if process.Image.Incomplete&recording.IncompleteOwnMalloc != 0 && b.totals.Allocations == 0 {
+		notes = append(notes, "not recorded: it brings a malloc of its own")
+	}
+	return notes
+}
+
+func (r *report) unrecorded() (programs []recording.UnrecordedProgram) {
+	for _, rec := range r.profile.Recordings {
+		if rec.Meta != nil {
+			programs = append(programs, rec.Meta.Unrecorded...)
+		}
+	}
 	return programs
+}
+
+func (r *report) unrecordedPrograms(programs []recording.UnrecordedProgram) {
+	const most = 5
+	for _, program := range programs[:min(most, len(programs))] {
+		name := path.Base(program.Executable)
+		if program.Processes > 1 {
+			name += ", " + counted(uint64(program.Processes), "process", "processes")
+		} else if len(program.PIDs) > 0 {
+			name += fmt.Sprintf(" %d", program.PIDs[0])
+		}
+		r.line(r.cut(r.row(cells{"-", "-", "-", "-", "-", "-"}) + term.Safe(name+", not recorded: "+program.Reason)))
+	}
+	if more := len(programs) - most; more > 0 {
+		r.line(r.style.dim(r.row(cells{}) + fmt.Sprintf("%d more programs, not recorded", more)))
+	}
 }

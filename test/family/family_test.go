@@ -1,0 +1,261 @@
+// Package family holds the tree of processes in a report against families that are known.
+package family
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mallow/test/harness"
+)
+
+func record(t *testing.T, status int, arguments ...string) (harness.Report, string) {
+	t.Helper()
+	result, recording := harness.Record(t, harness.Command{Arguments: arguments})
+	if result.Status != status {
+		t.Fatalf("%s, want status %d\n%s", result.Ending(), status, result.Errors)
+	}
+	return harness.ReadReport(t, recording), recording
+}
+
+func shell(t *testing.T, script string) (harness.Report, string) {
+	t.Helper()
+	return record(t, 0, "/bin/sh", "-c", script)
+}
+
+// lines writes each process as "program<began<parent's program", sorted.
+func lines(report harness.Report) []string {
+	name := func(p harness.Process) string { return filepath.Base(p.Executable) }
+	var all []string
+	for _, p := range report.Processes {
+		line := name(p) + "<" + p.Begun
+		if p.Parent != nil {
+			line += "<" + name(report.Processes[*p.Parent])
+		}
+		all = append(all, line)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func times(n int, line string) []string { return slices.Repeat([]string{line}, n) }
+
+func expect(t *testing.T, report harness.Report, want ...[]string) {
+	t.Helper()
+	all := slices.Concat(want...)
+	slices.Sort(all)
+	if got := lines(report); !slices.Equal(got, all) {
+		t.Errorf("processes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(all, "\n"))
+	}
+}
+
+// shellName is the program behind /bin/sh.
+func shellName(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Base(path)
+}
+
+func TestForks(t *testing.T) {
+	report, _ := record(t, 0, harness.Program(t, "programs/children"))
+	expect(t, report, times(1, "children<first"), times(20, "children<fork<children"))
+}
+
+func TestForksWithinForks(t *testing.T) {
+	report, _ := record(t, 0, harness.Program(t, "programs/grandchildren"))
+	expect(t, report, times(1, "grandchildren<first"), times(7, "grandchildren<fork<grandchildren"))
+	parents := make(map[int]bool)
+	for _, p := range report.Processes {
+		if p.Parent != nil {
+			parents[*p.Parent] = true
+		}
+	}
+	if len(parents) != 7 {
+		t.Errorf("%d of 8 processes are parents, want 7: each is the next one's", len(parents))
+	}
+}
+
+func TestExecInPlace(t *testing.T) {
+	report, _ := record(t, 7, harness.Program(t, "programs/chain"))
+	expect(t, report, times(1, "chain<first"), times(3, "chain<exec<chain"))
+	exits := 0
+	for _, p := range report.Processes {
+		if p.ExitStatus != nil {
+			if exits++; *p.ExitStatus != 7 {
+				t.Errorf("exit status %d, want 7", *p.ExitStatus)
+			}
+		}
+	}
+	if exits != 1 {
+		t.Errorf("%d of the images have an exit status, want the last one alone", exits)
+	}
+}
+
+// vfork with exec, posix_spawn, system and popen.
+func TestSpawned(t *testing.T) {
+	report, _ := record(t, 0, harness.Program(t, "programs/started"))
+	sh := shellName(t)
+	expect(t, report, times(1, "started<first"), times(2, "started<child<started"), times(2, sh+"<child<started"),
+		times(2, "started<exec<"+sh))
+}
+
+// The parent of a daemon is the one that forked it, although that has ended and another has taken its place.
+func TestDaemon(t *testing.T) {
+	recording := filepath.Join(harness.TempDir(t), "run.mallow")
+	done, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done.Close()
+	process := exec.Command(harness.CLI(t), "record", "-o", recording, "--", harness.Program(t, "programs/background"))
+	process.Env = harness.Environment()
+	process.ExtraFiles = []*os.File{held}
+	if err := process.Run(); err != nil {
+		t.Fatal(err)
+	}
+	held.Close()
+	done.SetReadDeadline(time.Now().Add(20 * time.Second))
+	done.Read(make([]byte, 1))
+	expect(t, harness.ReadReport(t, recording), times(1, "background<first"), times(1, "background<fork<background"))
+}
+
+func TestPipeline(t *testing.T) {
+	report, recording := shell(t, "/usr/bin/seq 2000 | /usr/bin/sort -r | /usr/bin/uniq -c | /usr/bin/tail -n 1 >/dev/null; exit 0")
+	sh := shellName(t)
+	for _, program := range []string{"seq", "sort", "uniq", "tail"} {
+		of := func(line string) bool { return strings.HasPrefix(line, program+"<") && strings.HasSuffix(line, "<"+sh) }
+		if n := len(slices.DeleteFunc(lines(report), func(line string) bool { return !of(line) })); n != 1 {
+			t.Errorf("%d processes of %s begun by %s, want 1:\n%s", n, program, sh, strings.Join(lines(report), "\n"))
+		}
+	}
+	// One process of several, by name and by number, has its own figures.
+	for _, p := range report.Processes {
+		if filepath.Base(p.Executable) != "sort" {
+			continue
+		}
+		for _, selector := range []string{"sort", fmt.Sprint(p.PID)} {
+			result := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", "--json", "--process", selector, recording}})
+			if want := fmt.Sprintf(`"totals":{"mallocs":%d,`, p.Totals.Mallocs); selector == "sort" && !strings.Contains(result.Output, want) {
+				t.Errorf("--process %s: %s lacks %s", selector, result.Output[:min(300, len(result.Output))], want)
+			}
+			if result.Status != 0 || strings.Contains(result.Output, "/usr/bin/seq\"") {
+				t.Errorf("--process %s: %s, or another process is in it", selector, result.Ending())
+			}
+		}
+	}
+	result := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", "--process", "nosuch", recording}})
+	if result.Status != 1 || !strings.Contains(result.Errors, "--process nosuch: there is none; there are ") {
+		t.Errorf("--process nosuch: %s, %q", result.Ending(), result.Errors)
+	}
+}
+
+// Three objects and a library by make -j2: each compiler, assembler and linker has its place.
+func TestMake(t *testing.T) {
+	for _, tool := range []string{"make", "gcc", "as", "ld"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	folder := harness.TempDir(t)
+	files := map[string]string{"Makefile": "CC = /usr/bin/gcc\nall: program\nprogram: main.o one.o two.o\n\t$(CC) -o $@ $^\n"}
+	files["main.c"] = "int one(void), two(void);\nint main(void) { return one() + two(); }\n"
+	files["one.c"] = "int one(void) { return 1; }\n"
+	files["two.c"] = "int two(void) { return -1; }\n"
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, recording := record(t, 0, "/usr/bin/make", "-s", "-j2", "-C", folder)
+	count := make(map[string]int)
+	for _, line := range lines(report) {
+		program, _, _ := strings.Cut(line, "<")
+		count[program]++
+	}
+	if count["make"] < 1 || count["cc1"] != 3 {
+		t.Errorf("%d of make, %d of cc1, want 1 and 3: %v", count["make"], count["cc1"], lines(report))
+	}
+	for i, p := range report.Processes {
+		if filepath.Base(p.Executable) == "cc1" && (p.Parent == nil || *p.Parent >= i || report.Processes[*p.Parent].Parent == nil) {
+			t.Errorf("cc1 %d is not two below make", p.PID)
+		}
+	}
+	text := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", recording}}).Output
+	if !strings.Contains(text, "cc1, 3 processes") {
+		t.Errorf("the compilers are not together:\n%s", text)
+	}
+}
+
+// Many short children are neither dropped nor listed one by one.
+func TestManyShortChildren(t *testing.T) {
+	report, recording := shell(t, "i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done")
+	expect(t, report, times(1, shellName(t)+"<first"), times(400, "true<child<"+shellName(t)))
+	text := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", recording}}).Output
+	if n := strings.Count(text, "\n"); n > 60 || !strings.Contains(text, "true, 400 processes") {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+}
+
+func compiled(t *testing.T, name string, flags ...string) string {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip(err)
+	}
+	program := filepath.Join(harness.TempDir(t), strings.TrimSuffix(name, ".c"))
+	source := filepath.Join(harness.Root(), "test", "family", "testdata", name)
+	arguments := append([]string{cc, "-O1", "-fno-builtin", "-o", program, source}, flags...)
+	if result := harness.Run(t, harness.Command{Arguments: arguments}); result.Status != 0 {
+		t.Skip(result.Errors)
+	}
+	return program
+}
+
+func TestUnrecordedChildrenAreNamed(t *testing.T) {
+	for _, test := range []struct{ name, program, script, reason string }{
+		{"static", compiled(t, "quiet.c", "-static"), "%s; exit 0", "linked statically"},
+		{"two of them", compiled(t, "quiet.c", "-static"), "%[1]s & %[1]s; wait", "linked statically"},
+		{"without LD_PRELOAD", compiled(t, "quiet.c"), "env -i %s; exit 0", "LD_PRELOAD"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			report, recording := shell(t, fmt.Sprintf(test.script, test.program))
+			want := 1 + strings.Count(test.script, "&")
+			if len(report.Unrecorded) != 1 || report.Unrecorded[0].Executable != test.program ||
+				report.Unrecorded[0].Processes != want || !strings.Contains(report.Unrecorded[0].Reason, test.reason) {
+				t.Errorf("unrecorded: %+v, want %d of %s, %s", report.Unrecorded, want, test.program, test.reason)
+			}
+			if !report.Quality.Incomplete {
+				t.Error("not said to be incomplete")
+			}
+			text := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", recording}}).Output
+			if !strings.Contains(text, ", not recorded: ") {
+				t.Errorf("no word of it:\n%s", text)
+			}
+		})
+	}
+	t.Run("32-bit", func(t *testing.T) {
+		program := compiled(t, "quiet.c", "-m32")
+		if report, _ := shell(t, program+"; exit 0"); len(report.Unrecorded) != 1 || !strings.Contains(report.Unrecorded[0].Reason, "32-bit") {
+			t.Errorf("unrecorded: %+v", report.Unrecorded)
+		}
+	})
+	t.Run("its own malloc", func(t *testing.T) {
+		report, _ := shell(t, compiled(t, "own_malloc.c", "-rdynamic")+"; exit 0")
+		if !report.Warned("another malloc stands before that of libmallow") || !report.Quality.Incomplete {
+			t.Errorf("incomplete %v, %q", report.Quality.Incomplete, report.Quality.Warnings)
+		}
+	})
+	t.Run("none", func(t *testing.T) {
+		if report, _ := shell(t, "/bin/sleep 0.3; /bin/sleep 0.2 & wait"); len(report.Unrecorded) != 0 || report.Quality.Incomplete {
+			t.Errorf("unrecorded: %+v, incomplete %v", report.Unrecorded, report.Quality.Incomplete)
+		}
+	})
+}
