@@ -7,16 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mallow/internal/callcount"
 	"mallow/internal/doctor"
 	"mallow/internal/launch"
+	"mallow/internal/term"
 )
 
 func newRecordCommand() *cobra.Command {
 	var options launch.RecordOptions
 	var log bool
+	var per []string
 	limit := byteCount(1 << 30)
 	c := &cobra.Command{
-		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--log] [--] PROG ARGS",
+		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--log] [--per FUNCTION] [--] PROG ARGS",
 		Short: "Record every allocation of a program, and report",
 		Long: `record runs PROG with every allocation recorded, in all its processes, and
 then explains them on one screen.
@@ -34,7 +37,7 @@ program is then not started).`,
 			if log || c.Flags().Changed("log-limit") {
 				options.LogLimit = uint64(limit)
 			}
-			return record(args, options, c.ErrOrStderr())
+			return record(args, per, options, c.ErrOrStderr())
 		},
 	}
 	c.Flags().SetInterspersed(false)
@@ -44,17 +47,21 @@ program is then not started).`,
 	c.Flags().Lookup("cpu").NoOptDefVal = "200"
 	c.Flags().BoolVar(&log, "log", false, "also keep every call in order, for mallow log")
 	c.Flags().Var(&limit, "log-limit", "the same, with at most so many bytes of log for each process, K, M and G allowed")
+	c.Flags().StringArrayVar(&per, "per", nil, "count calls of `FUNCTION` of PROG or its libraries as units of work (FUNCTION@FILE: of another file; may be repeated)")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitError{launch.StatusCannotRecord, err} })
 	return c
 }
 
-func record(args []string, options launch.RecordOptions, stderr io.Writer) error {
+func record(args, per []string, options launch.RecordOptions, stderr io.Writer) error {
 	if options.CPUHertz < 0 || options.CPUHertz > launch.MostCPUHertz {
 		return exitError{launch.StatusCannotRecord, fmt.Errorf("--cpu=%d: samples per second of CPU time, 1 to %d", options.CPUHertz, launch.MostCPUHertz)}
 	}
 	command, err := prepared(args, "record")
 	if err == nil {
 		options.Library, err = library()
+	}
+	if err == nil && len(per) > 0 {
+		err = countCalls(command, per, &options)
 	}
 	var r launch.Recorded
 	if err == nil {
@@ -75,6 +82,20 @@ func record(args []string, options launch.RecordOptions, stderr io.Writer) error
 		}
 	}
 	return endLike(r.Result)
+}
+
+// countCalls prepares to count the calls of functions of the program.
+func countCalls(command launch.Command, functions []string, options *launch.RecordOptions) error {
+	path := command.Path
+	if program, err := doctor.Inspect(path); err == nil {
+		path = program.Path // not the script that it runs
+	}
+	counting, err := callcount.Prepare(path, options.Library, command.Env, functions)
+	if err != nil {
+		return &launch.Error{Code: launch.StatusCannotRecord, Err: errors.New(term.Safe(err.Error()))}
+	}
+	options.CountCalls, options.Notes = counting.Setting, counting.Notes
+	return nil
 }
 
 // prepared finds the program of args and makes sure that it can run on

@@ -12,6 +12,8 @@ const (
 	recordName  = "record"
 	cpuName     = "cpu"
 	logName     = "log"
+
+	countCallsName = "count_calls"
 )
 
 // replaced returns env with each of settings (NAME=VALUE) in the place of the
@@ -62,12 +64,15 @@ func Preload(env []string, library string) string {
 // RecordInto returns the setting that makes libmallow record into folder, an
 // absolute path. Other options in env stay.
 func RecordInto(env []string, folder string, o RecordOptions) string {
-	options := append(optionsExcept(env, recordName, cpuName, logName), recordName+"="+escape(folder))
+	options := append(optionsExcept(env, recordName, cpuName, logName, countCallsName), recordName+"="+escape(folder))
 	if o.CPUHertz > 0 {
 		options = append(options, cpuName+"="+strconv.Itoa(o.CPUHertz))
 	}
 	if o.LogLimit > 0 {
 		options = append(options, logName+"="+strconv.FormatUint(o.LogLimit, 10))
+	}
+	if o.CountCalls != "" {
+		options = append(options, countCallsName+"="+escape(o.CountCalls))
 	}
 	return optionsName + "=" + strings.Join(options, ":")
 }
@@ -85,5 +90,5 @@ func optionsExcept(env []string, names ...string) []string {
 
 // escape writes value so that it can stand between colons.
 func escape(value string) string {
-	return strings.NewReplacer("%", "%25", ":", "%3A").Replace(value)
+	return strings.NewReplacer("%", "%25", ":", "%3A", "\n", "%0A").Replace(value)
 }

@@ -25,6 +25,10 @@ type RecordOptions struct {
 	LogLimit    uint64 // keep an ordered log of at most so many bytes a process; 0: none
 	// Refusal says why a program cannot be recorded, "" when it can.
 	Refusal func(path string) string
+	// CountCalls are the functions whose calls count as units, as libmallow
+	// takes them, and Notes what the recording's meta.json has to say of it.
+	CountCalls string
+	Notes      []string
 }
 
 // MostCPUHertz is the most that libmallow takes.
@@ -166,6 +170,7 @@ func (r *Recorded) meta(c Command, o RecordOptions, started time.Time) recording
 		Version: 1, Started: started, Ended: time.Now(),
 		ExitStatus: r.ExitStatus, Signal: int(r.Signal), Mallow: Version,
 		UserSeconds: r.User.Seconds(), SystemSeconds: r.System.Seconds(),
+		Notes: o.Notes,
 	}
 	if !o.NoArguments {
 		m.Command = c.Argv

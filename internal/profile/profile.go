@@ -204,6 +204,9 @@ func (p *Profile) describeQuality() {
 	for _, rec := range p.Recordings {
 		q.Incomplete = q.Incomplete || rec.Unrecorded > 0 || rec.Meta != nil && len(rec.Meta.Unrecorded) > 0
 		q.Warnings = append(q.Warnings, rec.Warnings...)
+		if rec.Meta != nil {
+			q.Warnings = append(q.Warnings, rec.Meta.Notes...)
+		}
 	}
 	for _, process := range p.Processes {
 		im := process.Image

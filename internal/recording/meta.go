@@ -21,6 +21,7 @@ type Meta struct {
 	Mallow        string    `json:"mallow"`
 	UserSeconds   float64   `json:"user_seconds"`
 	SystemSeconds float64   `json:"system_seconds"`
+	Notes         []string  `json:"notes,omitempty"` // what the recording does not hold, as asked for
 
 	Unrecorded []UnrecordedProgram `json:"unrecorded,omitempty"`
 }

@@ -14,6 +14,8 @@ struct Path {
   bool set() const { return text[0] != '\0'; }
 };
 
+struct Text : Path {};
+
 // A number of bytes, which may end with K, M or G for a multiple of 1024.
 struct Bytes {
   uint64_t value = 0;

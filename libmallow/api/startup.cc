@@ -22,7 +22,9 @@ constinit std::atomic<uintptr_t> g_starter{0};
 void StartRecorder(const Options& options) {
   heap::Configure(record::kSideRecordBytes, true);
   record::KeepLog(options.log.value);
-  record::Start(options.record.text);
+  if (record::Start(options.record.text) && options.count_calls.set()) {
+    record::CountCalls(options.count_calls.text);
+  }
 }
 
 void ApplyReleaseOptions(const Options& options) {

@@ -76,6 +76,16 @@ bool MovePages(void* from, void* to, size_t bytes) {
   return false;
 }
 
+bool OpenCode(void* p, size_t bytes) {
+  return SystemCall(SYS_mprotect, reinterpret_cast<long>(p), static_cast<long>(bytes),
+                    PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
+}
+
+bool ProtectCode(void* p, size_t bytes) {
+  return SystemCall(SYS_mprotect, reinterpret_cast<long>(p), static_cast<long>(bytes),
+                    PROT_READ | PROT_EXEC) == 0;
+}
+
 size_t ResidentBytes(const void* p, size_t bytes) {
   unsigned char in_memory[512];
   const size_t page = PageSize();

@@ -30,6 +30,11 @@ void* MapSparse(size_t bytes);
 bool Unmap(void* p, size_t bytes);
 bool Release(void* p, size_t bytes);
 
+// Lets code be changed, and executed while it is: false where the system forbids it, and nothing has changed then.
+bool OpenCode(void* p, size_t bytes);
+// To be read and executed only. False: the pages are as they were.
+bool ProtectCode(void* p, size_t bytes);
+
 // Moves the pages [from, from + bytes) onto [to, to + bytes), which was just mapped; the old addresses stay
 // mapped and read as zero. False: nothing was moved, and [to, to + bytes) is no longer the caller's. (The system may
 // unmap it before it fails, and another thread may map there since.)

@@ -41,6 +41,7 @@ void EndRegion() { Absent(); }
 void EndRegionsTo(uint32_t) { Absent(); }
 void CountUnit(const char*, uint64_t) { Absent(); }
 void NoteOwnMalloc() {}
+void CountCalls(const char*) { Absent(); }
 bool TryBeforeFork() { return true; }
 void AfterFork(bool) {}
 void SampleCpu(uint64_t) {}

@@ -62,7 +62,7 @@ void EndRegionsTo(uint32_t depth) {
 void CountUnit(const char* name, uint64_t amount) {
   g_process.Current();  // a fork child opens its file first
   if (!g_recording) return;
-  UnitItem* unit = g_process.units().Find(name);
+  UnitItem* unit = g_process.units().Find(name, UnitSource::kProgram);
   if (MALLOW_UNLIKELY(unit == nullptr)) {
     if (const Inside inside; inside) unit = g_process.units().Add(name, UnitSource::kProgram);
     if (unit == nullptr) return Lost();

@@ -10,6 +10,7 @@
 #include "os/file.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "record/call_counter.h"
 #include "record/counting.h"
 #include "record/cpu_sampler.h"
 #include "record/event_log.h"
@@ -294,6 +295,7 @@ void Process::ContinueInChild() {
   ThreadRecorder* own = t_recorder;
   t_recorder = nullptr;
   if (IsRecorder(own)) Adopt(own);
+  CountCallsIn(&units_);
   MappedFile::Unmap(parent);
 }
 
@@ -320,6 +322,7 @@ bool Process::HoldsLock() {
 }
 
 void KeepLog(uint64_t limit_bytes) { g_event_log.SetLimit(limit_bytes); }
+void CountCalls(const char* functions) { CountCallsOf(functions, &g_process.units()); }
 
 bool TryBeforeFork() { return g_process.TryLockAll(); }
 void AfterFork(bool child) { g_process.UnlockAll(child); }

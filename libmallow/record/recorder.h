@@ -51,6 +51,8 @@ uint32_t BeginRegion(const char* name);  // returns how many regions the thread 
 void EndRegion();
 void EndRegionsTo(uint32_t depth);
 void CountUnit(const char* name, uint64_t amount);
+// After Start, before there are other threads: counts the calls of functions as units (call_counter.h).
+void CountCalls(const char* functions);
 
 // The program brings a malloc of its own: the recording lacks what that one serves.
 void NoteOwnMalloc();

@@ -146,7 +146,7 @@ TEST_F(RegionTest, LongNamesAreCut) {
   BeginRegion((name.substr(0, 120) + "y").c_str());
   EXPECT_EQ(innermost(), region);
   CountUnit(name.c_str(), 1);
-  EXPECT_EQ(g_process.units().Find(name.c_str())->name_bytes, 224u);
+  EXPECT_EQ(g_process.units().Find(name.c_str(), UnitSource::kProgram)->name_bytes, 224u);
 }
 
 TEST_F(RegionTest, AThreadEndsItsRegions) {
@@ -183,7 +183,8 @@ TEST_F(RegionTest, ThreadsFindTheSameRegionsAndUnits) {
   for (std::thread& thread : threads) thread.join();
   for (int i = 1; i < kThreads; ++i) EXPECT_EQ(found[i], found[0]);
   for (int n = 0; n < kNames; ++n) {
-    const UnitItem* unit = g_process.units().Find(("shared " + std::to_string(n)).c_str());
+    const UnitItem* unit =
+        g_process.units().Find(("shared " + std::to_string(n)).c_str(), UnitSource::kProgram);
     ASSERT_NE(unit, nullptr);
     EXPECT_EQ(unit->amount, uint64_t{3} * kThreads * kTimes);
     EXPECT_EQ(unit->calls, uint64_t{1} * kThreads * kTimes);

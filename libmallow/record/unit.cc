@@ -12,24 +12,26 @@ void UnitTable::StartIn(MappedFile* file) {
   for (std::atomic<UnitItem*>& slot : slots_) slot.store(nullptr, std::memory_order_relaxed);
 }
 
-UnitItem* UnitTable::Search(const char* name, size_t bytes, uint32_t* slot) const {
+UnitItem* UnitTable::Search(const char* name, size_t bytes, UnitSource source, uint32_t* slot) const {
   for (uint32_t i = HashText(name, bytes);; ++i) {
     *slot = i % kSlots;
     UnitItem* unit = slots_[*slot].load(std::memory_order_acquire);
-    if (unit == nullptr || (unit->name_bytes == bytes && memcmp(unit->name, name, bytes) == 0)) return unit;
+    if (unit == nullptr) return nullptr;
+    if (unit->source == source && unit->name_bytes == bytes && memcmp(unit->name, name, bytes) == 0)
+      return unit;
   }
 }
 
-UnitItem* UnitTable::Find(const char* name) const {
+UnitItem* UnitTable::Find(const char* name, UnitSource source) const {
   uint32_t slot;
-  return Search(name, strnlen(name, sizeof(UnitItem::name)), &slot);
+  return Search(name, strnlen(name, sizeof(UnitItem::name)), source, &slot);
 }
 
 UnitItem* UnitTable::Add(const char* name, UnitSource source) {
   SpinlockHolder holder(lock_);
   const size_t bytes = strnlen(name, sizeof(UnitItem::name));
   uint32_t slot;
-  if (UnitItem* found = Search(name, bytes, &slot)) return found;
+  if (UnitItem* found = Search(name, bytes, source, &slot)) return found;
   const uint64_t item = file_->Used(Section::kUnits);
   if (item >= kMost || !file_->Grow(Section::kUnits, item + 1, kUnitsFull)) {
     file_->header()->incomplete |= kUnitsFull;

@@ -21,8 +21,8 @@ class UnitTable {
   void StartIn(MappedFile* file);
   Spinlock& lock() { return lock_; }
 
-  // Null: there is none of that name yet.
-  UnitItem* Find(const char* name) const;
+  // Null: there is none yet.
+  UnitItem* Find(const char* name, UnitSource source) const;
   // Null: there is no room.
   UnitItem* Add(const char* name, UnitSource source);
 
@@ -30,7 +30,7 @@ class UnitTable {
   static constexpr uint32_t kMost = 256;
   static constexpr uint32_t kSlots = 2 * kMost;
 
-  UnitItem* Search(const char* name, size_t bytes, uint32_t* slot) const;
+  UnitItem* Search(const char* name, size_t bytes, UnitSource source, uint32_t* slot) const;
 
   MappedFile* file_ = nullptr;
   std::atomic<UnitItem*> slots_[kSlots] = {};

@@ -18,7 +18,7 @@ func compiled(t testing.TB, compiler string, flags ...string) string {
 	program := filepath.Join(harness.TempDir(t), "program")
 	arguments := []string{compiler, "-g", "-fno-builtin", "-I" + filepath.Join(harness.Root(), "include"), "-o", program}
 	for _, flag := range flags {
-		if strings.Contains(flag, ".c") {
+		if strings.HasSuffix(flag, ".c") || strings.HasSuffix(flag, ".cc") {
 			flag = filepath.Join(harness.Root(), "test", "units", "testdata", flag)
 		}
 		arguments = append(arguments, flag)

@@ -93,6 +93,7 @@ var goLayers = map[string]goPackage{
 	"term":      {nil, "what a terminal can do concerns no recording"},
 	"eventlog":  {flow[:1], "a log is events in order; who called is looked up by those who print it"},
 	"report":    {append(slices.Clone(flow), "live", "eventlog", "term"), "a report writes what the others found and starts nothing"},
+	"callcount": {flow[:2], "how a function's calls are counted depends on its code alone"},
 	"running":   {nil, "what a process has mapped concerns nobody's figures"},
 	"launch":    {[]string{"recording", "eventlog"}, "starting programs needs only to complete the recordings that they leave"},
 	"doctor":    {[]string{"launch"}, "the doctor looks at programs, not at recordings"},

@@ -71,12 +71,11 @@ func (r *report) perUnit(u *profile.Unit) string {
 		fmt.Sprintf(", %[2]s (%[1]s of them)", count(u.Count), size(uint64(float64(bytes)/float64(u.Count)+0.5)))
 }
 
-// ratio writes a quotient with three digits, and nothing that is not one as
-// "1.00".
+// ratio writes a quotient with three digits.
 func ratio(part, whole uint64, one, many string) string {
 	q := float64(part) / float64(whole)
 	switch {
-	case part == whole:
+	case q >= 0.995 && q < 1.005:
 		return "1.00 " + one
 	case q >= 99.95:
 		return count(uint64(q+0.5)) + " " + many

@@ -1,0 +1,160 @@
+package units
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+// calls says how often calls.cc calls its functions.
+var calls = map[string]uint64{
+	"early_exit": 150, "word_of_memory": 25, "recursive": 10, "many": 5, "called_back": 30, "throws": 20, "jumps": 7, "handler": 6,
+	"in_thread": 40000, "in_child": 9, "short_jump": 10, "backward": 10, "keeps_all": 10, "marked": 10,
+	"in_library": 1, "hidden": 60,
+	"server::Request::serve": 23, "server::twice": 27,
+}
+
+func perFlags() []string {
+	var flags []string
+	for name := range calls {
+		flags = append(flags, "--per", name)
+	}
+	return flags
+}
+
+func recordPer(t testing.TB, program string, flags []string, arguments ...string) (harness.Result, string) {
+	t.Helper()
+	recording := filepath.Join(harness.TempDir(t), "run.mallow")
+	command := append([]string{harness.CLI(t), "record", "-o", recording}, flags...)
+	return harness.Run(t, harness.Command{Arguments: append(append(command, "--", program), arguments...)}), recording
+}
+
+func callsProgram(t testing.TB, flags ...string) string {
+	t.Helper()
+	library := compiled(t, "gcc", "-O1", "-shared", "-fPIC", "calls_library.c")
+	return compiled(t, "g++", append(flags, "calls.cc", library)...)
+}
+
+func TestCallsOfFunctions(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"position independent":       {"-O1", "-fpie", "-pie"},
+		"at a fixed address":         {"-O1", "-fno-pie", "-no-pie"},
+		"not optimized":              {"-O0"},
+		"optimized":                  {"-O2"},
+		"with marked branch targets": {"-O2", "-fcf-protection=full"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := callsProgram(t, flags...)
+			for _, argument := range []string{"", "kill"} {
+				result, recording := recordPer(t, program, perFlags(), argument)
+				if argument == "" && (result.Status != 0 || result.Output != "done\n") || argument != "" && result.Signal != syscall.SIGKILL {
+					t.Fatalf("%s: %s%s", result.Ending(), result.Output, result.Errors)
+				}
+				report := harness.ReadReport(t, recording)
+				for function, want := range calls {
+					unit := report.Unit(function)
+					if unit.Count != want || !unit.Function {
+						t.Errorf("%s: %+v, want %d", function, unit, want)
+					}
+				}
+				if report.Quality.TruncatedStacks != 0 {
+					t.Errorf("%+v", report.Quality)
+				}
+			}
+		})
+	}
+}
+
+// Of several functions of a name one can be meant, and none counts twice.
+func TestOverloadedFunctions(t *testing.T) {
+	program := callsProgram(t, "-O2")
+	_, recording := recordPer(t, program, []string{"--per", "server::Request::serve(int)", "--per", "double server::twice<double>(double)"})
+	report := harness.ReadReport(t, recording)
+	if one, two := report.Unit("server::Request::serve(int)").Count, report.Unit("double server::twice<double>(double)").Count; one != 11 || two != 14 {
+		t.Errorf("%d and %d calls", one, two)
+	}
+	result, _ := recordPer(t, program, []string{"--per", "server::twice", "--per", "double server::twice<double>(double)"})
+	if result.Status != 125 || !strings.Contains(result.Errors, "they count as calls of server::twice already") {
+		t.Errorf("%s: %s", result.Ending(), result.Errors)
+	}
+}
+
+// What is counted from outside is what the program counts itself.
+func TestCallsOfARealProgram(t *testing.T) {
+	recording := filepath.Join(harness.TempDir(t), "run.mallow")
+	script := `for i in {1..200}; do f() { x="$x$i"; }; f; done; echo done`
+	result := harness.Run(t, harness.Command{Arguments: []string{
+		harness.CLI(t), "record", "-o", recording, "--per", "xmalloc", "--per", "execute_command_internal", "--", "/bin/bash", "-c", script}})
+	if result.Output != "done\n" {
+		t.Fatalf("%s: %s", result.Ending(), result.Errors)
+	}
+	report := harness.ReadReport(t, recording, "--stacks", "0")
+	var allocations uint64
+	for _, site := range report.Sites {
+		for _, stack := range site.Stacks {
+			if stack.Frames[0].Function == "xmalloc" {
+				allocations += stack.Allocations
+			}
+		}
+	}
+	if count := report.Unit("xmalloc").Count; count != allocations || count == 0 {
+		t.Errorf("%d calls of xmalloc, which made %d allocations", count, allocations)
+	}
+	if count := report.Unit("execute_command_internal").Count; count < 400 {
+		t.Errorf("%d commands", count)
+	}
+}
+
+func TestRefusedFunctions(t *testing.T) {
+	program := compiled(t, "gcc", "-O2", "refused.c")
+	for function, why := range map[string]string{
+		"tiny":          "calls of tiny cannot be counted: it is too short",
+		"loop":          "calls of loop cannot be counted: a loop begins with its first instruction",
+		"calls":         "calls of calls cannot be counted: it calls another function",
+		"sizeless":      "the symbol table does not say how long it is",
+		"chosen":        "chosen when the program runs",
+		"inlined":       "inlined has no code of its own",
+		"nothing":       "there is no function nothing in program or its libraries",
+		"main@/bin/nil": "no such file",
+		"main@":         "is no name of a function",
+		"malloc":        "malloc is libmallow's own",
+	} {
+		result, recording := recordPer(t, program, []string{"--per", function})
+		if result.Status != 125 || !strings.Contains(result.Errors, why) || strings.Count(result.Errors, "\n") != 1 || result.Output != "" {
+			t.Errorf("%s: %s: %q%q", function, result.Ending(), result.Errors, result.Output)
+		}
+		if matches, _ := filepath.Glob(recording); len(matches) > 0 {
+			t.Errorf("%s: left %v", function, matches)
+		}
+	}
+}
+
+// Calls that are not seen are said.
+func TestCallsThatAreNotSeen(t *testing.T) {
+	program := compiled(t, "gcc", "-O2", "-x", "c", "refused.c", "-Dnoinline=always_inline")
+	result, _ := recordPer(t, program, []string{"--per", "partly"})
+	if !strings.Contains(result.Errors, "without those that the compiler has inlined, in 1 place") {
+		t.Errorf("%s", result.Errors)
+	}
+	host := compiled(t, "gcc", "-O2", "host.c")
+	plugin := compiled(t, "gcc", "-O2", "-shared", "-fPIC", "plugin.c")
+	result, _ = recordPer(t, host, []string{"--per", "plugin@" + plugin}, plugin)
+	if result.Output != "done\n" || !strings.Contains(result.Errors, "calls of plugin are not counted: its module was not loaded when the program started") {
+		t.Errorf("%s", result.Errors)
+	}
+}
+
+// Of a script, the function is that of its interpreter; another program that it starts is named.
+func TestCallsInAChildProgram(t *testing.T) {
+	program := callsProgram(t, "-O1")
+	result, recording := recordPer(t, "/bin/sh", []string{"--per", "early_exit@" + program}, "-c", program+"; "+program)
+	if result.Output != "done\ndone\n" {
+		t.Fatalf("%s: %s%s", result.Ending(), result.Output, result.Errors)
+	}
+	if count := harness.ReadReport(t, recording).Unit("early_exit").Count; count != 300 {
+		t.Errorf("%d calls", count)
+	}
+}
