@@ -44,7 +44,7 @@ func TestOptionsOnTheirPage(t *testing.T) {
 				t.Errorf("options.def calls %s the default of %s, which is %d", inWords, name, number)
 			}
 		}
-		unit := map[string]string{"Path": "folder", "Bytes": "bytes", "Milliseconds": "milliseconds", "Hertz": "per second"}[kind]
+		unit := map[string]string{"Path": "folder", "Bytes": "bytes", "Milliseconds": "milliseconds", "Hertz": "per second", "Text": "lines"}[kind]
 		if row := "| `" + name + "` | " + unit + " | " + inWords + " | " + help + " |\n"; !strings.Contains(page, row) {
 			t.Errorf("docs/manual/malloc.md does not have this row of options.def:\n%s", row)
 		}
