@@ -52,6 +52,7 @@ type decoder struct {
 	short    bool // 67: addresses of 32 bits
 	wide     bool // REX.W
 	extended bool // VEX or EVEX
+	unclear  bool // processors disagree on it
 	in       instruction
 }
 
@@ -65,7 +66,7 @@ func decode(code []byte) (in instruction, ok bool) {
 			in, ok = instruction{}, false
 		}
 	}()
-	if ok = d.instruction(); !ok || d.at > len(d.code) {
+	if ok = d.instruction(); !ok || d.unclear || d.at > len(d.code) {
 		return instruction{}, false
 	}
 	d.in.length = d.at
@@ -188,6 +189,7 @@ func (d *decoder) modRM() (group byte) {
 
 func (d *decoder) relative(bytes int, f flow) {
 	d.in.flow, d.in.jump, d.in.jumpBytes = f, d.at, bytes
+	d.unclear = d.narrow && !d.wide // AMD's read a displacement of 2 bytes
 	d.skip(bytes)
 }
 
