@@ -65,6 +65,10 @@ void* MapSparse(size_t bytes) {
   return p;
 }
 
+void WantHugePages(void* p, size_t bytes) {
+  SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_HUGEPAGE);
+}
+
 bool Unmap(void* p, size_t bytes) { return Current().unmap(p, bytes); }
 
 bool Release(void* p, size_t bytes) { return Current().release(p, bytes); }

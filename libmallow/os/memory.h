@@ -27,6 +27,8 @@ void* Map(void* hint, size_t bytes);
 // Zeros for a long array of which little will be written; that little has to be allowed first (AllowWriting). Never in
 // huge pages, which would make much of it resident.
 void* MapSparse(size_t bytes);
+// A wish: the kernel may have no huge pages, or none free.
+void WantHugePages(void* p, size_t bytes);
 bool Unmap(void* p, size_t bytes);
 bool Release(void* p, size_t bytes);
 

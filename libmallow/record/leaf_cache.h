@@ -23,6 +23,13 @@
 
 namespace mallow::record {
 
+// What the client last made of a node: its business, kept beside the node so that it costs no further cache line. All zero
+// at first.
+struct NodeMemo {
+  uint32_t key;
+  uint32_t value;
+};
+
 struct alignas(kCacheLineBytes) LeafEntry {
   // All words lie in one range of the stack, so their places are kept as distances from sp. A cache line holds five.
   struct alignas(kCacheLineBytes) Words {
@@ -44,6 +51,7 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uint32_t frames_verified;  // by a hit
   uint8_t group_count;
   bool need_bp;
+  NodeMemo memo;
   Words words
       [kGroups];  // in the order in which the unwind reads them; a last group that is not full repeats its first
 

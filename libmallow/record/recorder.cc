@@ -55,17 +55,18 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
     function = thread.wrapped;
     caller = &thread.wrapped_caller;
   }
-  const NodeId node = thread.stack_cache.Capture(*caller, g_process.node_table(), &thread.shard->captures);
-  if (MALLOW_UNLIKELY(node == kRoot)) return kNoStack;
+  const Captured captured =
+      thread.stack_cache.CaptureWithMemo(*caller, g_process.node_table(), &thread.shard->captures);
+  if (MALLOW_UNLIKELY(captured.node == kRoot)) return kNoStack;
   const RegionId region = thread.regions.innermost();
   const uint32_t context = region << 8 | static_cast<uint32_t>(function);
-  ThreadRecorder::StackSlot& slot = thread.stack_slots[(node ^ context << 4) % ThreadRecorder::kStackSlots];
-  if (MALLOW_LIKELY(slot.caller == node && slot.context == context)) return slot.stack;
-  StackId stack = g_process.stacks().FindStack(node, function, region);
+  if (MALLOW_LIKELY(captured.memo != nullptr && captured.memo->key == context)) return captured.memo->value;
+  StackId stack = g_process.stacks().FindStack(captured.node, function, region);
   if (stack == kNoStack) {
-    stack = g_process.stacks().AddStack(node, function, g_process.modules().IsLibc(caller->pc - 1), region);
+    const bool from_libc = g_process.modules().IsLibc(caller->pc - 1);
+    stack = g_process.stacks().AddStack(captured.node, function, from_libc, region);
   }
-  if (stack != kNoStack) slot = {node, context, stack};
+  if (captured.memo != nullptr && stack != kNoStack) *captured.memo = {context, stack};
   return stack;
 }
 

@@ -53,6 +53,13 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, 
   return true;
 }
 
+NodeId ChildOf(NodeId parent, uint64_t key_and_module, const NodeTable& table) {
+  const FrameKey key = key_and_module & kFrameKeyMask;
+  const uint64_t tag = key & kInterrupted ? kTagSignalFrame : kTagReturnAddress;
+  const auto module = static_cast<uint32_t>(key_and_module >> kFrameKeyBits);
+  return table.child(table.self, parent, tag << 56 | PcOf(key), module);
+}
+
 bool UsesBp(RuleKind kind) {
   return kind == RuleKind::kFromBp || kind == RuleKind::kRealigned || kind == RuleKind::kInterpreted;
 }
@@ -76,23 +83,23 @@ bool InOwnText(uintptr_t pc) { return pc - g_own_text_start < g_own_text_bytes; 
 
 // --- One capture ------------------------------------------------------------------------------
 
-MALLOW_ALWAYS_INLINE NodeId CaptureContext::Capture(const Registers& registers, const NodeTable& table,
-                                                    CaptureStatistics* statistics) {
+MALLOW_ALWAYS_INLINE Captured CaptureContext::Capture(const Registers& registers, const NodeTable& table,
+                                                      CaptureStatistics* statistics) {
   const uint64_t generation = ModuleGeneration();
   if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
   memory_.Begin(registers.sp);
   ++statistics->captures;
-  const LeafEntry* leaf = FindLeaf(registers);
+  LeafEntry* const leaf = FindLeaf(registers);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return CaptureByWalk(registers, table, statistics);
   ++statistics->reused;
   statistics->frames_verified += leaf->frames_verified;
   if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
-  return leaf->node;
+  return {leaf->node, &leaf->memo};
 }
 
-MALLOW_NOINLINE NodeId CaptureContext::CaptureByWalk(const Registers& registers, const NodeTable& table,
-                                                     CaptureStatistics* statistics) {
+MALLOW_NOINLINE Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTable& table,
+                                                       CaptureStatistics* statistics) {
   walked_.Truncate(0);
   interpreted_words_.Truncate(0);
   candidates_ = frames_.size();
@@ -100,22 +107,23 @@ MALLOW_NOINLINE NodeId CaptureContext::CaptureByWalk(const Registers& registers,
   outside_objects_ = false;
 
   const End end = Walk({registers.pc, registers.sp, registers.bp}, table);
-  if (MALLOW_UNLIKELY(end == End::kUnknownRegister)) return CaptureInterpreted(registers, table, statistics);
+  if (MALLOW_UNLIKELY(end == End::kUnknownRegister)) {
+    return {CaptureInterpreted(registers, table, statistics), nullptr};
+  }
   statistics->frames_walked += walked_.size();
   if (end == End::kJoined) {
     statistics->frames_verified += joined_ + 1;
     if (walked_.size() == 0) ++statistics->reused;
   }
   const NodeId node = Remember(end, table);
-  if (end == End::kJoined && walked_.size() != 0) RememberLeaf(node);
+  NodeMemo* const memo = end == End::kJoined && walked_.size() != 0 ? RememberLeaf(node) : nullptr;
   if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
   if (MALLOW_UNLIKELY(walked_.size() > kLargeWalk)) walked_.Unmap();
-  return node;
+  return {node, memo};
 }
 
 void CaptureContext::Flush(uint64_t generation) {
   rules_.Clear();
-  children_.Clear();
   leaves_.Clear();
   ForgetLastStack();
   generation_ = generation;
@@ -185,12 +193,11 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
 }
 
 // The entry that leads from `registers` to a frame of the last stack, with everything compared; null if there is none.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry* CaptureContext::FindLeaf(
-    const Registers& registers) {
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::FindLeaf(const Registers& registers) {
   if (MALLOW_UNLIKELY(!leaves_.ready())) return nullptr;
   size_t hash = LeafCache::First(registers.pc, registers.sp);
   for (unsigned hop = 0; hop < LeafCache::kMostHops; ++hop) {
-    const LeafEntry& leaf = leaves_.At(hash);
+    LeafEntry& leaf = leaves_.At(hash);
     if (!leaf.BeginsAt(registers.pc, registers.sp) || leaf.home != memory_.home()) return nullptr;
     if (leaf.need_bp && leaf.bp != registers.bp && kMutant != Mutant::kLeafBpNotCompared) return nullptr;
     if (MALLOW_LIKELY(IsUnchanged(leaf, &hash))) return JoinsLastStack(leaf) ? &leaf : nullptr;
@@ -359,7 +366,7 @@ NodeId CaptureContext::TruncatedPath(Truncation why, const NodeTable& table) {
 NodeId CaptureContext::NodesOfWalk(NodeId base, const NodeTable& table) {
   NodeId node = base;
   for (size_t i = walked_.size(); i-- != 0;) {
-    node = children_.Child(node, walked_[i].key_and_module, table);
+    node = ChildOf(node, walked_[i].key_and_module, table);
     if (node == kRoot) return TruncatedPath(Truncation::kNoRoom, table);
   }
   return node;
@@ -403,7 +410,7 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
       RememberWords(frame, caller, need_bp);
       need_bp = UsesBp(frame.rule.kind) || (!frame.rule.saves_bp() && need_bp);
     }
-    node = children_.Child(node, frame.key_and_module, table);
+    node = ChildOf(node, frame.key_and_module, table);
     if (MALLOW_UNLIKELY(node == kRoot)) {
       ForgetLastStack();
       return TruncatedPath(Truncation::kNoRoom, table);
@@ -446,16 +453,17 @@ MALLOW_ALWAYS_INLINE void CaptureContext::RememberWords(const WalkedFrame& frame
 }
 
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
-void CaptureContext::RememberLeaf(NodeId node) {
-  if (frames_.size() == 0 || plain_home_ != memory_.home() || !leaves_.MakeReady()) return;
+NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
+  if (frames_.size() == 0 || plain_home_ != memory_.home() || !leaves_.MakeReady()) return nullptr;
   const Frame& join = frames_[joined_];
   const Frame& innermost = frames_[frames_.size() - 1];
   const size_t count = words_.size() - join.words();
-  if (count > LeafEntry::kMaxWords || (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored)) return;
+  if (count > LeafEntry::kMaxWords || (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored))
+    return nullptr;
   const StackWord* const words = words_.data() + join.words();
   for (size_t i = 0; i < count; ++i) {
     const auto offset = static_cast<intptr_t>(words[i].address - innermost.sp);
-    if (offset != static_cast<int32_t>(offset)) return;
+    if (offset != static_cast<int32_t>(offset)) return nullptr;
   }
   LeafEntry* leaf = SlotForLeaf(innermost);
   leaf->key = innermost.key;
@@ -467,6 +475,7 @@ void CaptureContext::RememberLeaf(NodeId node) {
   leaf->join_node = join.node;
   leaf->join_sp = join.sp;
   leaf->node = node;
+  leaf->memo = {};
   leaf->frames_verified = static_cast<uint32_t>(frames_.size());
   constexpr size_t kGroup = LeafEntry::Words::kCount;
   leaf->group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
@@ -476,6 +485,7 @@ void CaptureContext::RememberLeaf(NodeId node) {
     group.offsets[i % kGroup] = static_cast<int32_t>(word.address - innermost.sp);
     group.values[i % kGroup] = word.value;
   }
+  return &leaf->memo;
 }
 
 // The way that FindLeaf will come, as far as it finds nothing of this start, or this very way. The last slot that it
@@ -591,21 +601,22 @@ void CaptureContext::Unmap() {
   interpreted_words_.Unmap();
 }
 
-NodeId StackCache::Capture(const Registers& registers, const NodeTable& table,
-                           CaptureStatistics* statistics) {
+Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable& table,
+                                     CaptureStatistics* statistics) {
   const int level = depth_;
   if (MALLOW_UNLIKELY(level == kContexts)) {
     ++statistics->captures;
     ++statistics->truncated;
-    return table.child(table.self, kRoot, kTagTruncated << 56 | static_cast<uint64_t>(Truncation::kBusy), 0);
+    return {table.child(table.self, kRoot, kTagTruncated << 56 | static_cast<uint64_t>(Truncation::kBusy), 0),
+            nullptr};
   }
   depth_ = level + 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  const NodeId node = contexts_[level].Capture(registers, table, statistics);
+  const Captured captured = contexts_[level].Capture(registers, table, statistics);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if constexpr (kOracleBuild) CheckAgainstOracle(registers, node);
+  if constexpr (kOracleBuild) CheckAgainstOracle(registers, captured.node);
   depth_ = level;
-  return node;
+  return captured;
 }
 
 void StackCache::Forget() {

@@ -26,7 +26,6 @@
 #pragma once
 
 #include "base/config.h"
-#include "record/child_cache.h"
 #include "record/dwarf_expression.h"
 #include "record/leaf_cache.h"
 #include "record/mapped_array.h"
@@ -36,10 +35,15 @@
 
 namespace mallow::record {
 
+struct Captured {
+  NodeId node;
+  NodeMemo* memo;  // beside that node until the next capture of the thread; null: there is none
+};
+
 // One walk at a time. All zero is the empty state.
 class CaptureContext {
  public:
-  NodeId Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
+  Captured Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
 
   // The next capture starts on another thread's stack.
   void Forget();
@@ -47,7 +51,7 @@ class CaptureContext {
   void Unmap();
 
  private:
-  NodeId CaptureByWalk(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
+  Captured CaptureByWalk(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
 
   // A frame as the walk reaches it.
   struct Cursor {
@@ -88,9 +92,9 @@ class CaptureContext {
 
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
-  const LeafEntry* FindLeaf(const Registers& registers);
+  LeafEntry* FindLeaf(const Registers& registers);
   bool JoinsLastStack(const LeafEntry& leaf);
-  void RememberLeaf(NodeId node);
+  NodeMemo* RememberLeaf(NodeId node);
   LeafEntry* SlotForLeaf(const Frame& start);
   uint32_t FindChanged(uint32_t words);
   uint32_t FindChangedAnywhere(uint32_t words);
@@ -120,7 +124,6 @@ class CaptureContext {
 
   uint64_t generation_ = 0;
   RuleCache rules_;
-  ChildCache children_;
   LeafCache leaves_;
   StackMemory memory_;
 
@@ -155,7 +158,10 @@ class StackCache {
  public:
   // The node of the whole stack of the frame `registers`, innermost frame last. kRoot only if `table` has no
   // room for anything. Costs a few instructions per frame that is unchanged since the last capture.
-  NodeId Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
+  Captured CaptureWithMemo(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
+  NodeId Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics) {
+    return CaptureWithMemo(registers, table, statistics).node;
+  }
 
   // Between two owners: the next one has another stack. Rules are kept.
   void Forget();

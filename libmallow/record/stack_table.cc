@@ -14,14 +14,12 @@ constexpr uint64_t kFirstSlots = 4096;
 
 bool StackTable::Init(MappedFile* file) {
   file_ = file;
-  Index* index = NewIndex(kFirstSlots);
-  if (index == nullptr) return false;
+  if (!nodes_.MakeRoom(kRoot)) return false;
   if (!file->Grow(Section::kNodes, 1, kNodesFull) || !file->Grow(Section::kStacks, 1, kStacksFull))
     return false;
   file->SetUsed(Section::kNodes, 1);   // the root: all zero, as a sparse file is
   file->SetUsed(Section::kStacks, 1);  // "not recorded"
   node_count_ = stack_count_ = 1;
-  index_.store(index, std::memory_order_release);
   return true;
 }
 
@@ -33,63 +31,88 @@ void StackTable::ContinueIn(MappedFile* file) {
   last_vfork_child_ = 0;
 }
 
+NodeId StackTable::FindFurther(NodeId parent, uint64_t key) const {
+  Index* index = further_.load(std::memory_order_acquire);
+  if (index == nullptr) return kRoot;
+  for (uint64_t i = Hash(parent, key);; i++) {
+    const Slot& slot = index->slots()[i & index->mask];
+    const NodeId child = slot.child.load(std::memory_order_acquire);
+    if (child == kRoot || (slot.key == key && slot.parent == parent)) return child;
+  }
+}
+
 NodeId StackTable::Insert(NodeId parent, uint64_t frame, uint32_t module) {
   SpinlockHolder holder(lock_);
-  NoteVforkChild();
   const uint64_t key = Key(frame, module);
   if (NodeId found = Find(parent, key)) return found;
-  if (!MakeRoom()) return kRoot;
-  const NodeId node = NewNode(parent, frame, module);
-  if (node != kRoot) Put(index_.load(std::memory_order_relaxed), parent, key, node);
-  return node;
+  const NodeId node = NewNode(parent, key, frame, module);
+  return node != kRoot && Publish(parent, key, node) ? node : kRoot;
 }
 
 StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, uint32_t region) {
   SpinlockHolder holder(lock_);
   NoteVforkChild();
+  if (StackId found = FindStack(caller, function, region)) return found;
+  const uint32_t item = stack_count_ - first_stack_;
+  if (!file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
+  const uint32_t id = stack_count_;
   const uint64_t frame = FunctionFrame(function, region);
   const uint64_t key = Key(frame, 0);
-  if (StackId found = Find(caller, key)) return found;
-  const uint32_t item = stack_count_ - first_stack_;
-  if (!MakeRoom() || !file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
-  const uint32_t id = stack_count_;
-  const NodeId node = NewNode(caller, frame, id);
+  const NodeId node = NewNode(caller, key, frame, id);
   if (node == kRoot) return kNoStack;
   file_->Items<uint32_t>(Section::kStacks)[item] = node;
   file_->SetUsed(Section::kStacks, item + 1);
   stack_count_++;
   const StackId stack = id | (from_libc ? kLibcStack : 0);
-  Put(index_.load(std::memory_order_relaxed), caller, key, stack);
-  return stack;
+  nodes_.At(node).first_child.store(stack, std::memory_order_relaxed);
+  return Publish(caller, key, node) ? stack : kNoStack;
 }
 
-NodeId StackTable::NewNode(NodeId parent, uint64_t frame, uint32_t extra) {
+NodeId StackTable::NewNode(NodeId parent, uint64_t key, uint64_t frame, uint32_t extra) {
   const uint32_t item = node_count_ - first_node_;
-  if (!file_->Grow(Section::kNodes, item + 1, kNodesFull)) return kRoot;
+  if (!nodes_.MakeRoom(node_count_) || !file_->Grow(Section::kNodes, item + 1, kNodesFull)) return kRoot;
   file_->Items<Node>(Section::kNodes)[item] = Node{frame, parent, extra};
   file_->SetUsed(Section::kNodes, item + 1);
+  nodes_.At(node_count_).key = key;
   return node_count_++;
 }
 
-// Keeps the index at most half full: linear probing stays short.
-bool StackTable::MakeRoom() {
-  Index* old = index_.load(std::memory_order_relaxed);
-  if (filled_ * 2 <= old->mask) return true;
-  Index* wider = NewIndex((old->mask + 1) * 2);
-  if (wider == nullptr) return filled_ < old->mask - old->mask / 8;
-  for (uint64_t i = 0; i <= old->mask; i++) {
-    const Slot& slot = old->slots()[i];
-    const uint32_t child = slot.child.load(std::memory_order_relaxed);
-    if (child != 0) Put(wider, slot.parent, slot.key, child);
+// False: there is no room among further children. Then the node stays in the recording, where nobody refers to it.
+bool StackTable::Publish(NodeId parent, uint64_t key, NodeId child) {
+  std::atomic<NodeId>& first = nodes_.At(parent).first_child;
+  unsigned siblings = 0;
+  for (NodeId node = first.load(std::memory_order_relaxed); node != kRoot; ++siblings) {
+    node = nodes_.At(node).next_sibling;
   }
-  filled_ /= 2;  // Put counted each of them once more
-  index_.store(wider, std::memory_order_release);
+  if (siblings < kMostSiblings) {
+    nodes_.At(child).next_sibling = first.load(std::memory_order_relaxed);
+    first.store(child, std::memory_order_release);
+    return true;
+  }
+  if (!MakeRoomForFurther()) return false;
+  Put(further_.load(std::memory_order_relaxed), parent, key, child);
   return true;
 }
 
-void StackTable::Put(Index* index, uint32_t parent, uint64_t key, uint32_t child) {
+// Keeps the hash at most half full: linear probing stays short.
+bool StackTable::MakeRoomForFurther() {
+  Index* old = further_.load(std::memory_order_relaxed);
+  if (old != nullptr && filled_ * 2 <= old->mask) return true;
+  Index* wider = NewIndex(old == nullptr ? kFirstSlots : (old->mask + 1) * 2);
+  if (wider == nullptr) return old != nullptr && filled_ < old->mask - old->mask / 8;
+  filled_ = 0;
+  for (uint64_t i = 0; old != nullptr && i <= old->mask; i++) {
+    const Slot& slot = old->slots()[i];
+    const NodeId child = slot.child.load(std::memory_order_relaxed);
+    if (child != kRoot) Put(wider, slot.parent, slot.key, child);
+  }
+  further_.store(wider, std::memory_order_release);
+  return true;
+}
+
+void StackTable::Put(Index* index, NodeId parent, uint64_t key, NodeId child) {
   uint64_t i = Hash(parent, key) & index->mask;
-  while (index->slots()[i].child.load(std::memory_order_relaxed) != 0) i = (i + 1) & index->mask;
+  while (index->slots()[i].child.load(std::memory_order_relaxed) != kRoot) i = (i + 1) & index->mask;
   Slot& slot = index->slots()[i];
   slot.key = key;
   slot.parent = parent;

@@ -1,16 +1,16 @@
 // All stacks of the process as paths in one tree, shared by all threads.
 //
-// The tree itself lies in the recording (section nodes). Here is the index that finds a child: an
-// open-addressing hash from (parent, frame, module) to the child.
+// The tree itself lies in the recording (section nodes). Here is what finds a child: each node's list of its first
+// children (node_array.h), and for those of nodes that have more an open-addressing hash from (parent, frame, module).
 //
 // Invariants
-//  S1  A slot is filled once, under the lock, and its `child` is stored last (release): a reader that sees
-//      a child (acquire) sees the whole slot. Nothing is ever removed.
-//  S2  A node is complete in the recording before its id is published.
-//  S3  When the index grows, a new array replaces the old one, which stays mapped: readers may still be in it.
+//  S1  A node is complete, here and in the recording, before its id is published, which is the last store (release): a
+//      reader that sees an id (acquire) sees the whole node. Nothing is ever removed.
+//  S2  A list that has kMostSiblings children grows no more.
+//  S3  When the hash grows, a new array replaces the old one, which stays mapped: readers may still be in it.
 //      What they miss there they look up again under the lock.
 //
-// Thread safety: Child and Leaf are lock-free on a hit. A miss takes the lock; it never allocates from the heap.
+// Thread safety: Child and FindStack are lock-free on a hit. A miss takes the lock; it never allocates from the heap.
 #pragma once
 
 #include <atomic>
@@ -18,6 +18,7 @@
 
 #include "base/spinlock.h"
 #include "record/image_format.h"
+#include "record/node_array.h"
 #include "record/unwind.h"
 
 namespace mallow::record {
@@ -46,7 +47,8 @@ class StackTable {
   }
   // The stack whose innermost frame is `caller` and that calls `function` within `region`; kNoStack if it is new.
   StackId FindStack(NodeId caller, Function function, uint32_t region = 0) const {
-    return Find(caller, Key(FunctionFrame(function, region), 0));
+    const NodeId node = Find(caller, Key(FunctionFrame(function, region), 0));
+    return node == kRoot ? kNoStack : nodes_.At(node).first_child.load(std::memory_order_acquire);
   }
   // The same, made if it is new; kNoStack when there is no room. `from_libc`: the call is libc's own.
   StackId AddStack(NodeId caller, Function function, bool from_libc, uint32_t region = 0);
@@ -58,7 +60,7 @@ class StackTable {
   struct Slot {
     uint64_t key;
     uint32_t parent;
-    std::atomic<uint32_t> child;  // node id, or for functions the stack id with its origin bit; 0 empty
+    std::atomic<NodeId> child;  // kRoot: empty
   };
   static_assert(sizeof(Slot) == 16);
   struct Index {
@@ -76,31 +78,38 @@ class StackTable {
     uint64_t x = (key ^ (static_cast<uint64_t>(parent) << 32 | parent)) * 0x9e37'79b9'7f4a'7c15;
     return x ^ x >> 29;
   }
-  uint32_t Find(uint32_t parent, uint64_t key) const {
-    Index* index = index_.load(std::memory_order_acquire);
-    for (uint64_t i = Hash(parent, key);; i++) {
-      const Slot& slot = index->slots()[i & index->mask];
-      const uint32_t child = slot.child.load(std::memory_order_acquire);
-      if (child == 0) return 0;
-      if (slot.key == key && slot.parent == parent) return child;
+  // kRoot: none, or none that was published yet.
+  MALLOW_ALWAYS_INLINE NodeId Find(NodeId parent, uint64_t key) const {
+    unsigned siblings = 0;
+    for (NodeId node = nodes_.At(parent).first_child.load(std::memory_order_acquire); node != kRoot;
+         ++siblings) {
+      const NodeArray::Links& links = nodes_.At(node);
+      if (links.key == key) return node;
+      node = links.next_sibling;
     }
+    return MALLOW_LIKELY(siblings < kMostSiblings) ? kRoot : FindFurther(parent, key);
   }
+  NodeId FindFurther(NodeId parent, uint64_t key) const;
 
   static uint64_t FunctionFrame(Function function, uint32_t region) {
     return kTagFunction << 56 | uint64_t{region} << 16 | static_cast<uint64_t>(function);
   }
   NodeId Insert(NodeId parent, uint64_t frame, uint32_t module);
   // The next three: with the lock held.
-  NodeId NewNode(NodeId parent, uint64_t frame, uint32_t extra);
-  bool MakeRoom();
-  void Put(Index* index, uint32_t parent, uint64_t key, uint32_t child);
+  NodeId NewNode(NodeId parent, uint64_t key, uint64_t frame, uint32_t extra);
+  bool Publish(NodeId parent, uint64_t key, NodeId child);
+  bool MakeRoomForFurther();
+  void Put(Index* index, NodeId parent, uint64_t key, NodeId child);
 
   static Index* NewIndex(uint64_t slots);
   void NoteVforkChild();
 
-  std::atomic<Index*> index_{nullptr};
-  uint64_t filled_ = 0;
-  uint32_t node_count_ = 0;  // next id; ids below first_node_ lie in an ancestor's file
+  static constexpr unsigned kMostSiblings = 8;
+
+  NodeArray nodes_;
+  std::atomic<Index*> further_{nullptr};  // null: no node has so many children yet
+  uint64_t filled_ = 0;                   // slots of it
+  uint32_t node_count_ = 0;               // next id; ids below first_node_ lie in an ancestor's file
   uint32_t first_node_ = 0;
   uint32_t stack_count_ = 0;
   uint32_t first_stack_ = 0;

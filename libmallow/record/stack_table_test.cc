@@ -51,6 +51,31 @@ TEST_F(StackTableTest, AgreesWithAMap) {
   EXPECT_EQ(model.size() + 1, file_.Used(Section::kNodes));
 }
 
+TEST_F(StackTableTest, FindsTheChildrenOfANodeThatHasThousands) {
+  const NodeId loop = table_.Child(kRoot, Frame(0x400100), 1);
+  std::vector<NodeId> children;
+  for (uint64_t i = 0; i < 20'000; i++) children.push_back(table_.Child(loop, Frame(0x500000 + i), 1));
+  const StackId stack = table_.AddStack(loop, Function::kMalloc, false);
+  for (uint64_t i = 0; i < children.size(); i++) {
+    ASSERT_EQ(children[i], table_.Child(loop, Frame(0x500000 + i), 1));
+    ASSERT_EQ(loop, NodeAt(children[i]).parent);
+  }
+  EXPECT_EQ(stack, table_.FindStack(loop, Function::kMalloc));
+  EXPECT_EQ(kNoStack, table_.FindStack(loop, Function::kCalloc));
+}
+
+TEST_F(StackTableTest, GoesOnBeyondTheFirstBlockOfNodes) {
+  NodeId node = kRoot;
+  for (int i = 0; i < 300'000; i++)
+    node = table_.Child(node, Frame(0x400000 + static_cast<uint64_t>(i) % 7), 1);
+  const NodeId last = node;
+  node = kRoot;
+  for (int i = 0; i < 300'000; i++)
+    node = table_.Child(node, Frame(0x400000 + static_cast<uint64_t>(i) % 7), 1);
+  EXPECT_EQ(last, node);
+  EXPECT_EQ(300'001u, table_.node_count());
+}
+
 TEST_F(StackTableTest, StacksAreDenseAndBearTheirOrigin) {
   const NodeId caller = table_.Child(kRoot, Frame(0x400100), 1);
   EXPECT_EQ(kNoStack, table_.FindStack(caller, Function::kMalloc));

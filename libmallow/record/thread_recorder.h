@@ -70,15 +70,6 @@ struct ThreadRecorder {
 
   OpenRegions regions;
 
-  // (caller's node, function and region) -> stack, direct-mapped.
-  struct StackSlot {
-    NodeId caller;
-    uint32_t context;
-    StackId stack;
-  };
-  static constexpr size_t kStackSlots = 512;
-  StackSlot stack_slots[kStackSlots];
-
   // Return address -> stack, for free(NULL).
   struct NullSlot {
     uintptr_t pc;
