@@ -64,6 +64,9 @@ bool UsesBp(RuleKind kind) {
   return kind == RuleKind::kFromBp || kind == RuleKind::kRealigned || kind == RuleKind::kInterpreted;
 }
 
+// A frame pointer that leads further than this may lead to where the stack no longer is.
+constexpr uintptr_t kLargeFrame = 16 * 1024;
+
 // After a walk of so many frames its array is given back: the next one may be long in coming.
 constexpr size_t kLargeWalk = 16384;
 
@@ -236,8 +239,8 @@ MALLOW_ALWAYS_INLINE CaptureContext::Advance CaptureContext::Step(const WalkedFr
   const uintptr_t base = rule.kind == RuleKind::kFromSp ? frame.sp : frame.bp;
   const uintptr_t cfa = base + static_cast<uintptr_t>(intptr_t{rule.cfa});
   const uintptr_t bp_slot = cfa + static_cast<uintptr_t>(intptr_t{rule.bp});
-  const bool common = rule.kind <= RuleKind::kFromBp && cfa > frame.sp && cfa % sizeof(uintptr_t) == 0 &&
-                      memory_.InOwnRange(cfa - sizeof(uintptr_t)) &&
+  const bool common = rule.kind <= RuleKind::kFromBp && cfa - frame.sp - 1 < kLargeFrame &&
+                      cfa % sizeof(uintptr_t) == 0 && memory_.InOwnRange(cfa - sizeof(uintptr_t)) &&
                       (!rule.saves_bp() || memory_.InOwnRange(bp_slot));
   if (MALLOW_UNLIKELY(!common)) {
     const Advance advance = StepRare(frame);
@@ -287,6 +290,9 @@ MALLOW_NOINLINE CaptureContext::Advance CaptureContext::StepRare(WalkedFrame fra
       break;
   }
   bp_slot += static_cast<uintptr_t>(intptr_t{rule.bp});
+  if (cfa - frame.sp >= kLargeFrame && !memory_.IsReadableNow(cfa - sizeof(uintptr_t))) {
+    return EndTruncated(Truncation::kDamagedStack);
+  }
   if (!memory_.Read(cfa - sizeof(uintptr_t), &pc) || (rule.saves_bp() && !memory_.Read(bp_slot, &bp))) {
     return EndTruncated(Truncation::kDamagedStack);
   }

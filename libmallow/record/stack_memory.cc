@@ -55,6 +55,14 @@ void StackMemory::SwitchTo(uintptr_t address) {
   ++home_;
 }
 
+bool StackMemory::IsReadableNow(uintptr_t address) {
+  const uintptr_t page = PageOf(address);
+  if (page == asked_page_) return true;
+  if (address >= kAddressLimit || !os::IsReadable(address)) return false;
+  asked_page_ = page;
+  return true;
+}
+
 bool StackMemory::Ask(uintptr_t address) {
   if (address % sizeof(uintptr_t) != 0 || address >= kAddressLimit) return false;
   const uintptr_t page = PageOf(address);

@@ -37,6 +37,9 @@ class StackMemory {
     return true;
   }
 
+  // Asks, whatever was known: a part of a stack that is not in use any more may be gone.
+  bool IsReadableNow(uintptr_t address);
+
   // Changes whenever another range becomes the own one; never 0 after the first Begin.
   uint32_t home() const { return home_; }
 
