@@ -126,9 +126,9 @@ MALLOW_NOINLINE Captured CaptureContext::CaptureByWalk(const Registers& register
 }
 
 void CaptureContext::Flush(uint64_t generation) {
-  rules_.Clear();
-  leaves_.Clear();
-  ForgetLastStack();
+  if (kMutant != Mutant::kRulesOutliveObjects) rules_.Clear();
+  if (kMutant != Mutant::kLeavesOutliveObjects) leaves_.Clear();
+  if (kMutant != Mutant::kLastStackOutlivesObjects) ForgetLastStack();
   generation_ = generation;
 }
 
@@ -150,7 +150,7 @@ MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const Nod
   MakeRule(PcOf(key), key & kInterrupted, &scratch_, &memory_, &source);
   const uint64_t module = source.in_object ? table.module(table.self, &source.found) : 0;
   uncached_rule_ = {key | module << kFrameKeyBits, source.rule};
-  if (source.in_object) {
+  if (source.in_object || kMutant == Mutant::kOutsideRemembered) {
     rules_.Add(uncached_rule_);
   } else {
     outside_objects_ = true;
@@ -220,7 +220,8 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::JoinsLastStack(const LeafEntry& leaf) 
 
 // 1 + index of the innermost of words_[0, words) that changed, 0 if none did.
 MALLOW_ALWAYS_INLINE uint32_t CaptureContext::FindChanged(uint32_t words) {
-  if (MALLOW_LIKELY(plain_home_ == memory_.home())) return FirstChanged(words_.data(), words);
+  if (MALLOW_LIKELY(plain_home_ == memory_.home()) || kMutant == Mutant::kStackBoundsIgnored)
+    return FirstChanged(words_.data(), words);
   return FindChangedAnywhere(words);
 }
 
@@ -290,7 +291,8 @@ MALLOW_NOINLINE CaptureContext::Advance CaptureContext::StepRare(WalkedFrame fra
       break;
   }
   bp_slot += static_cast<uintptr_t>(intptr_t{rule.bp});
-  if (cfa - frame.sp >= kLargeFrame && !memory_.IsReadableNow(cfa - sizeof(uintptr_t))) {
+  if (cfa - frame.sp >= kLargeFrame && kMutant != Mutant::kFarFramesTrusted &&
+      !memory_.IsReadableNow(cfa - sizeof(uintptr_t))) {
     return EndTruncated(Truncation::kDamagedStack);
   }
   if (!memory_.Read(cfa - sizeof(uintptr_t), &pc) || (rule.saves_bp() && !memory_.Read(bp_slot, &bp))) {

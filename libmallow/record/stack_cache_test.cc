@@ -5,6 +5,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -59,6 +60,8 @@ class PathTable {
 
   // Called within Child, as a signal handler would be.
   void (*interruption)() = nullptr;
+  // What objects are called that a rule is made from now.
+  uint32_t module = 1;
 
  private:
   static NodeId Child(void* self, NodeId parent, uint64_t frame, uint32_t module) {
@@ -72,7 +75,7 @@ class PathTable {
     table->parents_[id] = {parent, frame};
     return id;
   }
-  static uint32_t Module(void*, const void*) { return 1; }
+  static uint32_t Module(void* self, const void*) { return static_cast<PathTable*>(self)->module; }
 
   std::map<std::tuple<NodeId, uint64_t, uint32_t>, NodeId> nodes_;
   std::map<NodeId, std::pair<NodeId, uint64_t>> parents_;
@@ -173,6 +176,37 @@ TEST_F(StackCacheTest, ALeafEntryLeadsBackToTheLastStack) {
     EXPECT_EQ(again, first);
   }
   EXPECT_EQ(statistics_.frames_walked, 2u + 1u + 1u + 1u);
+}
+
+// What was known of an object's frames is not, once objects may have been unloaded and others have come to their place,
+// not even below frames of an object that stayed.
+TEST_F(StackCacheTest, NothingOutlivesAnUnloadedObject) {
+  const uintptr_t outer = stack_.low() + 512;
+  stack_.At(outer + 8) = AddressOf(OutermostReturn);
+  stack_.At(outer - 8) = AddressOf(Sp16Return);
+  const auto stayed = [&] { return Capture(AddressOf(Sp16Return), outer, 0); };
+  const auto come = [&] { return Capture(AddressOf(Sp16TwinReturn), outer - 16, 0); };
+  const auto other = [&] { return Capture(AddressOf(Sp24Return), outer - 24, 0); };
+  std::set<NodeId> seen;
+  NodeId outer_node = kRoot;
+  for (uint32_t round = 0; round < 4; ++round) {
+    paths_.module = 1;
+    if (round == 0) outer_node = stayed();
+    EXPECT_EQ(stayed(), outer_node) << "round " << round;
+    paths_.module = 2 + round;
+    const NodeId node = come(), other_node = other();
+    EXPECT_TRUE(seen.insert(node).second) << "of an object that is gone, round " << round;
+    EXPECT_TRUE(seen.insert(other_node).second) << "of an object that is gone, round " << round;
+    EXPECT_EQ(come(), node);
+    EXPECT_EQ(other(), other_node);
+    InvalidateModules();
+  }
+  // The same without a look at the outer frames in between.
+  for (uint32_t round = 0; round < 4; ++round) {
+    paths_.module = 10 + round;
+    EXPECT_TRUE(seen.insert(come()).second) << "of an object that is gone, round " << round;
+    InvalidateModules();
+  }
 }
 
 // The joining frame is the same in node and sp, but its rbp is that of the entry's time, not of the last stack's.

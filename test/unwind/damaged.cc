@@ -49,6 +49,12 @@ void Expect(const char* name, uintptr_t bad) {
   }
 }
 
+// Always at the same place of the stack.
+__attribute__((noinline)) void Visit(uintptr_t frame) {
+  WithBp(frame, Capture);
+  asm volatile("");
+}
+
 }  // namespace
 
 int main() {
@@ -76,8 +82,10 @@ int main() {
         mmap(nullptr, 16 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     const uintptr_t frame = reinterpret_cast<uintptr_t>(stack + 8 * kPage);
     *reinterpret_cast<uintptr_t*>(frame + 8) = reinterpret_cast<uintptr_t>(&Expect) + 1;
-    WithBp(frame, Capture);
-    munmap(stack, 16 * kPage);
+    for (int visit = 0; visit < 2; ++visit) {
+      Visit(frame);
+      if (visit == 0) munmap(stack, 16 * kPage);
+    }
     Expect("stack that is gone", frame);
   }
   // The program's own stack is whole again.
