@@ -15,11 +15,12 @@ import (
 
 func newRecordCommand() *cobra.Command {
 	var options launch.RecordOptions
+	var attach attachOptions
 	var log bool
 	var per []string
 	limit := byteCount(1 << 30)
 	c := &cobra.Command{
-		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--log] [--per FUNCTION] [--] PROG ARGS",
+		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--log] [--per FUNCTION] [--] PROG ARGS | --pid PID [--seconds S | --stop]",
 		Short: "Record every allocation of a program, and report",
 		Long: `record runs PROG with every allocation recorded, in all its processes, and
 then explains them on one screen.
@@ -28,12 +29,18 @@ The program's input, output, signals and exit status are left alone; mallow's
 own words go to stderr. The recording is a folder: PROG.PID.mallow, or the one
 that -o names. It exists and can be reported from while the program runs.
 
+With --pid a program that "mallow run" has started is recorded while it runs, for
+some seconds or until ctrl-C or --stop.
+
 Exit codes: the program's own; killed by a signal, the same signal; 127 PROG
 not found, 126 not executable, 125 mallow failed or cannot record it (the
 program is then not started).`,
 		Example: `  mallow ./server --once request.json
   mallow record -o before.mallow -- sort -n numbers.txt`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if attach.used(c) {
+				return recordRunning(args, options, attach, c.ErrOrStderr())
+			}
 			if log || c.Flags().Changed("log-limit") {
 				options.LogLimit = uint64(limit)
 			}
@@ -48,6 +55,7 @@ program is then not started).`,
 	c.Flags().BoolVar(&log, "log", false, "also keep every call in order, for mallow log")
 	c.Flags().Var(&limit, "log-limit", "the same, with at most so many bytes of log for each process, K, M and G allowed")
 	c.Flags().StringArrayVar(&per, "per", nil, "count calls of `FUNCTION` of PROG or its libraries as units of work (FUNCTION@FILE: of another file; may be repeated)")
+	attach.addTo(c)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitError{launch.StatusCannotRecord, err} })
 	return c
 }
@@ -71,17 +79,23 @@ func record(args, per []string, options launch.RecordOptions, stderr io.Writer) 
 	if err != nil {
 		return notStarted(err)
 	}
-	for _, warning := range r.Warnings {
+	reportRecorded(stderr, r.Folder, r.Warnings)
+	return endLike(r.Result)
+}
+
+// reportRecorded says what became of a recording that has just ended.
+func reportRecorded(stderr io.Writer, folder string, warnings []string) {
+	for _, warning := range warnings {
 		fmt.Fprintf(stderr, "mallow: %s\n", warning)
 	}
-	if r.Folder != "" {
-		o := defaultReportOptions()
-		o.wrote = r.Folder
-		if err := report(stderr, []string{r.Folder}, o); err != nil {
-			fmt.Fprintf(stderr, "mallow: %v\n", err)
-		}
+	if folder == "" {
+		return
 	}
-	return endLike(r.Result)
+	o := defaultReportOptions()
+	o.wrote = folder
+	if err := report(stderr, []string{folder}, o); err != nil {
+		fmt.Fprintf(stderr, "mallow: %v\n", err)
+	}
 }
 
 // countCalls prepares to count the calls of functions of the program.

@@ -19,6 +19,22 @@ const char* mallow_version(void);
 /* 1 while the allocations of this process are being recorded, else 0. */
 int mallow_is_recording(void);
 
+/* Recording, switched by the program itself; `mallow record --pid` does the same from outside. Each returns 0 or an errno
+ * value. Not from signal handlers.
+ *
+ * start: records every call that begins from now on, in all threads, into `folder`, which must exist; a path that is not
+ * absolute is one below the present directory. Blocks that are there already are "from before recording". Costs some
+ * 100 microseconds, and while it lasts every call of malloc and free is recorded. EALREADY: it is being recorded; EIO: the
+ * file could not be made; ENOTSUP: this libmallow has no recorder.
+ * stop: ends it, also when it was begun from outside. EALREADY: it is not being recorded; EINVAL: a
+ * recording with a log, CPU samples or calls counted from outside goes on to the end. Later calls cost what they did
+ * before; recording may begin again, into another folder or the same.
+ * snapshot: writes what was recorded so far into a new file in `folder`, another one, which must exist: a recording of its
+ * own, each figure of some moment during the call. Writes as many bytes as the recording has. */
+int mallow_record_start(const char* folder);
+int mallow_record_stop(void);
+int mallow_record_snapshot(const char* folder);
+
 /* What the heap holds, in bytes unless a name says otherwise. Later versions may add fields at the end.
  *
  * Every byte that was mapped from the system for blocks is in exactly one part:

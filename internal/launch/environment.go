@@ -12,6 +12,7 @@ const (
 	recordName  = "record"
 	cpuName     = "cpu"
 	logName     = "log"
+	controlName = "control"
 
 	countCallsName = "count_calls"
 )
@@ -75,6 +76,19 @@ func RecordInto(env []string, folder string, o RecordOptions) string {
 		options = append(options, countCallsName+"="+escape(o.CountCalls))
 	}
 	return optionsName + "=" + strings.Join(options, ":")
+}
+
+// ControlBy returns the setting by which libmallow can be told later to
+// record: with a control file in folder, an absolute path. It returns "" where
+// env says already what libmallow is to do.
+func ControlBy(env []string, folder string) string {
+	options := optionsExcept(env)
+	for _, option := range options {
+		if name, _, _ := strings.Cut(option, "="); name == recordName || name == controlName {
+			return ""
+		}
+	}
+	return optionsName + "=" + strings.Join(append(options, controlName+"="+escape(folder)), ":")
 }
 
 func optionsExcept(env []string, names ...string) []string {

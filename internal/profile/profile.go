@@ -91,6 +91,8 @@ type Quality struct {
 	TruncatedCalls  uint64 // allocations with such a stack
 	UnplacedCalls   uint64 // allocations without any stack
 	InheritedFrees  uint64 // frees of blocks from before a fork or before recording
+	Joined          uint64 // processes that ran already when recording began
+	BytesBefore     uint64 // usable bytes of the blocks that lived in those then
 	Incomplete      bool
 	PeakErrorBytes  uint64
 	Warnings        []string
@@ -212,6 +214,10 @@ func (p *Profile) describeQuality() {
 		im := process.Image
 		q.Incomplete = q.Incomplete || im.Incomplete != 0 || im.LostCalls > 0
 		q.PeakErrorBytes += im.PeakErrorBytes()
+		if im.Joined && im.Parent == nil {
+			q.Joined++
+			q.BytesBefore += im.BytesBefore
+		}
 		for i := range im.Shards {
 			q.InheritedFrees += im.Shards[i].InheritedFrees
 		}

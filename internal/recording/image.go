@@ -54,19 +54,24 @@ type Header struct {
 	UnrecordedChildren uint64
 	VforkChildren      uint64
 	Log                uint64 // NoLog, LogKept or LogRefused
-	PeakEpoch          uint64
-	MostThreads        uint64
-	SharedPeak         uint64
-	SharedPeakProgram  uint64
-	FirstRegion        uint32
-	LostMarks          uint64 // calls that tell of regions and units
-	CPUInterval        uint64 // ns between two samples; 0: none were taken
-	CPUProcess         uint64 // ns of CPU time that the process had used at its last sample, or at its end
-	ParentFile         string
-	Executable         string
-	sections           map[sectionKind]section
-	missing            map[sectionKind]uint64
-	tableWarnings      []string
+	// Joined tells that the process ran already when its recording began;
+	// BytesBefore are the usable bytes of the blocks that there were.
+	Joined            bool
+	BytesBefore       uint64
+	StoppedRealtime   uint64 // ns since 1970; 0: not stopped before the process ended
+	PeakEpoch         uint64
+	MostThreads       uint64
+	SharedPeak        uint64
+	SharedPeakProgram uint64
+	FirstRegion       uint32
+	LostMarks         uint64 // calls that tell of regions and units
+	CPUInterval       uint64 // ns between two samples; 0: none were taken
+	CPUProcess        uint64 // ns of CPU time that the process had used at its last sample, or at its end
+	ParentFile        string
+	Executable        string
+	sections          map[sectionKind]section
+	missing           map[sectionKind]uint64
+	tableWarnings     []string
 }
 
 // ErrNewerVersion is the error for a recording that a newer mallow wrote.
@@ -113,6 +118,9 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		CPUInterval:        le.Uint64(b[184:]),
 		CPUProcess:         le.Uint64(b[192:]),
 		Log:                le.Uint64(b[168:]),
+		Joined:             le.Uint64(b[216:]) != 0,
+		BytesBefore:        max(1, le.Uint64(b[216:])) - 1,
+		StoppedRealtime:    le.Uint64(b[224:]),
 		ParentFile:         zeroPadded(b[256:384]),
 		Executable:         zeroPadded(b[384:896]),
 	}

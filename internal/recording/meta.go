@@ -22,6 +22,9 @@ type Meta struct {
 	UserSeconds   float64   `json:"user_seconds"`
 	SystemSeconds float64   `json:"system_seconds"`
 	Notes         []string  `json:"notes,omitempty"` // what the recording does not hold, as asked for
+	// Joined tells that the program ran already when it was recorded, and that
+	// nobody knows how it ended, or whether it did.
+	Joined bool `json:"joined,omitempty"`
 
 	Unrecorded []UnrecordedProgram `json:"unrecorded,omitempty"`
 }

@@ -26,6 +26,80 @@ func Recording(pid int) (string, error) {
 	return "", fmt.Errorf("process %d is not being recorded", pid)
 }
 
+// Control returns the control file that the process pid looks at, which may
+// be that of the process it was forked from.
+func Control(pid int) (string, error) {
+	files, err := mapped(pid)
+	if err != nil {
+		return "", err
+	}
+	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "control-") {
+			folder, err := visible(pid, filepath.Dir(file))
+			return filepath.Join(folder, filepath.Base(file)), err
+		}
+	}
+	return "", fmt.Errorf("process %d cannot be recorded while it runs: it was not started by mallow run, nor with MALLOW_OPTIONS=control=FOLDER", pid)
+}
+
+// RecordInto returns the processes that record into folder, as far as we may
+// look at them.
+func RecordInto(folder string) []int {
+	status, err := os.Stat(folder)
+	if err != nil {
+		return nil
+	}
+	processes, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var found []int
+	for _, process := range processes {
+		pid, err := strconv.Atoi(process.Name())
+		if err != nil {
+			continue
+		}
+		of, err := Recording(pid)
+		if err != nil {
+			continue
+		}
+		if other, err := os.Stat(of); err == nil && os.SameFile(status, other) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// OwnPID returns the number that the process pid has in its own eyes, which
+// is another in a namespace of its own.
+func OwnPID(pid int) uint64 {
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err == nil {
+		for line := range strings.Lines(string(status)) {
+			if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
+				fields := strings.Fields(numbers)
+				if len(fields) > 0 {
+					if own, err := strconv.ParseUint(fields[len(fields)-1], 10, 64); err == nil {
+						return own
+					}
+				}
+			}
+		}
+	}
+	return uint64(pid)
+}
+
+// Alive tells whether the process pid runs, or may.
+func Alive(pid int) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return false
+	}
+	// The name before the state may contain anything, also a bracket.
+	_, state, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
+	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+}
+
 // visible returns folder, a path in the eyes of the process, if it is there
 // for us too.
 func visible(pid int, folder string) (string, error) {

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 
 #include "api/options.h"
@@ -7,7 +8,30 @@
 #include "heap/page_heap.h"
 #include "heap/statistics.h"
 #include "mallow/mallow.h"
+#include "record/control.h"
 #include "record/recorder.h"
+
+namespace {
+
+int ErrorOf(mallow::record::ControlResult result) {
+  using enum mallow::record::ControlResult;
+  switch (result) {
+    case kDone:
+      return 0;
+    case kCannotRecord:
+      return EIO;
+    case kRecording:
+    case kNotRecording:
+      return EALREADY;
+    case kBadOrder:
+      return EINVAL;
+    case kNoRecorder:
+      break;
+  }
+  return ENOTSUP;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -16,6 +40,21 @@ MALLOW_EXPORT const char* mallow_version(void) { return MALLOW_VERSION; }
 MALLOW_EXPORT int mallow_is_recording(void) {
   mallow::api::EnsureStarted();
   return mallow::record::g_recording ? 1 : 0;
+}
+
+MALLOW_EXPORT int mallow_record_start(const char* folder) {
+  mallow::api::EnsureStarted();
+  return ErrorOf(mallow::record::StartRecording(folder));
+}
+
+MALLOW_EXPORT int mallow_record_stop(void) {
+  mallow::api::EnsureStarted();
+  return ErrorOf(mallow::record::StopRecording());
+}
+
+MALLOW_EXPORT int mallow_record_snapshot(const char* folder) {
+  mallow::api::EnsureStarted();
+  return ErrorOf(mallow::record::Snapshot(folder));
 }
 
 MALLOW_EXPORT size_t mallow_statistics(struct mallow_statistics* statistics, size_t size) {

@@ -1,5 +1,6 @@
 #include "api/startup.h"
 
+#include <atomic>
 #include <cerrno>
 
 #include "api/fork.h"
@@ -7,20 +8,21 @@
 #include "api/process_malloc.h"
 #include "heap/heap.h"
 #include "os/thread.h"
+#include "record/control.h"
 #include "record/cpu_sampler.h"
 #include "record/recorder.h"
 
 namespace mallow::api {
 
-constinit std::atomic<bool> g_started{false};
-
 namespace {
+
+constinit std::atomic<bool> started{false};
 
 // The thread that starts the library, as ThreadIdentity names it; 0 before.
 constinit std::atomic<uintptr_t> g_starter{0};
 
 void StartRecorder(const Options& options) {
-  heap::Configure(record::kSideRecordBytes, true);
+  if (options.log.value != 0 || options.cpu.value != 0 || options.count_calls.set()) record::RecordToTheEnd();
   record::KeepLog(options.log.value);
   if (record::Start(options.record.text) && options.count_calls.set()) {
     record::CountCalls(options.count_calls.text);
@@ -42,6 +44,8 @@ void Start() {
   if (options.record.set()) {
     StartRecorder(options);
     record::SampleCpu(options.cpu.value);
+  } else if (options.control.set()) {
+    record::OpenControl(options.control.text);
   }
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
   // before a fork and the first after it, so that those of others find a heap that works.
@@ -50,17 +54,19 @@ void Start() {
 
 }  // namespace
 
-void StartLibrary() {
+void StartLibraryOrAttend() {
+  if (started.load(std::memory_order_acquire)) return record::Attend();
   uintptr_t nobody = 0;
   if (g_starter.compare_exchange_strong(nobody, ThreadIdentity(), std::memory_order_relaxed)) {
     const int saved_errno = errno;
     Start();
     errno = saved_errno;
-    g_started.store(true, std::memory_order_release);
+    started.store(true, std::memory_order_release);
+    record::AwaitOrders();
     return;
   }
   if (nobody == ThreadIdentity()) return;
-  while (!g_started.load(std::memory_order_acquire)) os::Nap();
+  while (!started.load(std::memory_order_acquire)) os::Nap();
 }
 
 namespace {
@@ -70,6 +76,7 @@ namespace {
 [[gnu::destructor]] void CheckAtExit() {
   record::EndCpuSamples();
   heap::CheckBeforeExit();
+  record::CloseControl();
 }
 
 [[gnu::constructor]] void StartAtLoad() {

@@ -2,20 +2,18 @@
 // latest by a constructor. Reads the options, starts the recorder, prepares the heap for fork.
 #pragma once
 
-#include <atomic>
-
 #include "base/config.h"
+#include "record/control.h"
 
 namespace mallow::api {
 
-extern std::atomic<bool> g_started;
-
 // Any thread. Returns when the library is started, or at once to the thread that is starting it: its calls are
-// served by the heap as it stands. Keeps errno.
-MALLOW_COLD void StartLibrary();
+// served by the heap as it stands. In a started library: carries out what it was told to, see record/control.h. Keeps
+// errno.
+MALLOW_COLD void StartLibraryOrAttend();
 
 MALLOW_ALWAYS_INLINE void EnsureStarted() {
-  if (MALLOW_UNLIKELY(!g_started.load(std::memory_order_acquire))) StartLibrary();
+  if (record::AttentionWanted()) StartLibraryOrAttend();
 }
 
 }  // namespace mallow::api

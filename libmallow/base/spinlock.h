@@ -16,6 +16,7 @@
 namespace mallow {
 
 enum class LockRank : uint8_t {
+  kControl = 0,      // record/: starting and stopping it
   kRecorder = 10,    // record/: its rare global steps
   kStackTable = 20,  // record/: growth of the tables
   kMappedFile = 30,

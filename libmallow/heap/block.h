@@ -14,9 +14,9 @@
 namespace mallow::heap {
 
 struct Block {
-  void* record;  // null: not the start of a block of ours, or no records were asked for
+  void* record;  // null: it has none
   size_t usable_bytes;
-  Span* span;
+  Span* span;  // null: not the start of a block of ours
 };
 
 // `kRecordBytes` is what Configure was given.
@@ -26,8 +26,12 @@ MALLOW_ALWAYS_INLINE Block Describe(const void* p) {
   // A stale entry of the page map gives a span that p does not lie in: then there is no such index.
   if (MALLOW_LIKELY(span != nullptr && span->state == SpanState::kSmall)) {
     const int index = span->IndexOf(p);
-    if (MALLOW_LIKELY(index >= 0 && span->records != nullptr)) {
-      return {span->records + static_cast<size_t>(index) * kRecordBytes, span->object_bytes, span};
+    if (MALLOW_LIKELY(index >= 0)) {
+      // Another thread may just be making them.
+      char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
+      void* record =
+          MALLOW_LIKELY(records != nullptr) ? records + static_cast<size_t>(index) * kRecordBytes : nullptr;
+      return {record, span->object_bytes, span};
     }
   }
   span = LargeSpanAt(p);
@@ -35,7 +39,7 @@ MALLOW_ALWAYS_INLINE Block Describe(const void* p) {
   return {span->records, span->pages * kPageBytes, span};
 }
 
-// Frees a block of which Describe gave a record.
+// Frees a block of which Describe gave the span.
 MALLOW_ALWAYS_INLINE void Free(void* p, const Block& block) {
   if (MALLOW_LIKELY(block.span->state == SpanState::kSmall)) return FreeOfClass(p, block.span->size_class);
   FreeLarge(block.span);

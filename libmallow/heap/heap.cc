@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "heap/central_list.h"
+#include "heap/hit_switch.h"
 #include "heap/large.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
@@ -87,7 +88,16 @@ void* Relocate(void* p, size_t bytes) {
 
 void Configure(size_t record_bytes, bool every_call_slow) {
   page_heap.SetRecordBytes(record_bytes);
-  if (every_call_slow) MakeEveryCallSlow();
+  if (every_call_slow) CloseAllHitPaths();
+}
+
+void RecordFromNowOn(size_t record_bytes) { page_heap.RecordFromNowOn(record_bytes); }
+
+void* MakeRecord(const void* p) {
+  Span* span = SpanOfBlock(p);
+  if (span == nullptr || !page_heap.MakeRecords(span)) return nullptr;
+  const int index = span->state == SpanState::kSmall ? span->IndexOf(p) : 0;
+  return index < 0 ? nullptr : span->records + static_cast<size_t>(index) * page_heap.record_bytes();
 }
 
 bool Trim(size_t keep_bytes) {

@@ -58,6 +58,13 @@ void* Relocate(void* p, size_t bytes);
 // of api/, which ask the client. Costs the hit path nothing when not used.
 void Configure(size_t record_bytes, bool every_call_slow);
 
+// The same for a process that has allocated already, at any time; 0: later objects have no record again. Whenever it
+// was not 0 it must be the same number. A record that the client has not written is all zero, and objects from before
+// have none until MakeRecord makes those of their whole span. hit_switch.h makes every call slow.
+void RecordFromNowOn(size_t record_bytes);
+// The record of a live block, made if it has none. Null: no memory, or p is no block of ours.
+void* MakeRecord(const void* p);
+
 // --- Housekeeping -----------------------------------------------------------------------------
 
 // Gives back what can be given back; at most `keep_bytes` of free pages stay. True if anything was returned.

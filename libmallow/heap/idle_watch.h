@@ -19,15 +19,16 @@ class IdleWatch {
  public:
   enum class Step { kGoOn, kCollect, kStop };
 
-  bool on() const { return on_; }
+  // Another thread may ask.
+  bool on() const { return __atomic_load_n(&on_, __ATOMIC_RELAXED); }
 
   void Start(uint64_t now_nanoseconds) {
-    on_ = true;
+    __atomic_store_n(&on_, true, __ATOMIC_RELAXED);
     calls_left_ = calls_per_look_ = 1;
     rounds_ = 0;
     last_look_ = last_round_ = now_nanoseconds;
   }
-  void Stop() { on_ = false; }
+  void Stop() { __atomic_store_n(&on_, false, __ATOMIC_RELAXED); }
 
   // One call of the thread. True when it is time to look at the clock.
   bool OnCall() { return --calls_left_ == 0; }

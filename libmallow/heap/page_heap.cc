@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "heap/page_map.h"
 #include "os/clock.h"
 #include "os/memory.h"
@@ -417,18 +418,38 @@ void PageHeap::DeleteSpan(Span* span) {
 }
 
 bool PageHeap::AttachRecords(Span* span, size_t objects) {
-  span->records = nullptr;
-  if (record_bytes_ == 0) return true;
-  const size_t bytes = objects * record_bytes_;
+  span->records = record_bytes_ == 0 ? nullptr : NewRecords(span, objects);
+  return span->records != nullptr || record_bytes_ == 0;
+}
+
+char* PageHeap::NewRecords(Span* span, size_t objects) {
+  const size_t bytes = objects * array_record_bytes_;
   // The array is taken before the upper half is used: a failure must leave the free part of the span as it was.
-  span->records = bytes <= kInlineRecordBytes ? span->inline_records()
-                                              : static_cast<char*>(metadata_.AllocateArray(bytes));
-  return span->records != nullptr;
+  char* const records = bytes <= kInlineRecordBytes ? span->inline_records()
+                                                    : static_cast<char*>(metadata_.AllocateArray(bytes));
+  if (clear_records_ && records != nullptr) memset(records, 0, bytes);
+  return records;
+}
+
+void PageHeap::RecordFromNowOn(size_t bytes) {
+  SpinlockHolder holder(lock_);
+  MALLOW_CHECK(bytes == 0 || array_record_bytes_ == 0 || bytes == array_record_bytes_);
+  if (bytes != 0) array_record_bytes_ = bytes;
+  record_bytes_ = bytes;
+  clear_records_ = true;
+}
+
+bool PageHeap::MakeRecords(Span* span) {
+  SpinlockHolder holder(lock_);
+  if (span->records != nullptr) return true;
+  char* const records = NewRecords(span, span->state == SpanState::kSmall ? span->objects : 1);
+  __atomic_store_n(&span->records, records, __ATOMIC_RELEASE);
+  return records != nullptr;
 }
 
 void PageHeap::DetachRecords(Span* span) {
   if (span->records == nullptr || span->records == span->inline_records()) return;
-  metadata_.FreeArray(span->records, span->objects * record_bytes_);
+  metadata_.FreeArray(span->records, span->objects * array_record_bytes_);
 }
 
 // Gives about `most` resident pages of a free span back, less only when there are no more. Returns how many.

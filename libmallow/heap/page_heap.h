@@ -35,7 +35,13 @@ class PageHeap {
   constexpr PageHeap() = default;
 
   // Every object of later spans gets a side record of so many bytes. Before the first span only.
-  void SetRecordBytes(size_t bytes) { record_bytes_ = bytes; }
+  void SetRecordBytes(size_t bytes) { record_bytes_ = array_record_bytes_ = bytes; }
+  // The same at any time, and cleared; 0 ends it. See heap.h.
+  void RecordFromNowOn(size_t bytes);
+  // Of any object that has one.
+  size_t record_bytes() const { return array_record_bytes_; }
+  // Gives all objects of a live span a cleared record, unless they have one. False: no memory.
+  bool MakeRecords(Span* span);
 
   // A span of the class with all its bits set. Null: no memory.
   Span* AllocateSmall(SizeClass size_class);
@@ -95,6 +101,7 @@ class PageHeap {
   Span* NewSpan(PageId page, Pages pages);
   void DeleteSpan(Span* span);
   bool AttachRecords(Span* span, size_t objects);
+  char* NewRecords(Span* span, size_t objects);
   void DetachRecords(Span* span);
   Pages ReleaseResident(Span* span, Pages most);
   void ReleaseSome(Pages pages);
@@ -109,7 +116,9 @@ class PageHeap {
   bool tick_ = false;
   bool grew_ = false;
   bool wants_visits_ = false;
-  size_t record_bytes_ = 0;
+  size_t record_bytes_ = 0;        // of new spans
+  size_t array_record_bytes_ = 0;  // of those that have records
+  bool clear_records_ = false;
   FreePages free_;
   ReleasePace pace_;
   MetadataArena metadata_;

@@ -110,7 +110,8 @@ void ThreadCache::CountFetched(size_t bytes) {
   fetched_ += Min(bytes, kMostBytesPerFetch);
   if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection)) Collect();
   if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere();
-  if (MALLOW_UNLIKELY(page_heap.wants_visits()) && !watching()) {
+  // A watch over open hit paths is one that another thread opened meanwhile: it would see no call.
+  if (MALLOW_UNLIKELY(page_heap.wants_visits()) && (!watching() || HitPathsAreOpen())) {
     watch_.Start(os::CoarseNanoseconds());
     CloseHitPaths();
   }

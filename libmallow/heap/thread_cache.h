@@ -78,8 +78,9 @@ struct Cursors {
   LargeCache large;
 };
 
-// Beside it a copy of the table of fine classes: the hit paths reach both from one address.
-struct alignas(kBinBytes) EmptyCache {
+// Beside it a copy of the table of fine classes: the hit paths reach both from one address. A page of its own, so that
+// a shared one can be put in its place (hit_switch.h). Never written.
+struct alignas(4096) EmptyCache {
   Cursors cursors;
   uint8_t fine_classes[sizeof(kSizeClasses.fine)];
   alignas(kBinBytes) void* slots[kBinSlots];
@@ -149,6 +150,9 @@ class alignas(4096) ThreadCache {
   }
 
   ListLinks<ThreadCache> links;  // the registry's
+  // The word of the thread that has this cache, for others to close and open its hit paths; null: nobody may. The
+  // registry's.
+  intptr_t* owner_distance;
 
  private:
   struct Bin {

@@ -1,5 +1,7 @@
 #include "heap/thread_registry.h"
 
+#include <atomic>
+
 #include "heap/page_heap.h"
 #include "os/thread.h"
 
@@ -11,7 +13,7 @@ MALLOW_THREAD_LOCAL ThreadWords thread_words;
 namespace {
 
 os::ThreadExitHook exit_hook;
-bool every_call_slow = false;
+std::atomic<bool> every_call_slow{false};
 
 // Together the caches may keep a share of the heap, but never so little that they are of no use.
 constexpr size_t kHeapShare = 1;
@@ -19,14 +21,32 @@ constexpr size_t kLeastTotal = 8 * 1024 * 1024;
 constexpr size_t kLeastPerThread = 256 * 1024;
 constexpr size_t kMostPerThread = 32 * 1024 * 1024;
 
+// One plain store: hit paths load it without a lock.
+void StoreDistance(intptr_t* word, intptr_t distance) { __atomic_store_n(word, distance, __ATOMIC_RELAXED); }
+
 }  // namespace
 
-void MakeEveryCallSlow() { every_call_slow = true; }
-
-void CloseHitPaths() { thread_words.hit_distance = 0; }
+void CloseHitPaths() { StoreDistance(&thread_words.hit_distance, 0); }
 
 void OpenHitPaths(const ThreadCache* cache) {
-  if (!every_call_slow) thread_words.hit_distance = cache->HitDistance();
+  if (every_call_slow.load(std::memory_order_relaxed)) return;
+  StoreDistance(&thread_words.hit_distance, cache->HitDistance());
+  // Another thread may just be closing them: either it sees this word open, or this thread its wish.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (every_call_slow.load(std::memory_order_relaxed)) CloseHitPaths();
+}
+
+bool HitPathsAreOpen() { return thread_words.hit_distance != 0; }
+
+void ThreadRegistry::SetEveryCallSlow(bool slow) {
+  SpinlockHolder holder(lock_);
+  every_call_slow.store(slow, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (ThreadCache* cache = live_.first(); cache != nullptr; cache = live_.Next(cache)) {
+    if (cache->owner_distance == nullptr) continue;
+    // What an idle watch has closed it opens itself.
+    if (slow || !cache->watching()) StoreDistance(cache->owner_distance, slow ? 0 : cache->HitDistance());
+  }
 }
 
 size_t ThreadRegistry::BudgetPerThread() const {
@@ -56,15 +76,26 @@ ThreadCache* ThreadRegistry::Attach() {
   thread_words.cache = cache;
   OpenHitPaths(cache);
   // May call malloc, which finds the cache already.
-  exit_hook.Arm(cache);
+  if (exit_hook.Arm(cache)) LetOthersSwitch(cache);
   return cache;
 }
 
 void ThreadRegistry::AtThreadExit(void* cache) { thread_registry.Detach(static_cast<ThreadCache*>(cache)); }
 
+// From here on until Detach: the word lives as long as the thread, whose end is seen.
+void ThreadRegistry::LetOthersSwitch(ThreadCache* cache) {
+  SpinlockHolder holder(lock_);
+  cache->owner_distance = &thread_words.hit_distance;
+  if (every_call_slow.load(std::memory_order_relaxed)) CloseHitPaths();
+}
+
 void ThreadRegistry::Detach(ThreadCache* cache) {
+  {
+    SpinlockHolder holder(lock_);
+    cache->owner_distance = nullptr;
+  }
   // Destructors that run later still free and allocate, without a cache.
-  thread_words.hit_distance = 0;
+  CloseHitPaths();
   thread_words.cache = kThreadEnded;
   cache->Flush();
   SpinlockHolder holder(lock_);

@@ -24,6 +24,9 @@ class ThreadRegistry {
   // The number of caches in use.
   size_t threads() const { return __atomic_load_n(&threads_, __ATOMIC_RELAXED); }
 
+  // See CloseAllHitPaths and OpenAllHitPaths.
+  void SetEveryCallSlow(bool slow);
+
   // In a fork child, where no other thread exists any more. REQUIRES the lock.
   void KeepOnlyThisThread();
 
@@ -32,6 +35,7 @@ class ThreadRegistry {
  private:
   static void AtThreadExit(void* cache);
   void Detach(ThreadCache* cache);
+  void LetOthersSwitch(ThreadCache* cache);
 
   Spinlock lock_{LockRank::kThreadRegistry};
   List<ThreadCache, &ThreadCache::links> live_;
@@ -44,12 +48,10 @@ extern ThreadRegistry thread_registry;
 // In the word of a thread whose cache is gone for good.
 inline ThreadCache* const kThreadEnded = reinterpret_cast<ThreadCache*>(1);
 
-// From the first call on no hit path hits: every call takes the slow way. Before the first allocation only.
-void MakeEveryCallSlow();
-
 // Of the calling thread: while they are closed no call of its own hits, as if its cache were empty and full.
 void CloseHitPaths();
 void OpenHitPaths(const ThreadCache* cache);
+bool HitPathsAreOpen();
 
 // The cache to use in a slow path; null: none can be had.
 MALLOW_ALWAYS_INLINE ThreadCache* CurrentCache() {

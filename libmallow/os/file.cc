@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/stat.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -37,6 +38,8 @@ int CreateExclusive(const char* path, unsigned mode) {
 }
 
 int OpenForReading(const char* path) { return Open(path, O_RDONLY, 0); }
+
+int Unlink(const char* path) { return static_cast<int>(Retried(SYS_unlinkat, AT_FDCWD, Word(path), 0)); }
 
 // Not repeated when interrupted: Linux has closed the descriptor even then.
 void Close(int descriptor) { SystemCall(SYS_close, descriptor); }
@@ -109,6 +112,44 @@ bool AllowWriting(void* p, size_t bytes) {
 
 bool UnmapShared(void* p, size_t bytes) {
   return SystemCall(SYS_munmap, Word(p), static_cast<long>(bytes)) == 0;
+}
+
+namespace {
+
+bool MapOver(void* p, size_t bytes, int protection, int flags, int descriptor, uint64_t offset) {
+  return SystemCall(SYS_mmap, Word(p), static_cast<long>(bytes), protection, flags | MAP_FIXED, descriptor,
+                    static_cast<long>(offset)) == Word(p);
+}
+
+constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+}  // namespace
+
+void* MapShared(int descriptor, size_t bytes) {
+  const long p =
+      SystemCall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return p < 0 && p > -4096 ? nullptr : reinterpret_cast<void*>(p);
+}
+
+bool MapSharedOver(void* p, size_t bytes, int descriptor, uint64_t offset) {
+  return MapOver(p, bytes, PROT_READ, MAP_SHARED, descriptor, offset);
+}
+
+bool MapZerosOver(void* p, size_t bytes) {
+  return MapOver(p, bytes, PROT_READ | PROT_WRITE, kPrivate, -1, 0);
+}
+
+bool MapNothingOver(void* p, size_t bytes) { return MapOver(p, bytes, PROT_NONE, kPrivate, -1, 0); }
+
+bool MapCopyOver(void* p, size_t bytes) {
+  const long size = static_cast<long>(bytes);
+  const long copy = SystemCall(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, kPrivate, -1, 0);
+  if (copy < 0 && copy > -4096) return false;
+  memcpy(reinterpret_cast<void*>(copy), p, bytes);
+  if (SystemCall(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, Word(p)) == Word(p))
+    return true;
+  SystemCall(SYS_munmap, copy, size);
+  return false;
 }
 
 int Populate(void* p, size_t bytes) {

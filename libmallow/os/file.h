@@ -20,6 +20,8 @@ struct FileStatus {
 // A new file, opened for reading and writing; -EEXIST when the name is taken (also by a link).
 int CreateExclusive(const char* path, unsigned mode);
 int OpenForReading(const char* path);
+// Takes the name away; 0 or -errno.
+int Unlink(const char* path);
 void Close(int descriptor);
 
 // 0 or -errno.
@@ -38,6 +40,17 @@ long ReadLink(const char* path, char* target, size_t capacity);
 void* ReserveShared(int descriptor, size_t bytes);
 bool AllowWriting(void* p, size_t bytes);
 bool UnmapShared(void* p, size_t bytes);
+// Maps a file shared, readable and writable, from its start; null on failure. Reading behind its end is a SIGBUS.
+void* MapShared(int descriptor, size_t bytes);
+// Puts the pages of a file from `offset` on, shared and only readable, in the place of mapped ones, at once: other
+// threads see the one or the other. `p`, `bytes` and `offset` are page-aligned. False: nothing has changed.
+bool MapSharedOver(void* p, size_t bytes, int descriptor, uint64_t offset);
+// Puts private pages of zeros in the place of shared ones, at once. False: nothing has changed.
+bool MapZerosOver(void* p, size_t bytes);
+// The same with pages that nobody can touch.
+bool MapNothingOver(void* p, size_t bytes);
+// The same with a private copy of what the pages hold.
+bool MapCopyOver(void* p, size_t bytes);
 // Makes the pages of a shared mapping exist in the file, so that later writes cannot meet a full disk as a
 // signal. 0 or -errno (-ENOSPC, -EFAULT, -EDQUOT; -EINVAL before Linux 5.14). Both arguments page-aligned.
 int Populate(void* p, size_t bytes);

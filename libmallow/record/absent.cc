@@ -2,6 +2,7 @@
 // called; the rest is what the linker asks for.
 #include "base/check.h"
 #include "os/file.h"
+#include "record/control.h"
 #include "record/cpu_sampler.h"
 #include "record/note.h"
 #include "record/recorder.h"
@@ -20,6 +21,24 @@ constexpr char kRefusal[] =
 }  // namespace
 
 constinit bool g_recording = false;
+
+namespace {
+
+constinit const std::atomic<uint32_t> not_started{1};
+constinit const std::atomic<uint32_t> no_orders{0};
+
+}  // namespace
+
+constinit std::atomic<const std::atomic<uint32_t>*> g_attention{&not_started};
+
+void AwaitOrders() { g_attention.store(&no_orders, std::memory_order_release); }
+bool OpenControl(const char*) { return false; }
+void RecordToTheEnd() {}
+void Attend() {}
+void CloseControl() {}
+ControlResult StartRecording(const char*) { return ControlResult::kNoRecorder; }
+ControlResult StopRecording() { return ControlResult::kNoRecorder; }
+ControlResult Snapshot(const char*) { return ControlResult::kNoRecorder; }
 
 bool Start(const char*) {
   os::WriteAll(kStandardError, kRefusal, sizeof(kRefusal) - 1);

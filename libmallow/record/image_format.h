@@ -115,7 +115,9 @@ struct Header {
   uint64_t cpu_interval, cpu_process;  // ns
   uint32_t first_region, unused_units;
   uint64_t lost_marks;
-  char reserved2[40];
+  uint64_t joined;  // 0: recorded from its start; else usable bytes of the blocks that were there + 1
+  uint64_t stopped_realtime;  // 0: not stopped
+  char reserved2[24];
   char parent_file[128];
   char executable[512];
   char reserved1[128];
@@ -128,6 +130,7 @@ static_assert(offsetof(Header, vfork_children) == 160);
 static_assert(offsetof(Header, log) == 168);
 static_assert(offsetof(Header, cpu_interval) == 184);
 static_assert(offsetof(Header, first_region) == 200);
+static_assert(offsetof(Header, joined) == 216);
 static_assert(offsetof(Header, parent_file) == 256);
 static_assert(offsetof(Header, executable) == 384);
 static_assert(offsetof(Header, sections) == 1024);

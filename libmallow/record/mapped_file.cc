@@ -148,6 +148,54 @@ bool MappedFile::Create(const char* folder) {
 
 void MappedFile::Unmap(const Mapping& mapping) { os::UnmapShared(mapping.base, mapping.bytes); }
 
+bool MappedFile::CopyTo(const char* folder) {
+  char name[kNameBytes];
+  const int fd = OpenNew(folder, os::RealtimeNanoseconds(), name);
+  if (fd < 0) return false;
+  void* const page = os::Map(nullptr, kHeaderBytes);
+  const bool done = page != nullptr && WriteCopy(fd, static_cast<char*>(page));
+  if (page != nullptr) os::Unmap(page, kHeaderBytes);
+  os::Close(fd);
+  if (!done) os::Unlink(path_);
+  return done;
+}
+
+// The used parts of the sections, one behind the other. Each use is read once, before what it promises.
+bool MappedFile::WriteCopy(int fd, char* header_page) {
+  memcpy(header_page, base_, kHeaderBytes);
+  SectionEntry* const entries = reinterpret_cast<Header*>(header_page)->sections;
+  uint64_t offset = kHeaderBytes;
+  for (size_t i = 0; i < kSectionCount; i++) {
+    entries[i].offset = offset;
+    entries[i].reserved_bytes = RoundUp(entries[i].used * entries[i].item_bytes, kHeaderBytes);
+    offset += entries[i].reserved_bytes;
+  }
+  // What a section has behind its last item is not for this file.
+  if (os::FileSizeLimit() < offset || os::WriteAll(fd, header_page, kHeaderBytes) != 0) return false;
+  static constexpr char kZeros[kHeaderBytes] = {};
+  for (size_t i = 0; i < kSectionCount; i++) {
+    const uint64_t bytes = entries[i].used * entries[i].item_bytes;
+    if (os::WriteAll(fd, base_ + header()->sections[i].offset, bytes) != 0) return false;
+    if (os::WriteAll(fd, kZeros, entries[i].reserved_bytes - bytes) != 0) return false;
+  }
+  return true;
+}
+
+bool MappedFile::Detach() {
+  const uint64_t header_bytes = RoundUp(kHeaderBytes, os::PageSize());
+  // The header says where the sections are.
+  if (!os::MapCopyOver(base_, header_bytes)) return false;
+  uint64_t done = header_bytes;
+  for (size_t i = 0; i < kSectionCount; i++) {
+    const SectionEntry& entry = header()->sections[i];
+    if (opened_[i] != 0 && !os::MapZerosOver(base_ + entry.offset, opened_[i])) return false;
+    // Up to here nobody touches the pages.
+    if (!os::MapNothingOver(base_ + done, entry.offset - done)) return false;
+    done = entry.offset + opened_[i];
+  }
+  return os::MapNothingOver(base_ + done, bytes_ - done);
+}
+
 bool MappedFile::Grow(Section section, uint64_t count, Incomplete full_bit) {
   const SectionEntry& entry = Entry(section);
   uint64_t& opened = opened_[SectionIndex(section)];

@@ -56,6 +56,14 @@ class MappedFile {
   Mapping mapping() const { return {base_, bytes_}; }
   static void Unmap(const Mapping& mapping);
 
+  // Writes what is recorded so far into a new image file in `folder`. Each figure is of some moment meanwhile. False:
+  // no such folder, or no room; nothing is left behind then.
+  bool CopyTo(const char* folder);
+
+  // Nothing more is to be recorded: the file is let go, and its addresses keep memory of their own, for threads that are
+  // still within a record. False: it stays mapped.
+  bool Detach();
+
   // After a fork the child's copy of the lock may be held by a thread that is not there.
   void ResetLock() { grow_lock_.ResetInChild(); }
   Spinlock& grow_lock() { return grow_lock_; }
@@ -67,6 +75,7 @@ class MappedFile {
     return reinterpret_cast<Header*>(base_)->sections[SectionIndex(section)];
   }
   bool Open(uint64_t begin, uint64_t end);
+  bool WriteCopy(int fd, char* header_page);
   // A new empty file, open, and its name; a negative errno when none can be made.
   int OpenNew(const char* folder, uint64_t now, char (&name)[kNameBytes]);
 

@@ -74,7 +74,9 @@ uint64_t Mix(uint64_t hash, const uint8_t* bytes, size_t count) {
 void ModuleTable::Init(MappedFile* file) {
   file_ = file;
   if (os::ReadLink("/proc/self/exe", executable_, sizeof(executable_)) < 0) executable_[0] = 0;
-  known_ = static_cast<Known*>(os::Map(nullptr, kMaxModules * sizeof(Known)));
+  if (known_ == nullptr) known_ = static_cast<Known*>(os::Map(nullptr, kMaxModules * sizeof(Known)));
+  count_ = first_ = 0;
+  last_ = {};
 }
 
 void ModuleTable::ContinueIn(MappedFile* file) {

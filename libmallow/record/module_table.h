@@ -21,7 +21,8 @@ class MappedFile;
 
 class ModuleTable {
  public:
-  // The executable's path is resolved once, here: a program may change its root later.
+  // For the first process, and for each later session. The executable's path is resolved here: a program may change its
+  // root later.
   void Init(MappedFile* file);
   // For a fork child: ids go on in `file`.
   void ContinueIn(MappedFile* file);

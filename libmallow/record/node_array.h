@@ -29,6 +29,15 @@ class NodeArray {
     return blocks_[node / kBlockNodes].load(std::memory_order_relaxed)[node % kBlockNodes];
   }
 
+  // As if there had never been a node. What was handed out reads as zero.
+  void Clear() {
+    for (std::atomic<Links*>& block : blocks_) {
+      Links* const links = block.load(std::memory_order_relaxed);
+      if (links != nullptr && !os::Release(links, kBlockNodes * sizeof(Links)))
+        block.store(nullptr, std::memory_order_relaxed);
+    }
+  }
+
   // False: no memory, or more nodes than there can be.
   bool MakeRoom(NodeId node) {
     const size_t block = node / kBlockNodes;

@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/fork_locks.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -69,8 +70,7 @@ void Forget(ThreadRecorder::Pages& pages) {
 
 }  // namespace
 
-bool Process::Start(const char* folder) {
-  HideOwnFrames();
+bool Process::SetFolder(const char* folder) {
   size_t length = 0;
   if (folder[0] != '/') {
     length = os::CurrentDirectory(folder_, sizeof(folder_));
@@ -79,17 +79,42 @@ bool Process::Start(const char* folder) {
   }
   if (length + strlen(folder) >= sizeof(folder_)) return false;
   strcpy(folder_ + length, folder);
+  return true;
+}
 
-  alive_ = static_cast<uint64_t*>(os::Map(nullptr, os::PageSize()));
-  if (alive_ == nullptr || os::WipeOnFork(alive_, os::PageSize()) != 0) {
+bool Process::MakeAliveWord() {
+  if (alive_ != nullptr) return true;
+  void* const page = os::Map(nullptr, os::PageSize());
+  if (page == nullptr) return false;
+  if (os::WipeOnFork(page, os::PageSize()) != 0) {
+    os::Unmap(page, os::PageSize());
+    return false;
+  }
+  alive_ = static_cast<uint64_t*>(page);
+  return true;
+}
+
+bool Process::Start(const char* folder, uint64_t joined) {
+  HideOwnFrames();
+  if (!SetFolder(folder)) return false;
+  if (!MakeAliveWord()) {
     file_.LeaveWord(folder_);
     return false;
   }
-  *alive_ = 1;
+  if (session_ != 0) {
+    // In a fork child the other threads are not there.
+    if (*alive_ == 0) all_threads_ = free_threads_ = nullptr;
+    WaitForRecords();
+  }
   if (!file_.Create(folder_)) return false;
   if (g_event_log.wanted()) header().log = g_event_log.Create(folder_, file_.name()) ? kLogKept : kLogRefused;
+  ForgetLastSession(joined != 0);
+  from_beginning_ = joined == 0;
+  __atomic_store_n(alive_, ++session_, __ATOMIC_RELAXED);
+  header().parent_shards = first_shard_;
+  header().joined = joined;
   modules_.Init(&file_);
-  regions_.ContinueIn(&file_);
+  regions_.StartIn(&file_);
   units_.StartIn(&file_);
   node_table_ = {this, &ChildOf, &ModuleOfRule};
   RememberLibc();
@@ -97,6 +122,41 @@ bool Process::Start(const char* folder) {
   // Without a shard, for want of room, every call is counted as lost: the recording says what it lacks.
   Current();
   return true;
+}
+
+// Numbers of shards are not given twice: a side record from before tells by its number that it is not of this session,
+// and 0, which cleared ones have, is of none that joined.
+void Process::ForgetLastSession(bool joins) {
+  first_shard_ = session_ == 0 ? joins : first_shard_ + shard_count_;
+  shard_count_ = 0;
+  live_threads_ = 0;
+}
+
+// A record takes a microsecond, unless its thread has to wait for a processor.
+void Process::WaitForRecords() {
+  constexpr int kMostNaps = 50;
+  for (int naps = 0; naps < kMostNaps; ++naps) {
+    bool busy = false;
+    {
+      SpinlockHolder holder(threads_lock_);
+      for (ThreadRecorder* recorder = all_threads_; recorder != nullptr; recorder = recorder->next_of_all)
+        busy = busy || __atomic_load_n(&recorder->busy, __ATOMIC_RELAXED);
+    }
+    if (!busy) return;
+    os::Nap();
+  }
+}
+
+void Process::Stop() {
+  // In a fork child that has not recorded anything yet the file is still the parent's.
+  Current();
+  if (__atomic_load_n(alive_, __ATOMIC_RELAXED) == 0) return;
+  WaitForRecords();
+  header().stopped_realtime = os::RealtimeNanoseconds();
+  MappedFile::Mapping& oldest = kept_[session_ % kKeptMappings];
+  if (oldest.base != nullptr) MappedFile::Unmap(oldest);
+  oldest = file_.mapping();
+  file_.Detach();
 }
 
 // Linked into the executable, our text cannot be told from the program's; then our frames stay in the stacks.
@@ -120,7 +180,11 @@ ThreadRecorder* Process::CurrentSlow() {
     if (!g_recording) return nullptr;
   }
   ThreadRecorder* recorder = t_recorder;
-  if (IsRecorder(recorder)) return recorder;
+  if (IsRecorder(recorder)) {
+    if (IsOfThisSession(recorder)) return recorder;
+    if (recorder->busy || threads_lock_.HeldByThisThread()) return nullptr;
+    return Adopt(recorder);
+  }
   // Held by this thread: a signal handler allocates within Adopt.
   if (recorder != nullptr || threads_lock_.HeldByThisThread()) return nullptr;
   return Adopt(nullptr);
@@ -156,6 +220,7 @@ ThreadRecorder* Process::Take(ThreadRecorder* own) {
       recorder = Renew(own) ? own : nullptr;
     } else if (recorder != nullptr) {
       free_threads_ = recorder->next_free;
+      if (!IsOfThisSession(recorder) && !Renew(recorder)) recorder = nullptr;
     } else {
       recorder = NewThreadRecorder();
     }
@@ -177,14 +242,23 @@ ThreadRecorder* Process::NewThreadRecorder() {
   const size_t bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
   auto* recorder = static_cast<ThreadRecorder*>(os::Map(nullptr, bytes));
   if (recorder == nullptr) return nullptr;
-  if (Widen(recorder->birth_pages, 0) && Widen(recorder->death_pages, 0) && GiveShard(recorder))
+  if (Widen(recorder->birth_pages, 0) && Widen(recorder->death_pages, 0) && GiveShard(recorder)) {
+    recorder->next_of_all = all_threads_;
+    all_threads_ = recorder;
     return recorder;
+  }
   os::Unmap(recorder, bytes);
   return nullptr;
 }
 
-// For a fork child: the counters start from nothing, in the child's file.
+// For a fork child, or in a later session: the counters start from nothing, in another file. In a child the numbers of
+// stacks and modules go on, in a session they are others.
 bool Process::Renew(ThreadRecorder* recorder) {
+  if (!IsOfThisSession(recorder)) {
+    recorder->stack_cache.Unmap();
+    recorder->regions = {};
+    memset(recorder->null_slots, 0, sizeof(recorder->null_slots));
+  }
   Forget(recorder->birth_pages);
   Forget(recorder->death_pages);
   Forget(recorder->region_pages);
@@ -207,6 +281,7 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
   recorder->birth_pages.of[0] = births;
   recorder->death_pages.of[0] = deaths;
   recorder->number = number;
+  recorder->session = session_;
   recorder->header = &header();
   recorder->first_shard = &first();
   recorder->shard = file_.Items<Shard>(Section::kShards) + shard_count_;
@@ -230,7 +305,9 @@ char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_i
 char* ThreadRecorder::NewPage(Pages& pages, CounterKind kind, uint32_t index) {
   const size_t at = index / kCountersPerPage;
   char* page = nullptr;
-  if (Widen(pages, at)) page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
+  // Late from the session before: its numbers mean nothing in this one.
+  if (session == g_process.session() && Widen(pages, at))
+    page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
   if (page == nullptr) {
     shard->lost_growth++;
   } else {
@@ -249,24 +326,28 @@ void Process::OnThreadExit(void* argument) {
 }
 
 void Process::GiveBack(ThreadRecorder* recorder) {
-  recorder->regions.ReturnTo(*recorder, 0);
-  if (recorder->shard != &first()) Counting(*recorder).Flush();
-  recorder->shard->state = kShardFree;
+  const bool counts = IsOfThisSession(recorder);
+  if (counts) {
+    recorder->regions.ReturnTo(*recorder, 0);
+    if (recorder->shard != &first()) Counting(*recorder).Flush();
+    recorder->shard->state = kShardFree;
+  }
   recorder->borrowed = false;
   SpinlockHolder holder(threads_lock_);
   recorder->next_free = free_threads_;
   free_threads_ = recorder;
-  live_threads_--;
+  if (counts) live_threads_--;
 }
 
 // The child has one thread, the one that forked, and its recorder: what that has learned of stacks still holds.
 // The recorders of the others are left where they are: their memory is the child's copy, their threads are not here.
 void Process::ContinueInChild() {
-  *alive_ = 1;
+  *alive_ = session_;
   threads_lock_.ResetInChild();
   pages_lock_.ResetInChild();
   file_.ResetLock();
   const MappedFile::Mapping parent = file_.mapping();
+  const uint64_t joined = header().joined;
   char parent_name[sizeof(Header::parent_file)];
   strcpy(parent_name, file_.name());
   if (!file_.Create(folder_)) {
@@ -284,17 +365,22 @@ void Process::ContinueInChild() {
   child.parent_nodes = stacks_.node_count();
   child.parent_stacks = stacks_.stack_count();
   child.parent_modules = modules_.count();
+  child.joined = joined;
   stacks_.ContinueIn(&file_);
   modules_.ContinueIn(&file_);
   regions_.ContinueIn(&file_);
   units_.StartIn(&file_);
-  free_threads_ = nullptr;
+  free_threads_ = all_threads_ = nullptr;
   live_threads_ = 0;
   g_cpu_sampler.ContinueInChild();
 
   ThreadRecorder* own = t_recorder;
   t_recorder = nullptr;
-  if (IsRecorder(own)) Adopt(own);
+  if (IsRecorder(own)) {
+    own->next_of_all = nullptr;
+    all_threads_ = own;
+    Adopt(own);
+  }
   CountCallsIn(&units_);
   MappedFile::Unmap(parent);
 }
@@ -323,8 +409,5 @@ bool Process::HoldsLock() {
 
 void KeepLog(uint64_t limit_bytes) { g_event_log.SetLimit(limit_bytes); }
 void CountCalls(const char* functions) { CountCallsOf(functions, &g_process.units()); }
-
-bool TryBeforeFork() { return g_process.TryLockAll(); }
-void AfterFork(bool child) { g_process.UnlockAll(child); }
 
 }  // namespace mallow::record

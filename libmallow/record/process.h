@@ -21,11 +21,16 @@ namespace mallow::record {
 
 class Process {
  public:
-  bool Start(const char* folder);
+  // Begins a session: a recording of its own. The first one may begin with the process, `joined` being 0; later ones
+  // begin when there are blocks already, see Header::joined. False: it cannot be recorded.
+  bool Start(const char* folder, uint64_t joined);
+  // Ends the session. Threads that are within a record go on without harm; what they count is lost.
+  void Stop();
 
   // The calling thread's recorder, or null when it cannot have one (counted as lost by the caller).
   ThreadRecorder* Current() {
-    if (MALLOW_LIKELY(IsRecorder(t_recorder) && __atomic_load_n(alive_, __ATOMIC_RELAXED) != 0))
+    if (MALLOW_LIKELY(IsRecorder(t_recorder) &&
+                      __atomic_load_n(alive_, __ATOMIC_RELAXED) == t_recorder->session))
       return t_recorder;
     return CurrentSlow();
   }
@@ -49,13 +54,17 @@ class Process {
   Header& header() { return *file_.header(); }
   const NodeTable& node_table() const { return node_table_; }
 
-  // Blocks of a shard with a lower number were there before the last fork.
+  // Blocks of a shard with a lower number were there before the last fork, or before the session.
   uint32_t first_shard() const { return first_shard_; }
+  // Every call since the process began was recorded: side records tell all of every block.
+  bool from_beginning() const { return from_beginning_; }
   // Of shard 0 of this file: the first thread's live bytes are always exact.
   Shard& first() { return *file_.Items<Shard>(Section::kShards); }
 
   bool IsLdSo(uintptr_t pc) const { return pc - ldso_start_ < ldso_bytes_; }
   bool IsLibc(uintptr_t pc) const { return pc - libc_start_ < libc_bytes_ || IsLdSo(pc); }
+
+  uint64_t session() const { return session_; }
 
   // A page of counters for `shard`, or null when there is no room.
   char* NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index);
@@ -68,6 +77,11 @@ class Process {
   ThreadRecorder* CurrentSlow();
   ThreadRecorder* NewThreadRecorder();
   bool Renew(ThreadRecorder* recorder);
+  bool IsOfThisSession(const ThreadRecorder* recorder) const { return recorder->session == session_; }
+  bool SetFolder(const char* folder);
+  bool MakeAliveWord();
+  void WaitForRecords();
+  void ForgetLastSession(bool joins);
   bool GiveShard(ThreadRecorder* recorder);
   void ContinueInChild();
   static constexpr size_t kLocks = 7;
@@ -76,7 +90,9 @@ class Process {
   void RememberLibc();
   static void OnThreadExit(void* recorder);
 
-  uint64_t* alive_ = nullptr;  // in the page that a fork wipes
+  uint64_t* alive_ = nullptr;  // in the page that a fork wipes: the session, else 0
+  uint64_t session_ = 0;
+  bool from_beginning_ = false;
   MappedFile file_;
   StackTable stacks_;
   ModuleTable modules_;
@@ -87,6 +103,10 @@ class Process {
   uint32_t shard_count_ = 0;  // in this file
   uint32_t live_threads_ = 0;
   ThreadRecorder* free_threads_ = nullptr;
+  ThreadRecorder* all_threads_ = nullptr;
+  // What the files of ended sessions were mapped at: kept for a while, for threads that are late.
+  static constexpr size_t kKeptMappings = 8;
+  MappedFile::Mapping kept_[kKeptMappings] = {};
   os::ThreadExitHook exit_hook_;
   Spinlock threads_lock_{LockRank::kRecorder};
   Spinlock pages_lock_{LockRank::kStackTable};

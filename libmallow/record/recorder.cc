@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 #include "heap/block.h"
+#include "heap/hit_switch.h"
+#include "heap/statistics.h"
 #include "record/counting.h"
 #include "record/module_generation.h"
 #include "record/note.h"
@@ -14,6 +16,8 @@ MALLOW_LEAVE_NOTE(MALLOW_NOTE_TYPE_RECORDER);
 namespace mallow::record {
 
 namespace {
+
+void NoteLost() { __atomic_fetch_add(&g_process.header().lost_calls, 1, __ATOMIC_RELAXED); }
 
 // The calling thread within the recorder. Not valid when it has no recorder, or is in here already (a signal handler
 // interrupted it): then the call is served, and counted as lost.
@@ -27,7 +31,7 @@ class Entry {
       return;
     }
     thread_ = nullptr;
-    __atomic_fetch_add(&g_process.header().lost_calls, 1, __ATOMIC_RELAXED);
+    NoteLost();
   }
   ~Entry() {
     if (thread_ == nullptr) return;
@@ -97,6 +101,12 @@ uint64_t ClockOf(const ThreadRecorder& thread, const Tag& tag) {
   return tag.shard == thread.number ? tag.clock : EventStream::kNoClock;
 }
 
+// Blocks from before recording have no side record, nor has a block that has just been given an object of theirs.
+MALLOW_COLD Tag* MakeTag(const void* p) {
+  static_assert(kSideRecordBytes == sizeof(Tag));
+  return static_cast<Tag*>(heap::MakeRecord(p));
+}
+
 // A block came into being: counts it and writes its side record.
 // `argument` is for the log.
 MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller,
@@ -104,6 +114,11 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
   if (MALLOW_UNLIKELY(p == nullptr)) return Failed(function, bytes, caller);
   const heap::Block block = Describe(p);
   Tag* tag = TagOf(block);
+  if (MALLOW_UNLIKELY(tag == nullptr) && (tag = MakeTag(p)) == nullptr) {
+    // Its release will count as that of a block from before.
+    NoteLost();
+    return p;
+  }
   Entry entry;
   if (!entry) {
     *tag = Tag{kNoStack, 0, bytes, kNoShard};
@@ -125,6 +140,18 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
 
 // Whether the block's birth was counted in this process, so that its death has to be.
 bool IsOurs(const Tag& tag) { return tag.shard >= g_process.first_shard() && tag.shard != kNoShard; }
+
+// What the side record says of a block that is about to be released. A thread that was within malloc when recording
+// began may have been given, unseen, a block of which the last thing seen is a release.
+MALLOW_ALWAYS_INLINE Tag Known(const Tag* tag, const void* p, const char* twice) {
+  constexpr Tag kBefore{kNoStack, 0, 0, kNoShard};
+  if (MALLOW_UNLIKELY(tag == nullptr)) return kBefore;
+  if (MALLOW_UNLIKELY(tag->stack == kReleased)) {
+    if (g_process.from_beginning()) DieAt(twice, p);
+    return kBefore;
+  }
+  return *tag;
+}
 
 MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p,
                                      Counting::Release how) {
@@ -165,8 +192,30 @@ void ReleaseNull(const Registers& caller) {
 }  // namespace
 
 bool Start(const char* folder) {
-  g_recording = g_process.Start(folder);
+  heap::Configure(kSideRecordBytes, true);
+  g_recording = g_process.Start(folder, 0);
   return g_recording;
+}
+
+bool Join(const char* folder) {
+  const uint64_t there = heap::GetStatistics().in_use_bytes;
+  // From here on new spans have side records; whatever has none when it is wanted is given one.
+  heap::RecordFromNowOn(kSideRecordBytes);
+  if (!g_process.Start(folder, there + 1)) {
+    heap::RecordFromNowOn(0);
+    return false;
+  }
+  // No call is recorded before none can be missed: a block that was seen to be born must be seen to die.
+  heap::CloseAllHitPaths();
+  __atomic_store_n(&g_recording, true, __ATOMIC_RELEASE);
+  return true;
+}
+
+void Leave() {
+  __atomic_store_n(&g_recording, false, __ATOMIC_RELAXED);
+  g_process.Stop();
+  heap::RecordFromNowOn(0);
+  heap::OpenAllHitPaths();
 }
 
 void* Allocate(Function function, size_t bytes, const Registers& caller) {
@@ -192,20 +241,20 @@ bool Release(void* p, const Registers& caller) {
     return true;
   }
   const heap::Block block = Describe(p);
+  if (MALLOW_UNLIKELY(block.span == nullptr)) return false;
   Tag* tag = TagOf(block);
-  if (MALLOW_UNLIKELY(tag == nullptr)) return false;
-  if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("free(): double free of a block", p);
+  const Tag known = Known(tag, p, "free(): double free of a block");
   if (Entry entry; entry) {
     ThreadRecorder& thread = entry.thread();
-    InFlight in_flight(*thread.shard, tag->stack);
-    CountDeath(thread, *tag, p, Counting::Release::kFree);
+    InFlight in_flight(*thread.shard, known.stack);
+    CountDeath(thread, known, p, Counting::Release::kFree);
     thread.shard->frees++;
     if (g_process.IsLibc(caller.pc)) thread.shard->frees_libc++;
     if (MALLOW_UNLIKELY(thread.log != nullptr)) {
-      thread.log->Death(NodeOf(thread, caller), p, ClockOf(thread, *tag), thread.shard->events);
+      thread.log->Death(NodeOf(thread, caller), p, ClockOf(thread, known), thread.shard->events);
     }
   }
-  tag->stack = kReleased;
+  if (MALLOW_LIKELY(tag != nullptr)) tag->stack = kReleased;
   // dlclose has unmapped an object by the time it frees what ld.so kept of it.
   if (MALLOW_UNLIKELY(g_process.IsLdSo(caller.pc))) LoaderFreed(p);
   heap::Free(p, block);
@@ -219,10 +268,10 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     return nullptr;
   }
   const heap::Block old_block = Describe(p);
+  if (MALLOW_UNLIKELY(old_block.span == nullptr))
+    DieAt("realloc(): the pointer is not the start of a block", p);
   Tag* tag = TagOf(old_block);
-  if (MALLOW_UNLIKELY(tag == nullptr)) DieAt("realloc(): the pointer is not the start of a block", p);
-  if (MALLOW_UNLIKELY(tag->stack == kReleased)) DieAt("realloc(): the block was freed before", p);
-  const Tag old = *tag;
+  const Tag old = Known(tag, p, "realloc(): the block was freed before");
   void* moved = p;
   if (!heap::ResizeInPlace(p, bytes)) {
     moved = heap::Relocate(p, bytes);
@@ -230,7 +279,12 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
   }
   const heap::Block block = Describe(moved);
   Tag* moved_tag = TagOf(block);
-  if (Entry entry; entry) {
+  if (MALLOW_UNLIKELY(moved_tag == nullptr)) moved_tag = MakeTag(moved);
+  // Made with that of the new block where both lie in one span.
+  if (MALLOW_UNLIKELY(tag == nullptr)) tag = TagOf(Describe(p));
+  if (MALLOW_UNLIKELY(moved_tag == nullptr)) {
+    NoteLost();
+  } else if (Entry entry; entry) {
     ThreadRecorder& thread = entry.thread();
     const StackId stack = StackOf(thread, function, caller);
     if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
@@ -247,7 +301,7 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     *moved_tag = Tag{kNoStack, 0, bytes, kNoShard};
   }
   if (moved != p) {
-    tag->stack = kReleased;
+    if (MALLOW_LIKELY(tag != nullptr)) tag->stack = kReleased;
     heap::Free(p, old_block);
   }
   return moved;

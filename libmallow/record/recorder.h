@@ -16,15 +16,21 @@
 
 namespace mallow::record {
 
-// Set once by Start, before the first allocation is served.
+// Set by Start, before the first allocation is served; in a running program by control.h.
 extern bool g_recording;
 
 // Opens the recording in `folder` (absolute or relative to the present directory), which must exist. False: it
-// cannot be recorded, and the program goes on unrecorded. heap::Configure(kSideRecordBytes, true) comes first.
+// cannot be recorded, and the program goes on unrecorded. Before the first allocation.
 bool Start(const char* folder);
 // Before it: an ordered log of at most so many bytes is kept beside the image file, see event_log.h.
 void KeepLog(uint64_t limit_bytes);
 inline constexpr size_t kSideRecordBytes = 16;
+
+// The same in a process that runs: recorded are the calls that begin from now on, in all threads; blocks that are there
+// already are "from before". For control.h, under its lock.
+bool Join(const char* folder);
+// Ends the recording; the hit paths open again.
+void Leave();
 
 // Each returns a block or null (no memory; errno is the caller's business). A null counts as a failed call,
 // except for operator new, whose handler may yet find memory: that notes its failure at the end.

@@ -15,9 +15,15 @@ constexpr size_t kMostNameBytes = sizeof(RegionItem::name);
 
 }  // namespace
 
+void RegionTable::StartIn(MappedFile* file) {
+  count_ = 1;
+  if (Slot* slots = slots_.load(std::memory_order_relaxed))
+    memset(static_cast<void*>(slots), 0, kSlots * sizeof(Slot));
+  ContinueIn(file);
+}
+
 void RegionTable::ContinueIn(MappedFile* file) {
   file_ = file;
-  if (count_ == 0) count_ = 1;
   first_ = count_;
   file->header()->first_region = first_;
 }

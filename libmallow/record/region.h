@@ -28,7 +28,9 @@ inline constexpr RegionId kNoRegion = 0;
 // All paths of the process. Thread safety: Enter from any thread; lock-free where the path is known.
 class RegionTable {
  public:
-  // For the first process, and for a fork child: numbers go on in `file`.
+  // For the first process, and for each later session: there are none.
+  void StartIn(MappedFile* file);
+  // For a fork child: numbers go on in `file`.
   void ContinueIn(MappedFile* file);
   Spinlock& lock() { return lock_; }
 

@@ -14,12 +14,16 @@ constexpr uint64_t kFirstSlots = 4096;
 
 bool StackTable::Init(MappedFile* file) {
   file_ = file;
+  nodes_.Clear();
   if (!nodes_.MakeRoom(kRoot)) return false;
   if (!file->Grow(Section::kNodes, 1, kNodesFull) || !file->Grow(Section::kStacks, 1, kStacksFull))
     return false;
   file->SetUsed(Section::kNodes, 1);   // the root: all zero, as a sparse file is
   file->SetUsed(Section::kStacks, 1);  // "not recorded"
   node_count_ = stack_count_ = 1;
+  first_node_ = first_stack_ = 0;
+  ClearFurther();
+  last_vfork_child_ = 0;
   return true;
 }
 
@@ -118,6 +122,17 @@ void StackTable::Put(Index* index, NodeId parent, uint64_t key, NodeId child) {
   slot.parent = parent;
   slot.child.store(child, std::memory_order_release);
   filled_++;
+}
+
+// That of the session before, if there was one, stays where it is: a thread may be late.
+void StackTable::ClearFurther() {
+  Index* index = further_.load(std::memory_order_relaxed);
+  filled_ = 0;
+  if (index == nullptr) return;
+  const uint64_t mask = index->mask;
+  const bool cleared = os::Release(index, sizeof(Index) + (mask + 1) * sizeof(Slot));
+  index->mask = mask;
+  if (!cleared) further_.store(nullptr, std::memory_order_relaxed);
 }
 
 StackTable::Index* StackTable::NewIndex(uint64_t slots) {

@@ -34,7 +34,7 @@ constexpr bool IsLibcStack(StackId stack) { return (stack & kLibcStack) != 0; }
 
 class StackTable {
  public:
-  // For the first process: makes the root and stack 0. False: no memory.
+  // For the first process, and for each later session: makes the root and stack 0. False: no memory.
   bool Init(MappedFile* file);
   // For a fork child: ids go on; new nodes go to `file`, which has been given parent_nodes and parent_stacks.
   void ContinueIn(MappedFile* file);
@@ -101,6 +101,7 @@ class StackTable {
   bool MakeRoomForFurther();
   void Put(Index* index, NodeId parent, uint64_t key, NodeId child);
 
+  void ClearFurther();
   static Index* NewIndex(uint64_t slots);
   void NoteVforkChild();
 

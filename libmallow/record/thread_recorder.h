@@ -51,7 +51,8 @@ struct ThreadRecorder {
   Shard* shard;
   Shard* first_shard;  // of the process: its live bytes are always exact
   Header* header;
-  uint32_t number;  // of the shard, counted on from the parent's
+  uint64_t session;  // of the process, in which it has its shard
+  uint32_t number;   // of the shard, counted on from the parent's
   bool busy;
   bool borrowed;     // for one call, by a thread whose exit hook ran
   Function wrapped;  // not kNone: what this thread's next allocations count as
@@ -82,6 +83,7 @@ struct ThreadRecorder {
   StackCache stack_cache;
   EventStream* log;  // null: no log is kept, or it has ended
   ThreadRecorder* next_free;
+  ThreadRecorder* next_of_all;
 
  private:
   static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;

@@ -40,6 +40,14 @@ func (c *Conversation) Order(t testing.TB, orders string) {
 	}
 }
 
+// Ready returns when the program has given a sign before any order.
+func (c *Conversation) Ready(t testing.TB) {
+	t.Helper()
+	if _, err := io.ReadFull(c.answers, make([]byte, 1)); err != nil {
+		t.Fatalf("the program did not start: %v\n%s", err, c.Errors())
+	}
+}
+
 // End lets the program see the end of its orders, and waits until it has ended.
 func (c *Conversation) End(t testing.TB) {
 	t.Helper()

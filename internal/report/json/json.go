@@ -18,6 +18,8 @@
 //   - regions and units are of all origins; allocations_per_unit and the like
 //     leave out what libc made on its own account, which libc_allocations_per_unit
 //     has. A unit's figures are of the processes that counted any.
+//   - joined_processes ran already when their recording began; bytes_before are
+//     the usable bytes of the blocks that lived in them then.
 //   - function is the module and where the code starts, such as
 //     "libz.so.1+0x3a10", where no symbol covers it.
 package json
@@ -157,6 +159,8 @@ type qualityKeys struct {
 	UnplacedAllocations  uint64   `json:"unplaced_allocations"`
 	Incomplete           bool     `json:"incomplete"`
 	PeakErrorBytes       uint64   `json:"peak_error_bytes"`
+	JoinedProcesses      uint64   `json:"joined_processes"`
+	BytesBefore          uint64   `json:"bytes_before"`
 	Warnings             []string `json:"warnings"`
 }
 
@@ -184,6 +188,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		UnplacedAllocations:  p.Quality.UnplacedCalls,
 		Incomplete:           p.Quality.Incomplete,
 		PeakErrorBytes:       p.Quality.PeakErrorBytes,
+		JoinedProcesses:      p.Quality.Joined,
+		BytesBefore:          p.Quality.BytesBefore,
 		Warnings:             append([]string{}, p.Warnings()...),
 	}
 	e := json.NewEncoder(w)
@@ -204,8 +210,10 @@ func recordedKeys(rec *recording.Recording) recorded {
 	if m := rec.Meta; m != nil {
 		r.Command = m.Command
 		r.Started, r.Ended = rfc3339(m.Started), rfc3339(m.Ended)
-		r.ExitStatus, r.Signal = &m.ExitStatus, &m.Signal
-		r.UserSeconds, r.SystemSeconds = &m.UserSeconds, &m.SystemSeconds
+		if !m.Joined {
+			r.ExitStatus, r.Signal = &m.ExitStatus, &m.Signal
+			r.UserSeconds, r.SystemSeconds = &m.UserSeconds, &m.SystemSeconds
+		}
 	}
 	return r
 }

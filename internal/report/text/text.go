@@ -189,6 +189,10 @@ func (r *report) notes() []string {
 	if r.profile.Running > 0 {
 		notes = append(notes, counted(r.profile.Running, "process still runs", "processes still run")+": figures as of now")
 	}
+	if q.Joined > 0 {
+		notes = append(notes, fmt.Sprintf("recording began while %s; %s lived already and %s not in it",
+			plural(q.Joined, "the program ran", "the programs ran"), size(q.BytesBefore), plural(q.BytesBefore, "is", "are")))
+	}
 	if q.TruncatedStacks > 0 {
 		notes = append(notes, fmt.Sprintf("%s could not be followed to the start of %s thread (%s of the allocations)",
 			counted(q.TruncatedStacks, "stack", "stacks"), plural(q.TruncatedStacks, "its", "their"),

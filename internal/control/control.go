@@ -1,0 +1,94 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"mallow/internal/running"
+)
+
+// Process is a process that can be told to record.
+type Process struct {
+	PID  int
+	file *file
+}
+
+// Find returns the process pid, if it can be told.
+func Find(pid int) (*Process, error) {
+	const tries, pause = 100, 20 * time.Millisecond
+	for try := 0; ; try++ {
+		path, err := running.Control(pid)
+		if err != nil {
+			return nil, err
+		}
+		f, err := open(path)
+		if err != nil {
+			return nil, fmt.Errorf("process %d cannot be told to record: %w", pid, err)
+		}
+		if f.pid == running.OwnPID(pid) {
+			return &Process{PID: pid, file: f}, nil
+		}
+		// A fork child that has made no slow call yet: with the next one it makes
+		// a file of its own.
+		f.wake()
+		f.close()
+		if try == tries {
+			return nil, fmt.Errorf("process %d cannot be told to record: it makes no call of malloc, or cannot make its control file", pid)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// Close lets the process go.
+func (p *Process) Close() { p.file.close() }
+
+// Recording tells whether the process is being recorded.
+func (p *Process) Recording() bool { return p.file.recording() }
+
+// Alive tells whether the process still runs.
+func (p *Process) Alive() bool { return running.Alive(p.PID) }
+
+// Start makes the process record into folder, an absolute path. It returns
+// when the process records, has ended or ctx is done; then it does not start
+// any more.
+func (p *Process) Start(ctx context.Context, folder string) error {
+	inside := insideRoot(p.PID, folder)
+	answer, err := p.file.give(ctx, start, inside, false, p.Alive)
+	switch {
+	case err != nil:
+		return fmt.Errorf("process %d %w", p.PID, err)
+	case answer == done:
+		return nil
+	case answer == alreadyRecording:
+		return fmt.Errorf("process %d is being recorded already", p.PID)
+	}
+	return fmt.Errorf("process %d could not make its file in the recording: is the disk full, or is the folder out of its reach, by its user or its root?", p.PID)
+}
+
+// Stop makes the process stop recording. A process that makes no call until
+// ctx is done stops with its next one.
+func (p *Process) Stop(ctx context.Context) error {
+	answer, err := p.file.give(ctx, stop, "", true, p.Alive)
+	switch {
+	case errors.Is(err, errGone):
+		return nil
+	case err != nil:
+		return fmt.Errorf("process %d %w", p.PID, err)
+	case answer != done && answer != notRecording:
+		return fmt.Errorf("process %d could not stop recording", p.PID)
+	}
+	return nil
+}
+
+// insideRoot is the path of a folder in the eyes of a process that may live
+// below another root.
+func insideRoot(pid int, folder string) string {
+	root, err := os.Readlink(fmt.Sprintf("/proc/%d/root", pid))
+	if err != nil || root == "/" || len(folder) <= len(root) || folder[:len(root)] != root || folder[len(root)] != '/' {
+		return folder
+	}
+	return folder[len(root):]
+}

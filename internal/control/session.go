@@ -1,0 +1,243 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mallow/internal/launch"
+	"mallow/internal/recording"
+	"mallow/internal/running"
+)
+
+// Options of recording a process that runs.
+type Options struct {
+	Folder      string        // "" for PROG.PID.mallow
+	Duration    time.Duration // 0: until something ends it
+	NoArguments bool
+	// Began is called when the process records.
+	Began func(folder string)
+}
+
+// Recorded is what a session leaves behind.
+type Recorded struct {
+	Folder   string
+	Warnings []string
+}
+
+const (
+	look        = 50 * time.Millisecond // between two looks at a process that records
+	stopPatient = time.Second
+)
+
+// Record records the process pid, and the children that it forks, until ctx is
+// done, the time is over, the process ends or somebody stops it. Nothing is
+// left behind when it could not be recorded.
+func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
+	process, err := Find(pid)
+	if err != nil {
+		return Recorded{}, err
+	}
+	defer process.Close()
+	folder, err := launch.MakeFolder(o.Folder, launch.Command{Name: nameOf(pid)}, pid)
+	if err != nil {
+		return Recorded{}, err
+	}
+	hold, err := holdFolder(folder)
+	if err != nil {
+		os.Remove(folder)
+		return Recorded{}, err
+	}
+	defer hold.Close()
+	meta := recording.Meta{Version: 1, Started: time.Now(), Mallow: launch.Version, Joined: true}
+	if !o.NoArguments {
+		meta.Command = commandOf(pid)
+	}
+	limited, cancel := withLimit(ctx, o.Duration)
+	defer cancel()
+	if err := begin(limited, process, folder); err != nil {
+		discard(folder)
+		return Recorded{}, err
+	}
+	if o.Began != nil {
+		o.Began(folder)
+	}
+	process.wait(ctx, o.Duration)
+	r := Recorded{Folder: folder, Warnings: stopAll(folder)}
+	r.complete(meta)
+	return r, nil
+}
+
+// begin makes the process record; a folder of root's must be one of the
+// process's user then.
+func begin(ctx context.Context, process *Process, folder string) error {
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(fmt.Sprintf("/proc/%d", process.PID)); err == nil && os.Geteuid() == 0 {
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+			os.Chown(folder, int(owner.Uid), int(owner.Gid))
+		}
+	}
+	return process.Start(ctx, absolute)
+}
+
+func withLimit(ctx context.Context, duration time.Duration) (context.Context, context.CancelFunc) {
+	if duration > 0 {
+		return context.WithTimeout(ctx, duration)
+	}
+	return context.WithCancel(ctx)
+}
+
+// wait returns when the recording is to end.
+func (p *Process) wait(ctx context.Context, duration time.Duration) {
+	ctx, cancel := withLimit(ctx, duration)
+	defer cancel()
+	for p.Recording() && p.Alive() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(look):
+		}
+	}
+}
+
+// stopAll stops all processes that record into folder. Children may be forked
+// meanwhile.
+func stopAll(folder string) (warnings []string) {
+	const rounds = 5
+	for range rounds {
+		recorders := running.RecordInto(folder)
+		if len(recorders) == 0 {
+			return nil
+		}
+		warnings = nil
+		for _, err := range stopEach(recorders) {
+			if err != nil {
+				warnings = append(warnings, err.Error())
+			}
+		}
+		if len(warnings) == len(recorders) {
+			break
+		}
+	}
+	return warnings
+}
+
+// stopEach stops all at the same time: some may be silent.
+func stopEach(pids []int) []error {
+	failures := make([]error, len(pids))
+	var stops sync.WaitGroup
+	for i, pid := range pids {
+		stops.Go(func() { failures[i] = stopOne(pid) })
+	}
+	stops.Wait()
+	return failures
+}
+
+func stopOne(pid int) error {
+	process, err := Find(pid)
+	if err != nil {
+		return err
+	}
+	defer process.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatient)
+	defer cancel()
+	err = process.Stop(ctx)
+	if errors.Is(err, ErrSilent) {
+		return fmt.Errorf("process %d makes no call of malloc or free now; it stops recording at its next one", pid)
+	}
+	return err
+}
+
+func (r *Recorded) complete(meta recording.Meta) {
+	meta.Ended = time.Now()
+	done := launch.Complete(r.Folder, meta)
+	r.Warnings = append(r.Warnings, done.Warnings...)
+	if done.Images == 0 {
+		r.Warnings = append(r.Warnings, "nothing was recorded")
+		discard(r.Folder)
+		r.Folder = ""
+	}
+}
+
+// Stop ends the recording of the process pid and of the others that record
+// into the same folder. It completes the recording, unless another mallow
+// waits to do so: then Folder is "".
+func Stop(pid int) (Recorded, error) {
+	folder, err := running.Recording(pid)
+	if err != nil {
+		return Recorded{}, err
+	}
+	if _, err := running.Control(pid); err != nil {
+		return Recorded{}, fmt.Errorf("process %d has been recorded from its start, and is to its end", pid)
+	}
+	r := Recorded{Folder: folder, Warnings: stopAll(folder)}
+	hold, err := holdFolder(folder)
+	if errors.Is(err, errHeld) {
+		r.Folder = ""
+		return r, nil
+	}
+	if err != nil {
+		return Recorded{}, err
+	}
+	defer hold.Close()
+	meta := recording.Meta{Version: 1, Mallow: launch.Version, Joined: true}
+	if info, err := os.Stat(folder); err == nil {
+		meta.Started = info.ModTime()
+	}
+	r.complete(meta)
+	return r, nil
+}
+
+var errHeld = errors.New("another mallow is at it")
+
+// holdFolder tells other mallows that this one completes the recording.
+func holdFolder(folder string) (*os.File, error) {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, errHeld
+	}
+	return f, nil
+}
+
+// discard removes the folder of a recording that has not begun.
+func discard(folder string) {
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		path := filepath.Join(folder, entry.Name())
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			os.Remove(path)
+		}
+	}
+	os.Remove(folder)
+}
+
+func nameOf(pid int) string {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return "process"
+	}
+	return strings.TrimSuffix(filepath.Base(path), " (deleted)")
+}
+
+func commandOf(pid int) []string {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(line) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+}

@@ -1,0 +1,468 @@
+// Package control switches recording on and off in programs that run, from inside and from outside.
+package control
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mallow/internal/recording"
+	"mallow/test/harness"
+)
+
+// A round of programs/rounds.c.
+const often, keep, keepBytes = 1000, 10, 1000
+
+func site(t *testing.T, report harness.Report, function string) harness.Site {
+	t.Helper()
+	for _, s := range report.Sites {
+		if s.Function == function {
+			return s
+		}
+	}
+	return harness.Site{}
+}
+
+// onDemand starts a program that can be told to record.
+func onDemand(t *testing.T, arguments ...string) *harness.Conversation {
+	t.Helper()
+	folder := harness.TempDir(t)
+	return harness.Converse(t, harness.Command{
+		Arguments: append([]string{harness.CLI(t), "run", "--control", folder}, arguments...),
+	})
+}
+
+// busy is a program that allocates without end.
+func busy(t *testing.T, arguments ...string) *harness.Conversation {
+	t.Helper()
+	program := onDemand(t, append([]string{harness.Program(t, "programs/busy")}, arguments...)...)
+	program.Ready(t)
+	return program
+}
+
+// session is a `mallow record --pid` that runs while the test goes on.
+type session struct {
+	*harness.Background
+	folder string
+}
+
+func record(t *testing.T, pid int, more ...string) session {
+	t.Helper()
+	folder := filepath.Join(harness.TempDir(t), "s.mallow")
+	arguments := append([]string{harness.CLI(t), "record", "--pid", strconv.Itoa(pid), "-o", folder}, more...)
+	return session{harness.Start(t, harness.Command{Arguments: arguments}), folder}
+}
+
+// awaitImages waits until the recording has so many images, all with a header.
+func (s session) awaitImages(t *testing.T, count int) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if r, err := recording.Open(s.folder); err == nil && len(r.Images) >= count {
+			return
+		}
+	}
+	t.Fatalf("%s has no %d images", s.folder, count)
+}
+
+func (s session) interrupt(t *testing.T) harness.Report {
+	t.Helper()
+	if status := s.Stop(t, syscall.SIGINT); status != 0 {
+		t.Fatalf("record ended with %d: %s", status, s.Errors())
+	}
+	return harness.ReadReport(t, s.folder)
+}
+
+// What the program does while it is recorded is in the recording, what it does before and after is not.
+func TestRounds(t *testing.T) {
+	program := onDemand(t, harness.Program(t, "programs/rounds"))
+	pid := program.Process.Process.Pid // mallow run has turned into the program
+	program.Order(t, "rrr")
+	for i := range 3 {
+		s := record(t, pid)
+		// The program makes no call until it is told to: that is the first to be recorded.
+		time.Sleep(100 * time.Millisecond)
+		program.Order(t, "rr")
+		s.awaitImages(t, 1)
+		program.Order(t, "r")
+		s.Process.Process.Signal(syscall.SIGINT)
+		// The order to stop is obeyed at the next call.
+		time.Sleep(300 * time.Millisecond)
+		program.Order(t, "f")
+		s.Wait(t)
+		report := harness.ReadReport(t, s.folder)
+		program.Order(t, "rrr")
+		if got := site(t, report, "often"); got.Allocations != 3*often || got.LiveBlocks != 0 || got.Temporary != 3*often {
+			t.Errorf("session %d: often: %+v", i, got)
+		}
+		if got := site(t, report, "keep"); got.Allocations != 3*keep || got.Bytes != 3*keepBytes || got.LiveBlocks != 3*keep {
+			t.Errorf("session %d: keep: %+v", i, got)
+		}
+		if report.Totals.Allocations != 3*(often+keep) {
+			t.Errorf("session %d: %+v", i, report.Totals)
+		}
+	}
+	program.End(t)
+}
+
+// Blocks from before are known as such.
+func TestBlocksFromBefore(t *testing.T) {
+	program := onDemand(t, harness.Program(t, "programs/rounds"))
+	program.Order(t, "rrr")
+	s := record(t, program.Process.Process.Pid)
+	time.Sleep(100 * time.Millisecond)
+	program.Order(t, "rf")
+	s.awaitImages(t, 1)
+	program.End(t)
+	s.Wait(t)
+	r, err := recording.Open(s.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	im := r.Images[0]
+	if inherited := im.Shards[0].InheritedFrees; inherited != 3*keep {
+		t.Errorf("%d frees of blocks from before, not %d", inherited, 3*keep)
+	}
+	// 100 bytes take 112.
+	if !im.Joined || im.BytesBefore < 3*keep*112 || im.BytesBefore > 3*keep*112+4096 {
+		t.Errorf("%d bytes from before (joined: %v)", im.BytesBefore, im.Joined)
+	}
+	report := harness.ReadReport(t, s.folder)
+	if report.Totals.Allocations != often+keep || report.Totals.Frees != often+4*keep || report.Totals.LiveBlocks != 0 {
+		t.Errorf("%+v", report.Totals)
+	}
+	if !strings.Contains(s.Errors(), "recording began while the program ran; 3.") {
+		t.Errorf("the report does not say so:\n%s", s.Errors())
+	}
+}
+
+func TestSeconds(t *testing.T) {
+	program := busy(t, "2", "100")
+	pid := program.Process.Process.Pid
+	started := time.Now()
+	s := record(t, pid, "--seconds", "0.5")
+	s.Wait(t)
+	if elapsed := time.Since(started); elapsed < 500*time.Millisecond || elapsed > 20*time.Second {
+		t.Errorf("took %v", elapsed)
+	}
+	report := harness.ReadReport(t, s.folder)
+	if one := site(t, report, "one"); one.Allocations < 1000 || one.SizeMin != 100 || one.SizeMax != 100 || one.LiveBlocks > 2*8 {
+		t.Errorf("%+v", one)
+	}
+	r, err := recording.Open(s.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if im := r.Images[0]; im.Running || im.StoppedRealtime == 0 || im.Flags&recording.FlagPacked == 0 {
+		t.Errorf("not let go: %+v", im.Header)
+	}
+	if len(r.Warnings)+len(r.Images[0].Warnings) != 0 {
+		t.Errorf("%q %q", r.Warnings, r.Images[0].Warnings)
+	}
+	if r.Meta == nil || !r.Meta.Joined || len(r.Meta.Command) != 3 || filepath.Base(r.Meta.Command[0]) != "busy" {
+		t.Errorf("%+v", r.Meta)
+	}
+}
+
+// However busy a program is in its hit paths, and in how many threads, it notices at once.
+func TestNoticedOnHitPaths(t *testing.T) {
+	for _, arguments := range [][]string{{"1", "16"}, {"4", "64"}, {"2", "1024"}} {
+		program := busy(t, arguments...)
+		time.Sleep(200 * time.Millisecond)
+		started := time.Now()
+		s := record(t, program.Process.Process.Pid)
+		s.awaitImages(t, 1)
+		t.Logf("%v: recording after %v, the start of mallow included", arguments, time.Since(started))
+		time.Sleep(50 * time.Millisecond)
+		report := s.interrupt(t)
+		if one := site(t, report, "one"); one.Allocations == 0 {
+			t.Errorf("%v: nothing recorded", arguments)
+		}
+		if threads, _ := strconv.Atoi(arguments[0]); len(report.Processes) != 1 || report.Processes[0].Threads != uint64(threads) {
+			t.Errorf("%v: %+v", arguments, report.Processes)
+		}
+	}
+}
+
+func TestStop(t *testing.T) {
+	program := busy(t, "2", "0")
+	pid := strconv.Itoa(program.Process.Process.Pid)
+	s := record(t, program.Process.Process.Pid)
+	s.awaitImages(t, 1)
+	time.Sleep(100 * time.Millisecond)
+	stop := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "--stop", "--pid", pid}})
+	if stop.Status != 0 || stop.Errors != "" {
+		t.Errorf("%s: %q", stop.Ending(), stop.Errors)
+	}
+	s.Wait(t)
+	if s.Process.ProcessState.ExitCode() != 0 || site(t, harness.ReadReport(t, s.folder), "one").Allocations == 0 {
+		t.Errorf("%v: %s", s.Process.ProcessState, s.Errors())
+	}
+
+	// Who began it may be gone.
+	s = record(t, program.Process.Process.Pid)
+	s.awaitImages(t, 1)
+	time.Sleep(100 * time.Millisecond)
+	s.Stop(t, syscall.SIGKILL)
+	stop = harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "--stop", "--pid", pid}})
+	if stop.Status != 0 || !strings.Contains(stop.Errors, "wrote "+s.folder) {
+		t.Errorf("%s: %q", stop.Ending(), stop.Errors)
+	}
+	stop = harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "--stop", "--pid", pid}})
+	if stop.Status != 125 || !strings.Contains(stop.Errors, "is not being recorded") {
+		t.Errorf("%s: %q", stop.Ending(), stop.Errors)
+	}
+}
+
+// Children that are forked while the program is recorded belong to the recording.
+func TestChildren(t *testing.T) {
+	program := onDemand(t, harness.Program(t, "programs/rounds"))
+	program.Order(t, "r")
+	s := record(t, program.Process.Process.Pid)
+	time.Sleep(100 * time.Millisecond)
+	program.Order(t, "r")
+	s.awaitImages(t, 1)
+	program.Order(t, "c") // from here on the child takes the orders
+	program.Order(t, "rr")
+	s.awaitImages(t, 2)
+	s.Process.Process.Signal(syscall.SIGINT)
+	time.Sleep(300 * time.Millisecond)
+	program.Order(t, "rf") // the child stops
+	program.Order(t, "e")  // and the parent lives
+	program.Order(t, "r")
+	s.Wait(t)
+	report := harness.ReadReport(t, s.folder)
+	if got := site(t, report, "often"); got.Allocations != 4*often {
+		t.Errorf("often: %+v", got)
+	}
+	if len(report.Processes) != 2 {
+		t.Errorf("%+v", report.Processes)
+	}
+	program.End(t)
+}
+
+// A child that was forked before can be told, too: also one that has made no call yet.
+func TestForkedBefore(t *testing.T) {
+	program := onDemand(t, harness.Program(t, "programs/rounds"))
+	program.Order(t, "rc")
+	parent := program.Process.Process.Pid
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", parent, parent))
+	if err != nil {
+		t.Skip(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(children)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program.Order(t, "r")
+	s := record(t, child)
+	time.Sleep(300 * time.Millisecond)
+	program.Order(t, "rr") // makes its control file, and is told
+	time.Sleep(300 * time.Millisecond)
+	program.Order(t, "rr")
+	s.awaitImages(t, 1)
+	program.Order(t, "r")
+	program.Order(t, "e")
+	s.Wait(t)
+	report := harness.ReadReport(t, s.folder)
+	if got := site(t, report, "often"); got.Allocations < often || got.Allocations > 5*often || got.Allocations%often != 0 {
+		t.Errorf("often: %+v", got)
+	}
+	program.End(t)
+}
+
+// An idle program is told when it wakes; until then nothing happens to it, and the order can be taken back.
+func TestIdle(t *testing.T) {
+	program := onDemand(t, harness.Program(t, "programs/rounds"))
+	program.Order(t, "r")
+	s := record(t, program.Process.Process.Pid, "--seconds", "0.5")
+	s.Wait(t)
+	if status := s.Process.ProcessState.ExitCode(); status != 125 || !strings.Contains(s.Errors(), "makes no call of malloc or free") {
+		t.Errorf("%d: %s", status, s.Errors())
+	}
+	if _, err := os.Stat(s.folder); err == nil {
+		t.Error("the folder was left")
+	}
+	program.Order(t, "rr")
+	if _, err := os.Stat(s.folder); err == nil {
+		t.Error("the order was obeyed late")
+	}
+	program.End(t)
+}
+
+func TestRefused(t *testing.T) {
+	plain := harness.Start(t, harness.Command{Arguments: []string{"/bin/sleep", "100"}})
+	fromStart := harness.Converse(t, harness.Command{
+		Arguments: []string{harness.Program(t, "programs/rounds")},
+		Settings:  harness.PreloadSettings(t, harness.TempDir(t)),
+	})
+	fromStart.Order(t, "r")
+	for _, test := range []struct{ arguments, says string }{
+		{"--pid 999999999", "there is no process 999999999"},
+		{"--pid 0", "--pid takes the number of a process"},
+		{"--pid x", "invalid argument"},
+		{"--seconds 3 true", "--seconds and --stop belong to it"},
+		{"--pid 1 true", "not both"},
+		{"--pid 1 --seconds -1", "--seconds takes a number"},
+		{"--pid 1 --seconds nan", "--seconds takes a number"},
+		{"--pid 1 --stop -o x.mallow", "it takes only --pid"},
+		{fmt.Sprint("--pid ", plain.Process.Process.Pid), "it was not started by mallow run"},
+		{fmt.Sprint("--pid ", fromStart.Process.Process.Pid), "it was not started by mallow run"},
+		{fmt.Sprint("--stop --pid ", plain.Process.Process.Pid), "is not being recorded"},
+		{fmt.Sprint("--stop --pid ", fromStart.Process.Process.Pid), "has been recorded from its start"},
+	} {
+		run := harness.Run(t, harness.Command{Arguments: append([]string{harness.CLI(t), "record"}, strings.Fields(test.arguments)...), Directory: t.TempDir()})
+		if run.Status != 125 || run.Output != "" || !strings.Contains(run.Errors, test.says) || strings.Count(run.Errors, "\n") != 1 {
+			t.Errorf("record %s: %s, %q, %q", test.arguments, run.Ending(), run.Output, run.Errors)
+		}
+	}
+}
+
+// A damaged control file is refused, and whoever holds it goes on.
+func TestDamagedControlFile(t *testing.T) {
+	folder := harness.TempDir(t)
+	program := harness.Converse(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "run", "--control", folder, harness.Program(t, "programs/rounds")},
+	})
+	program.Order(t, "r")
+	files, _ := filepath.Glob(filepath.Join(folder, "control-*"))
+	if len(files) != 1 {
+		t.Fatalf("control files %q", files)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 || info.Size() != 8192 {
+		t.Errorf("%v %v", info, err)
+	}
+	control, err := os.OpenFile(files[0], os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	whole := make([]byte, 128)
+	if _, err := control.ReadAt(whole, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, damage := range []struct {
+		offset int64
+		bytes  string
+	}{
+		{0, "X"}, {8, "\x02"}, {32, "\x00\x00\x00\x00"}, {32, "\xff\xff\xff\xff"}, {36, "\xff\xff\xff\xff"},
+	} {
+		control.WriteAt([]byte(damage.bytes), damage.offset)
+		run := harness.Run(t, harness.Command{
+			Arguments: []string{harness.CLI(t), "record", "--pid", strconv.Itoa(program.Process.Process.Pid)}, Directory: t.TempDir(),
+		})
+		if run.Status != 125 || !strings.Contains(run.Errors, "no control file of this version") {
+			t.Errorf("%v: %s %q", damage, run.Ending(), run.Errors)
+		}
+		control.WriteAt(whole, 0)
+	}
+	program.Order(t, "rr")
+	program.End(t)
+	if left, _ := filepath.Glob(filepath.Join(folder, "*")); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// The same from inside, many times, in several threads: each session has exactly what was done in it.
+func TestSessions(t *testing.T) {
+	const threads, sessions, calls, old = 4, 30, 2000, 100
+	folder := harness.TempDir(t)
+	run := harness.Run(t, harness.Command{
+		Arguments: []string{harness.Program(t, "programs/sessions"), folder, fmt.Sprint(threads), fmt.Sprint(sessions), fmt.Sprint(calls)},
+		Settings:  []string{"LD_PRELOAD=" + harness.Library(t)},
+	})
+	if run.Status != 0 {
+		t.Fatalf("%s: %s", run.Ending(), run.Errors)
+	}
+	for i := range sessions {
+		for _, kind := range []string{"", ".snapshot"} {
+			report := harness.ReadReport(t, filepath.Join(folder, fmt.Sprintf("%d%s.mallow", i, kind)))
+			counted := site(t, report, "counted")
+			if counted.Allocations != threads*calls || counted.LiveBlocks != threads*calls/2 || counted.Bytes != threads*calls*24 {
+				t.Errorf("session %d%s: %+v", i, kind, counted)
+			}
+			if other := site(t, report, "uncounted"); other.Allocations != 0 {
+				t.Errorf("session %d%s: %+v", i, kind, other)
+			}
+			if frees := report.Totals.Frees; frees != threads*(calls/2+old) {
+				t.Errorf("session %d%s: %d frees", i, kind, frees)
+			}
+			if len(report.Quality.Warnings) != 0 {
+				t.Errorf("session %d%s: %q", i, kind, report.Quality.Warnings)
+			}
+		}
+	}
+}
+
+// A busy program is switched on and off a hundred times, and nothing happens to it.
+func TestStorm(t *testing.T) {
+	switches := 25
+	for _, arguments := range [][]string{{"3", "64"}, {"3", "0"}, {"1", "forks"}, {"3", "5000"}} {
+		program := busy(t, arguments...)
+		for range switches {
+			s := record(t, program.Process.Process.Pid, "--seconds", "0.02")
+			s.Wait(t)
+			if status := s.Process.ProcessState.ExitCode(); status != 0 && !strings.Contains(s.Errors(), "makes no call of malloc") {
+				t.Fatalf("%v: %s", arguments, s.Errors())
+			}
+		}
+		if program.Process.ProcessState != nil {
+			t.Fatalf("%v: the program has ended: %v %s", arguments, program.Process.ProcessState, program.Errors())
+		}
+		if err := program.Process.Process.Signal(syscall.Signal(0)); err != nil {
+			t.Fatalf("%v: %v", arguments, err)
+		}
+	}
+}
+
+// run is transparent: status, signal and environment are those of the program.
+func TestRun(t *testing.T) {
+	folder := harness.TempDir(t)
+	run := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "run", "--control", folder, "/bin/sh", "-c", `echo "$MALLOW_OPTIONS"; exit 7`}})
+	if run.Status != 7 || run.Output != "control="+folder+"\n" {
+		t.Errorf("%s: %q", run.Ending(), run.Output)
+	}
+	run = harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "run", "--control", folder, "/bin/sh", "-c", "kill -TERM $$"}})
+	if run.Signal != syscall.SIGTERM {
+		t.Errorf("%s", run.Ending())
+	}
+	run = harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "run", "--control", folder, "/bin/sh", "-c", `echo "$MALLOW_OPTIONS"`},
+		Settings:  []string{"MALLOW_OPTIONS=release_keep=2M:record=/nowhere"},
+	})
+	if run.Output != "release_keep=2M:record=/nowhere\n" {
+		t.Errorf("%q", run.Output)
+	}
+	// What was killed leaves its file, which the next run in the folder of the user takes away.
+	home := harness.TempDir(t)
+	os.Chmod(home, 0o700)
+	command := func(program ...string) harness.Command {
+		return harness.Command{Arguments: append([]string{harness.CLI(t), "run"}, program...), Settings: []string{"XDG_RUNTIME_DIR=" + home}}
+	}
+	harness.Run(t, command("/bin/sh", "-c", "kill -9 $$"))
+	files := func() []string {
+		found, _ := filepath.Glob(filepath.Join(home, "mallow-control-*", "control-*"))
+		return found
+	}
+	if len(files()) != 1 {
+		t.Errorf("%q", files())
+	}
+	harness.Run(t, command("/bin/true"))
+	if len(files()) != 0 {
+		t.Errorf("%q", files())
+	}
+}
+
+// The descriptor of the control file is closed.
+func TestNoDescriptor(t *testing.T) {
+	list := []string{"/bin/ls", "/proc/self/fd"}
+	alone := harness.Run(t, harness.Command{Arguments: list})
+	run := harness.Run(t, harness.Command{Arguments: append([]string{harness.CLI(t), "run", "--control", harness.TempDir(t)}, list...)})
+	if run.Output != alone.Output {
+		t.Errorf("%q, alone %q", run.Output, alone.Output)
+	}
+}
