@@ -18,7 +18,7 @@ class RegionTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TestFolder;
-    ASSERT_TRUE(g_recording = g_process.Start(folder_->path()));
+    ASSERT_TRUE(g_recording = g_process.Start(folder_->path(), 0));
   }
   static void TearDownTestSuite() { delete folder_; }
   void TearDown() override { EndRegionsTo(0); }
