@@ -153,8 +153,8 @@ func TestGoldenCPUSamples(t *testing.T) {
 		got = append(got, sample{node.Value(), s.Part, s.Nanoseconds, s.Samples})
 	}
 	want := []sample{
-		{0, recording.CPUNoRoom, 4e6, 1}, {0x401205, recording.CPUProgram, 30e6, 6},
-		{0x401310, recording.CPUAllocator, 5e6, 1}, {0, recording.CPURecorder, 7e6, 1},
+		{0, recording.CPUNoRoom, 4e6, 1}, {0, recording.CPURecorder, 7e6, 1}, {0, recording.CPUSampler, 0, 0},
+		{0x401205, recording.CPUProgram, 30e6, 6}, {0x401310, recording.CPUAllocator, 5e6, 1},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

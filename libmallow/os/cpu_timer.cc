@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/syscall.h"
-#include "os/thread.h"
 
 namespace mallow::os {
 namespace {
@@ -18,18 +17,25 @@ uint64_t Read(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// As the kernel names the CPU time of any thread.
+clockid_t ClockOf(int thread_id) {
+  constexpr int kPerThread = 4, kScheduled = 2;
+  return static_cast<clockid_t>(~static_cast<unsigned>(thread_id) << 3) | kPerThread | kScheduled;
+}
+
 }  // namespace
 
 uint64_t ThreadCpuNanoseconds() { return Read(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t ThreadCpuNanoseconds(int thread_id) { return Read(ClockOf(thread_id)); }
 uint64_t ProcessCpuNanoseconds() { return Read(CLOCK_PROCESS_CPUTIME_ID); }
 
-bool CpuTimer::Create(int signal, void* value) {
+bool CpuTimer::Create(int thread_id, int signal, void* value) {
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal;
   event.sigev_value.sival_ptr = value;
-  event._sigev_un._tid = ThreadId();
-  return SystemCall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&event),
+  event._sigev_un._tid = thread_id;
+  return SystemCall(SYS_timer_create, ClockOf(thread_id), reinterpret_cast<long>(&event),
                     reinterpret_cast<long>(&id_)) == 0;
 }
 

@@ -1,7 +1,9 @@
 #include "os/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -12,6 +14,19 @@ namespace mallow::os {
 int ThreadId() { return static_cast<int>(SystemCall(SYS_gettid)); }
 int ProcessId() { return static_cast<int>(SystemCall(SYS_getpid)); }
 int ParentProcessId() { return static_cast<int>(SystemCall(SYS_getppid)); }
+
+bool HasThread(int thread_id) { return SystemCall(SYS_tgkill, ProcessId(), thread_id, 0) == 0; }
+
+// The folder has a link for itself, one from above, and one from each thread. No descriptor is needed for that.
+uint64_t CountThreads() {
+  struct stat status;
+  if (SystemCall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>("/proc/self/task"),
+                 reinterpret_cast<long>(&status), 0) != 0 ||
+      status.st_nlink < 2) {
+    return 0;
+  }
+  return status.st_nlink - 2;
+}
 
 void Nap() {
   constexpr long kNanoseconds = 50'000;

@@ -10,6 +10,10 @@ int ThreadId();
 int ProcessId();
 int ParentProcessId();
 
+// Whether the process has a thread with this kernel id. How many it has, 0 where that cannot be found out.
+bool HasThread(int thread_id);
+uint64_t CountThreads();
+
 // Lets other threads run for a moment, also those of lower priority, for which sched_yield does nothing.
 void Nap();
 

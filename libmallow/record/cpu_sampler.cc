@@ -20,6 +20,10 @@ namespace {
 constexpr int kSignal = SIGURG;
 constexpr uint64_t kSecond = 1'000'000'000;
 
+// How threads that never allocate are looked for. An id costs a system call, about 100 ns.
+constexpr uint64_t kPauseBetweenLooks = kSecond / 20;
+constexpr int kIdsAhead = 256, kMostIds = 1024, kFarthestId = 16384;
+
 uintptr_t RegisterOf(const ucontext_t& context, int which) {
   return static_cast<uintptr_t>(context.uc_mcontext.gregs[which]);
 }
@@ -61,8 +65,12 @@ void CpuSampler::Start(uint64_t hertz) {
 
 void CpuSampler::ContinueInChild() {
   if (!on()) return;
-  free_lock_.ResetInChild();
-  free_ = nullptr;  // those of threads that are not here stay behind
+  threads_lock_.ResetInChild();
+  // The timers are not here. What other threads had stays behind.
+  for (Thread* thread = all_; thread != nullptr; thread = thread->next) thread->id = 0;
+  free_ = nullptr;
+  with_timer_ = 0;
+  looked_up_to_ = 0;
   if (!table_.StartIn(&g_process.file())) {
     interval_ = 0;
     return;
@@ -77,18 +85,26 @@ void CpuSampler::ContinueInChild() {
 
 void CpuSampler::Begin() {
   if (t_thread != nullptr) return;
+  const int id = os::ThreadId();
   Thread* thread = Take();
-  if (thread == nullptr || !thread->timer.Create(kSignal, thread)) {
-    if (thread != nullptr) PutBack(thread);
+  if (thread != nullptr) {
+    thread->found = false;
+    thread->id = id;  // first, so that nobody looks for it
+  }
+  if (thread == nullptr || !thread->timer.Create(id, kSignal, thread)) {
+    if (thread != nullptr) {
+      thread->id = 0;
+      PutBack(thread);
+    }
     table_.Add(kRoot, CpuPart::kNoTimer, 0, 1);
     return;
   }
+  __atomic_fetch_add(&with_timer_, 1, __ATOMIC_RELAXED);
   thread->stack_cache.Forget();
   thread->sampled_at = os::ThreadCpuNanoseconds();
   t_thread = thread;
   os::UnblockSignal(kSignal);
-  const uint64_t left_over = thread->left_over % interval_;
-  thread->timer.ExpireAfter(interval_ - left_over);
+  thread->timer.ExpireAfter(interval_ - thread->left_over % interval_);
 }
 
 void CpuSampler::End() {
@@ -97,33 +113,62 @@ void CpuSampler::End() {
   t_thread = nullptr;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->timer.Delete();
+  thread->id = 0;
   thread->left_over += os::ThreadCpuNanoseconds() - thread->sampled_at;
+  __atomic_fetch_sub(&with_timer_, 1, __ATOMIC_RELAXED);
   PutBack(thread);
 }
 
 CpuSampler::Thread* CpuSampler::Take() {
-  {
-    SpinlockHolder holder(free_lock_);
-    if (Thread* thread = free_; thread != nullptr) {
-      free_ = thread->next_free;
-      return thread;
-    }
+  SpinlockHolder holder(threads_lock_);
+  return TakeLocked();
+}
+
+CpuSampler::Thread* CpuSampler::TakeLocked() {
+  if (Thread* thread = free_; thread != nullptr) {
+    free_ = thread->next_free;
+    return thread;
   }
   const size_t bytes = (sizeof(Thread) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
   auto* thread = static_cast<Thread*>(os::Map(nullptr, bytes));
-  if (thread != nullptr) thread->left_over = os::MonotonicNanoseconds() % interval_;
+  if (thread == nullptr) return nullptr;
+  thread->left_over = os::MonotonicNanoseconds() % interval_;
+  thread->next = all_;
+  __atomic_store_n(&all_, thread, __ATOMIC_RELEASE);
   return thread;
 }
 
 void CpuSampler::PutBack(Thread* thread) {
-  SpinlockHolder holder(free_lock_);
+  SpinlockHolder holder(threads_lock_);
+  PutBackLocked(thread);
+}
+
+void CpuSampler::PutBackLocked(Thread* thread) {
   thread->next_free = free_;
   free_ = thread;
 }
 
+// Without the lock: the list only grows at its head.
+bool CpuSampler::IsOurs(const void* thread) const {
+  const Thread* any = __atomic_load_n(&all_, __ATOMIC_ACQUIRE);
+  while (any != nullptr && any != thread) any = any->next;
+  return any != nullptr;
+}
+
+// In a thread that another one found: its first signal.
+CpuSampler::Thread* CpuSampler::Claim(void* value) {
+  if (!g_cpu_sampler.IsOurs(value)) return nullptr;
+  auto* thread = static_cast<Thread*>(value);
+  if (!thread->found || thread->id != os::ThreadId()) return nullptr;
+  return t_thread = thread;
+}
+
 void CpuSampler::OnSignal(int, siginfo_t* info, void* context) {
-  if (info->si_code != SI_TIMER || t_thread == nullptr || info->si_value.sival_ptr != t_thread) return;
-  g_cpu_sampler.Sample(*t_thread, *static_cast<const ucontext_t*>(context));
+  if (info->si_code != SI_TIMER) return;
+  void* value = info->si_value.sival_ptr;
+  Thread* thread = t_thread != nullptr ? t_thread : Claim(value);
+  if (thread == nullptr || thread != value) return;
+  g_cpu_sampler.Sample(*thread, *static_cast<const ucontext_t*>(context));
 }
 
 void CpuSampler::Sample(Thread& thread, const ucontext_t& interrupted) {
@@ -138,6 +183,7 @@ void CpuSampler::Sample(Thread& thread, const ucontext_t& interrupted) {
     table_.Add(node, node == kRoot ? CpuPart::kNoRoom : PartOf(interrupted), spent, 1);
   }
   NoteProcessTime();
+  LookForThreads();
   thread.sampled_at = os::ThreadCpuNanoseconds();
   table_.Add(kRoot, CpuPart::kSampler, thread.sampled_at - now, 0);
   thread.timer.ExpireAfter(interval_);
@@ -154,11 +200,69 @@ NodeId CpuSampler::Capture(Thread& thread, const ucontext_t& interrupted) {
   return thread.stack_cache.Capture(registers, table, &thread.statistics);
 }
 
+// Within a sample, so with every signal blocked.
+void CpuSampler::LookForThreads() {
+  const uint64_t now = os::CoarseNanoseconds();
+  if (now < __atomic_load_n(&next_look_, __ATOMIC_RELAXED)) return;
+  // What this sample interrupted may hold the lock.
+  if (!threads_lock_.TryLock()) return;
+  __atomic_store_n(&next_look_, now + kPauseBetweenLooks, __ATOMIC_RELAXED);
+  for (Thread* thread = all_; thread != nullptr; thread = thread->next) {
+    if (thread->id == 0 || !thread->found || os::HasThread(thread->id)) continue;
+    thread->timer.Delete();
+    thread->id = 0;
+    __atomic_fetch_sub(&with_timer_, 1, __ATOMIC_RELAXED);
+    PutBackLocked(thread);
+  }
+  if (os::CountThreads() > __atomic_load_n(&with_timer_, __ATOMIC_RELAXED)) {
+    int highest = os::ProcessId();
+    for (const Thread* thread = all_; thread != nullptr; thread = thread->next) {
+      if (thread->id > highest) highest = thread->id;
+    }
+    LookAmong(os::ProcessId(), highest + kIdsAhead);
+    // Further away each time, and from the beginning once more.
+    if (looked_up_to_ < highest || looked_up_to_ > highest + kFarthestId) looked_up_to_ = highest;
+    LookAmong(looked_up_to_, looked_up_to_ + kIdsAhead);
+    looked_up_to_ += kIdsAhead;
+  }
+  threads_lock_.Unlock();
+}
+
+void CpuSampler::LookAmong(int first, int last) {
+  if (last - first > kMostIds) first = last - kMostIds;
+  for (int id = first + 1; id <= last; ++id) {
+    if (!os::HasThread(id) || IsKnown(id)) continue;
+    Thread* thread = TakeLocked();
+    if (thread == nullptr) return;
+    thread->found = true;
+    thread->id = id;
+    thread->stack_cache.Forget();
+    // What it did before is not known.
+    thread->sampled_at = os::ThreadCpuNanoseconds(id);
+    if (!thread->timer.Create(id, kSignal, thread)) {
+      thread->id = 0;
+      PutBackLocked(thread);
+      continue;
+    }
+    __atomic_fetch_add(&with_timer_, 1, __ATOMIC_RELAXED);
+    thread->timer.ExpireAfter(interval_ - thread->left_over % interval_);
+  }
+}
+
+bool CpuSampler::IsKnown(int id) const {
+  const Thread* thread = all_;
+  while (thread != nullptr && thread->id != id) thread = thread->next;
+  return thread != nullptr;
+}
+
 void CpuSampler::NoteProcessTime() {
   __atomic_store_n(&g_process.header().cpu_process, os::ProcessCpuNanoseconds(), __ATOMIC_RELAXED);
 }
 
 void CpuSampler::NoteEnd() {
+  // Its signals are not heeded from here on: one would find the table locked.
+  t_thread = nullptr;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   NoteProcessTime();
   if (!os::HandlesSignal(kSignal, &OnSignal)) table_.Add(kRoot, CpuPart::kSignalTaken, 0, 1);
 }

@@ -1,5 +1,5 @@
-// Where CPU time goes: every thread that allocates has a timer on its own CPU time, whose signal is answered by a capture
-// of the interrupted stack.
+// Where CPU time goes: every thread has a timer on its own CPU time, whose signal is answered by a capture of the interrupted
+// stack.
 //
 // The signal is SIGURG. Who has no use for it never notices: it is ignored by default, also after a program has given
 // every signal its default meaning, and a program that handles it must stand one that says nothing (SIGPROF, the timers
@@ -10,11 +10,15 @@
 // the CPU time of the thread. What a thread leaves unsampled at its end counts for the one that takes its sampler over; a
 // process begins at a random point of an interval, so that short ones are neither missed nor counted too high on average.
 //
+// A thread gets its timer when it first allocates. One that never does is looked for by the others, now and then when they
+// are sampled: the kernel tells how many there are, and new ones have ids a little above those of others. It is not found
+// while nobody else runs.
+//
 // Invariants
 //  C1  The handler runs with every signal blocked. It uses the capture of its thread's own sampler, which nobody else
 //      does, so it may interrupt a capture of the recorder.
 //  C2  It captures only while its thread holds no lock of the recorder; else the sample is the recorder's, without
-//      a stack. Others that hold them never wait for this thread.
+//      a stack, which needs none of them. Others that hold them never wait for this thread.
 //  C3  A sampler is never unmapped: a signal may come after its timer was deleted, and is not heeded unless its value is
 //      the thread's own sampler.
 //
@@ -59,11 +63,14 @@ class CpuSampler {
  private:
   struct Thread {
     os::CpuTimer timer;
+    int id;               // kernel's, of the thread that the timer is for; 0: nobody's
+    bool found;           // by another thread: nothing tells when it ends
     uint64_t sampled_at;  // CPU time of the thread
     uint64_t left_over;   // CPU time of earlier owners that no sample stands for yet
     CaptureStatistics statistics;
     StackCache stack_cache;
     Thread* next_free;
+    Thread* next;  // of all
   };
   static MALLOW_THREAD_LOCAL Thread* t_thread;
 
@@ -74,12 +81,23 @@ class CpuSampler {
   NodeId Capture(Thread& thread, const ucontext_t& interrupted);
   Thread* Take();
   void PutBack(Thread* thread);
+  Thread* TakeLocked();
+  void PutBackLocked(Thread* thread);
+  bool IsOurs(const void* thread) const;
+  static Thread* Claim(void* value);
+  void LookForThreads();
+  void LookAmong(int first, int last);
+  bool IsKnown(int id) const;
   void NoteProcessTime();
 
   uint64_t interval_ = 0;  // ns; 0: off
   CpuTable table_;
   Thread* free_ = nullptr;
-  Spinlock free_lock_{LockRank::kRecorder};
+  Thread* all_ = nullptr;    // only ever longer
+  uint64_t with_timer_ = 0;  // threads
+  int looked_up_to_ = 0;     // ids of threads
+  uint64_t next_look_ = 0;   // monotonic ns
+  Spinlock threads_lock_{LockRank::kRecorder};
 };
 
 extern CpuSampler g_cpu_sampler;

@@ -21,6 +21,9 @@ bool CpuTable::StartIn(MappedFile* file) {
   if (!MakeRoom() || !file->Grow(Section::kCpuSamples, 1, kCpuSamplesFull)) return false;
   file_ = file;
   NewSample(kRoot, CpuPart::kNoRoom);  // item 0: what finds no other has it at least
+  // A sample within a lock of the recorder, perhaps that of the file, must find its item.
+  NewSample(kRoot, CpuPart::kRecorder);
+  NewSample(kRoot, CpuPart::kSampler);
   return true;
 }
 

@@ -1,7 +1,9 @@
 // CPU time per stack, in the recording (section cpu samples of format/recording.md).
 //
-// Thread safety: Add takes a lock. Its callers have every signal blocked, so it is not held by what they interrupt.
-// A place that is known costs a look-up, a new one a few stores; now and then the index doubles.
+// Thread safety: Add takes a lock. It is called by handlers that have every signal blocked, and by threads whose handler
+// does not heed its signals, so it is never held by what a handler interrupts.
+// Takes the lock of the file only for a place that is new; the places of the recorder and of the sampler without a stack
+// never are. Costs a look-up, a new place a few stores; now and then the index doubles.
 #pragma once
 
 #include <cstdint>

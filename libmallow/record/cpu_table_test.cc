@@ -18,6 +18,9 @@ class CpuTableTest : public testing::Test {
     ASSERT_TRUE(table_.StartIn(&file_));
   }
   const CpuSample& Item(uint64_t i) const { return file_.Items<CpuSample>(Section::kCpuSamples)[i]; }
+  // The items after those that are always there.
+  const CpuSample& New(uint64_t i) const { return Item(kAlways + i); }
+  static constexpr uint64_t kAlways = 3;
   uint64_t count() const { return file_.Used(Section::kCpuSamples); }
 
   TestFolder folder_;
@@ -29,14 +32,26 @@ TEST_F(CpuTableTest, AddsUpByNodeAndPart) {
   table_.Add(7, CpuPart::kProgram, 100, 1);
   table_.Add(7, CpuPart::kRecorder, 10, 1);
   table_.Add(7, CpuPart::kProgram, 50, 2);
-  ASSERT_EQ(count(), 3u);
+  ASSERT_EQ(count(), kAlways + 2);
   EXPECT_EQ(Item(0).part, static_cast<uint32_t>(CpuPart::kNoRoom));
   EXPECT_EQ(Item(0).samples, 0u);
-  EXPECT_EQ(Item(1).node, 7u);
-  EXPECT_EQ(Item(1).nanoseconds, 150u);
-  EXPECT_EQ(Item(1).samples, 3u);
-  EXPECT_EQ(Item(2).part, static_cast<uint32_t>(CpuPart::kRecorder));
-  EXPECT_EQ(Item(2).nanoseconds, 10u);
+  EXPECT_EQ(New(0).node, 7u);
+  EXPECT_EQ(New(0).nanoseconds, 150u);
+  EXPECT_EQ(New(0).samples, 3u);
+  EXPECT_EQ(New(1).part, static_cast<uint32_t>(CpuPart::kRecorder));
+  EXPECT_EQ(New(1).nanoseconds, 10u);
+}
+
+// What a sample within a lock of the recorder needs: the lock of the file may be held.
+TEST_F(CpuTableTest, OwnTimeNeedsNoLockOfTheFile) {
+  const HandlerRanks ranks;
+  SpinlockHolder holder(file_.grow_lock());
+  const HandlerRanks within;
+  table_.Add(kRoot, CpuPart::kRecorder, 5, 1);
+  table_.Add(kRoot, CpuPart::kSampler, 6, 0);
+  EXPECT_EQ(count(), kAlways);
+  EXPECT_EQ(Item(1).nanoseconds, 5u);
+  EXPECT_EQ(Item(2).nanoseconds, 6u);
 }
 
 TEST_F(CpuTableTest, GrowsFromManyThreads) {
@@ -48,10 +63,10 @@ TEST_F(CpuTableTest, GrowsFromManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  ASSERT_EQ(count(), kNodes + 1u);
-  for (uint32_t i = 1; i <= kNodes; ++i) {
-    EXPECT_EQ(Item(i).samples, 4u);
-    EXPECT_EQ(Item(i).nanoseconds, 4u * Item(i).node);
+  ASSERT_EQ(count(), kAlways + kNodes);
+  for (uint32_t i = 0; i < kNodes; ++i) {
+    EXPECT_EQ(New(i).samples, 4u);
+    EXPECT_EQ(New(i).nanoseconds, 4u * New(i).node);
   }
 }
 
@@ -61,8 +76,8 @@ TEST_F(CpuTableTest, StartsAnewInAnotherFile) {
   ASSERT_TRUE(child.Create(folder_.path()));
   ASSERT_TRUE(table_.StartIn(&child));
   table_.Add(7, CpuPart::kProgram, 5, 1);
-  EXPECT_EQ(child.Items<CpuSample>(Section::kCpuSamples)[1].nanoseconds, 5u);
-  EXPECT_EQ(Item(1).nanoseconds, 100u);
+  EXPECT_EQ(child.Items<CpuSample>(Section::kCpuSamples)[kAlways].nanoseconds, 5u);
+  EXPECT_EQ(New(0).nanoseconds, 100u);
 }
 
 }  // namespace

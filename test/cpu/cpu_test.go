@@ -62,6 +62,20 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// Threads that never allocate are found by the one that does.
+func TestThreadsThatNeverAllocate(t *testing.T) {
+	_, report := sampled(t, harness.Program(t, "programs/cpu_silent_threads"))
+	cpu := report.CPU
+	for _, function := range []string{"silent_1", "silent_2"} {
+		if got := cpu.In(function); got < 0.25 || got > 0.42 {
+			t.Errorf("%s has %.3f s, want 0.4 s less what it used before it was found", function, got)
+		}
+	}
+	if got := cpu.In("main"); math.Abs(got-0.4) > 0.03 {
+		t.Errorf("main has %.3f s, want 0.4 s", got)
+	}
+}
+
 func TestChildren(t *testing.T) {
 	_, report := sampled(t, harness.Program(t, "programs/cpu_children"))
 	cpu := report.CPU

@@ -116,7 +116,7 @@ func (r *report) cpuEnding(cpu *profile.CPU) {
 	sampled := cpu.Total + cpu.Recorder + cpu.Sampler + cpu.LostTime
 	// Less than a twentieth is what is left over where threads end.
 	if cpu.Process > sampled+sampled/20+20*cpu.Interval {
-		notes = append(notes, fmt.Sprintf("%s of the %s of CPU time that the processes used were not sampled: threads that allocated nothing, or that blocked the signal (SIGURG)",
+		notes = append(notes, fmt.Sprintf("%s of the %s of CPU time that the processes used were not sampled: before the first allocation of a thread, in threads that allocate nothing while all others sleep, or with the signal (SIGURG) blocked",
 			seconds(cpu.Process-sampled), seconds(cpu.Process)))
 	}
 	if cpu.Lost > 0 {
