@@ -71,6 +71,7 @@ fuzz: all ## Fuzz the allocator (FUZZ_SECONDS=30 a container), and every reader 
 	@tools/fuzz.sh $(FUZZTIME)
 
 test-oracle: all ## Compare every capture with the oracle, in full (long)
+	@tools/setup.sh oracle
 	@$(GO) run ./tools/suite -j $(JOBS) -only oracle
 
 test-glibc: all ## Run glibc's own malloc tests on libmallow (long)

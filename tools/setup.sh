@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that what mallow needs is on this machine: `setup.sh build` for the compilers,
-# `setup.sh test` for the packages of the test suite as well, `setup.sh bench` for the peers that the
-# benchmarks compare with. Silent and quick when nothing is
+# `setup.sh test` for the packages of the test suite as well, `setup.sh oracle` for what make test-oracle runs beside
+# them, `setup.sh bench` for the peers that the benchmarks compare with. Silent and quick when nothing is
 # missing; as root it installs what is missing with apt-get, otherwise it names the command.
 # What it cannot bring about it names, and exits 1.
 set -u
