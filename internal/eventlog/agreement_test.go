@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"mallow/internal/eventlog"
@@ -25,7 +26,7 @@ func line(e *eventlog.Event) string {
 // which the program that makes them also prints.
 func TestAgreement(t *testing.T) {
 	for seed := range 20 {
-		compareRandom(t, seed, 0)
+		compareRandom(t, 1+seed%2, seed, 0)
 	}
 }
 
@@ -33,14 +34,14 @@ func TestAgreement(t *testing.T) {
 // and none behind it.
 func TestAgreementUpToTheLimit(t *testing.T) {
 	for seed := range 10 {
-		compareRandom(t, seed, 300<<10)
+		compareRandom(t, 1+seed%2, seed, 300<<10)
 	}
 }
 
-func compareRandom(t *testing.T, seed, limit int) {
+func compareRandom(t *testing.T, clock, seed, limit int) {
 	t.Helper()
 	folder := t.TempDir()
-	arguments := []string{folder, fmt.Sprint(seed), fmt.Sprint(20000 * (seed%4 + 1))}
+	arguments := []string{folder, fmt.Sprint(clock), fmt.Sprint(seed), fmt.Sprint(20000 * (seed%4 + 1))}
 	if limit > 0 {
 		arguments = append(arguments, fmt.Sprint(limit))
 	}
@@ -81,5 +82,40 @@ func compareRandom(t *testing.T, seed, limit int) {
 	}
 	if limit > 0 && n < 10000 {
 		t.Errorf("seed %d: only %d events in %d bytes", seed, n, limit)
+	}
+}
+
+// TestOrder reads what threads log that take blocks from a common heap: by
+// either clock no block is given out twice, or taken back before.
+func TestOrder(t *testing.T) {
+	for _, clock := range []string{"1", "2"} {
+		for _, threads := range []string{"2", "5"} {
+			folder := t.TempDir()
+			command := exec.Command(harness.Program(t, "golden/golden_log"), folder, clock, "threads", threads, "100000")
+			if output, err := command.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, output)
+			}
+			path := filepath.Join(folder, "log-1-1-0")
+			if err := eventlog.Trim(path); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			live := map[uint64]bool{}
+			wrong, events := 0, 0
+			err = eventlog.ReadAll(b, func(e *eventlog.Event) {
+				events++
+				if given := e.Kind == eventlog.Birth; live[e.Address|e.Old] == given {
+					wrong++
+				} else {
+					live[e.Address|e.Old] = given
+				}
+			})
+			if want, _ := strconv.Atoi(threads); err != nil || events != 100000*want || wrong > 0 {
+				t.Errorf("clock %s, %s threads: %d of %d events out of order (%v)", clock, threads, wrong, events, err)
+			}
+		}
 	}
 }

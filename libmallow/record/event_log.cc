@@ -29,8 +29,12 @@ uint64_t EventLog::AffordableBytes() const {
   return RoundDown(bytes);
 }
 
-bool EventLog::Create(const char* folder, const char* image) {
-  clock_ = os::CycleCountersAgree() ? LogClock::kCycleCounter : LogClock::kSharedCounter;
+LogClock EventLog::BestClock() {
+  return os::CycleCountersAgree() ? LogClock::kCycleCounter : LogClock::kSharedCounter;
+}
+
+bool EventLog::Create(const char* folder, const char* image, LogClock clock) {
+  clock_ = clock;
   return CreateFile(folder, image);
 }
 

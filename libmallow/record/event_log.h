@@ -29,7 +29,9 @@ class EventLog {
   bool wanted() const { return limit_ != 0; }
 
   // Makes the log of the image file `image` in `folder`. False: there is none.
-  bool Create(const char* folder, const char* image);
+  bool Create(const char* folder, const char* image) { return Create(folder, image, BestClock()); }
+  bool Create(const char* folder, const char* image, LogClock clock);
+  static LogClock BestClock();
   // In a fork child: gives the parent's mapping up and makes a log of its own.
   bool CreateInChild(const char* folder, const char* image);
 

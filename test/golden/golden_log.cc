@@ -1,15 +1,20 @@
 // Writes a log of random events with the recorder's own parts, and prints the events: what the Go side reads must be
 // the same, in the same order.
 //
-//   golden_log FOLDER SEED EVENTS [LIMIT]      makes FOLDER/log-1-1-0
+//   golden_log FOLDER CLOCK SEED EVENTS [LIMIT]      makes FOLDER/log-1-1-0
+//   golden_log FOLDER CLOCK threads THREADS EVENTS   the same with threads that take blocks from a common heap
 //
-// An event a line: kind, thread, stack or node, size, address, old address, argument.
+// CLOCK: 1 the processor's counter, where it will do, 2 the shared one.
+//
+// The former prints an event a line: kind, thread, stack or node, size, address, old address, argument.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <mutex>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "record/event_log.h"
@@ -127,20 +132,59 @@ class Run {
   uint64_t place_ = 1;
 };
 
+// Blocks of a heap that is used by several threads: what one gives back another takes.
+void UseOneHeap(size_t thread_count, uint64_t events) {
+  static std::mutex lock;
+  static std::vector<uint64_t> heap;
+  for (uint64_t i = 1; i <= 4 * thread_count; i++) heap.push_back(i << 12);
+  std::vector<std::thread> threads;
+  for (size_t number = 0; number < thread_count; number++) {
+    threads.emplace_back([number, events] {
+      auto* stream = static_cast<EventStream*>(calloc(1, sizeof(EventStream)));
+      stream->Begin(&stream, static_cast<uint32_t>(number));
+      stream->SetThread(static_cast<uint32_t>(100 + number));
+      std::vector<uint64_t> mine;
+      uint64_t random = number + 1;
+      for (uint64_t i = 1; i <= events; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        if (mine.size() < 3 && (mine.empty() || (random >> 63) != 0)) {
+          std::unique_lock<std::mutex> hold(lock);
+          mine.push_back(heap.back());
+          heap.pop_back();
+          hold.unlock();
+          stream->Birth(1, 16, reinterpret_cast<void*>(mine.back()), 0, i);
+        } else {
+          stream->Death(1, reinterpret_cast<void*>(mine.back()), EventStream::kNoClock, i);
+          const std::lock_guard<std::mutex> hold(lock);
+          heap.push_back(mine.back());
+          mine.pop_back();
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 4) {
-    fprintf(stderr, "usage: golden_log FOLDER SEED EVENTS [LIMIT]\n");
+  if (count < 5) {
+    fprintf(stderr, "usage: golden_log FOLDER CLOCK SEED EVENTS [LIMIT]\n");
     return 1;
   }
-  g_random.seed(strtoull(arguments[2], nullptr, 10));
-  g_event_log.SetLimit(count > 4 ? strtoull(arguments[4], nullptr, 10) : 1u << 30);
-  if (!g_event_log.Create(arguments[1], "image-1-1-0")) {
+  const bool threads = strcmp(arguments[3], "threads") == 0;
+  g_event_log.SetLimit(count > 5 && !threads ? strtoull(arguments[5], nullptr, 10) : 1u << 30);
+  const LogClock clock = *arguments[2] == '1' ? EventLog::BestClock() : LogClock::kSharedCounter;
+  if (!g_event_log.Create(arguments[1], "image-1-1-0", clock)) {
     fprintf(stderr, "golden_log: no log\n");
     return 1;
   }
+  if (threads) {
+    UseOneHeap(strtoull(arguments[4], nullptr, 10), strtoull(arguments[5], nullptr, 10));
+    return 0;
+  }
+  g_random.seed(strtoull(arguments[3], nullptr, 10));
   Run run(1 + Below(4));
-  for (uint64_t left = strtoull(arguments[3], nullptr, 10); left > 0 && run.Step(); left--) {
+  for (uint64_t left = strtoull(arguments[4], nullptr, 10); left > 0 && run.Step(); left--) {
   }
 }
