@@ -37,6 +37,8 @@ type stack struct {
 	origin   Origin
 	regions  []string // that it was called in, the innermost first
 	counters *recording.Counters
+	image    *recording.Image // with the number of the stack in it:
+	id       uint32
 }
 
 // stackPath is what stacks in several regions have in common.
@@ -126,7 +128,7 @@ func (f *forest) at(n node) (recording.Node, *recording.Image) {
 // stack looks up a stack of an image. One that is not in the file is as one
 // that was not recorded.
 func (f *forest) stack(im *recording.Image, id uint32, c *recording.Counters) stack {
-	s := stack{leaf: root, counters: c}
+	s := stack{leaf: root, counters: c, image: im, id: id}
 	tail, holder := im.Node(im.StackNode(id))
 	if holder == nil || tail.Tag() != recording.TagFunction {
 		return s

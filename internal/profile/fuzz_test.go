@@ -2,12 +2,15 @@ package profile_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"mallow/internal/profile"
 	"mallow/internal/profile/profiletest"
 	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
+	"mallow/test/harness"
 )
 
 // FuzzProfile reads two images, the second as the fork child of the first,
@@ -18,6 +21,11 @@ func FuzzProfile(f *testing.F) {
 		f.Add(parent, golden.Images[len(golden.Images)-1].Bytes())
 		f.Add(parent[:len(parent)/2], parent)
 	}
+	habits, err := os.ReadFile(filepath.Join(harness.Root(), "format", "testdata", "habits.mallow", "image-700-1000000000-0"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(habits, habits)
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		rec := &recording.Recording{Path: "fuzz"}
 		for _, b := range [][]byte{first, second} {
@@ -40,6 +48,8 @@ func FuzzProfile(f *testing.F) {
 		p.Callers(p.Sites)
 		p.NamedCallers(p.Sites)
 		p.Stacks(p.Sites, 10)
+		p.Knowledge(p.Sites)
+		p.FreeNullCallers()
 		p.WithoutLibc()
 		if cpu := p.CPU(); cpu != nil {
 			var flat uint64

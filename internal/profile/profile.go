@@ -46,11 +46,12 @@ type Profile struct {
 	Running    uint64 // processes that still go on
 	Quality    Quality
 
-	region string // that it is restricted to, if any
-	forest *forest
-	places *places
-	frames *frameTable
-	sites  *search
+	region    string // that it is restricted to, if any
+	forest    *forest
+	places    *places
+	frames    *frameTable
+	sites     *search
+	freeNulls []stack
 }
 
 // Process is one image of a process: fork and exec each begin another.
@@ -138,6 +139,7 @@ func (p *Profile) addProcess(process *Process, stacks []stack) []stack {
 		}
 		process.Origins[s.origin].addStack(s.function, c)
 		if s.function == recording.FreeNull {
+			p.freeNulls = append(p.freeNulls, s)
 			return
 		}
 		if s.leaf == root {

@@ -131,6 +131,23 @@ func (p *Profile) Callers(sites []*Site) [][]Caller {
 	})
 }
 
+// FreeNullCallers returns who calls free with NULL, the most frequent first;
+// Allocations is how often.
+func (p *Profile) FreeNullCallers() []Caller {
+	all := &Site{stacks: p.freeNulls}
+	var leaves []node
+	for _, st := range p.freeNulls {
+		leaves = append(leaves, st.leaf)
+	}
+	p.sites.prepare(leaves)
+	return p.collect([]*Site{all}, func(st stack) *Frame {
+		if at := p.sites.node(st.leaf); at != root {
+			return p.sites.frame(at)
+		}
+		return &Frame{}
+	})[0]
+}
+
 // NamedCallers returns for each of the sites the nearest function outwards
 // that has a name of its own and is no wrapper, the most frequent first. Where a library has no
 // symbols but those it exports, these are the exported ones.

@@ -96,11 +96,22 @@ func (im *Image) readCounters(r io.ReaderAt) {
 
 func (im *Image) addPage(item directoryItem, page []byte) {
 	const blocks = (1 << 32) / stacksPerPage
-	if item.kind == pageRegions && item.block < blocks {
+	if item.block >= blocks {
+		return
+	}
+	if item.kind == pageRegions {
 		im.addRegions(item, page)
 		return
 	}
-	if item.kind != pageBirths && item.kind != pageDeaths || item.block >= blocks || allZero(page) {
+	if allZero(page) {
+		return
+	}
+	switch item.kind {
+	case pageBirths, pageDeaths:
+	case pageTraits, pageLifetimes, pageLifetimeCarries, pageReallocs:
+		im.addKnowledge(item, page)
+		return
+	default:
 		return
 	}
 	block := im.counters[item.block]

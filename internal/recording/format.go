@@ -196,6 +196,11 @@ const (
 	pageUnused = iota
 	pageBirths
 	pageDeaths
+	_
+	pageTraits
+	pageLifetimes
+	pageLifetimeCarries
+	pageReallocs
 
 	pageRegions = 64
 )

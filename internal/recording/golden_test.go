@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write format/testdata anew")
 
-var names = []string{"one_thread", "two_threads", "fork_child", "incomplete", "functions", "cpu_samples"}
+var names = []string{"one_thread", "two_threads", "fork_child", "incomplete", "functions", "cpu_samples", "habits"}
 
 func testdata(name string) string {
 	return filepath.Join(harness.Root(), "format", "testdata", name+".mallow")
@@ -94,6 +95,7 @@ func TestGoldenRead(t *testing.T) {
 			{Calls: 6, Bytes: 92, Releases: 1, Temporary: 1, ShortLived: 1,
 				LiveBlocks: 5, LiveBytes: 80, PeakBytes: 92, PeakProgram: 92}},
 		"incomplete": {{Calls: 10, Failed: 1, Bytes: 725, LiveBlocks: 10, LiveBytes: 725, PeakBytes: 725, PeakProgram: 725}},
+		"habits":     {{Calls: 70028, Bytes: 7000730, Releases: 70028, ByRealloc: 70000, Foreign: 8}},
 		"functions":  {{Calls: 222, Bytes: 3096, LiveBlocks: 213, LiveBytes: 3096, PeakBytes: 3096, PeakProgram: 1680}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,4 +161,65 @@ func TestGoldenCPUSamples(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+}
+
+func TestGoldenKnowledge(t *testing.T) {
+	rec, err := recording.Open(testdata("habits"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := rec.Images[0]
+	if len(image.Warnings) > 0 {
+		t.Errorf("warnings %q", image.Warnings)
+	}
+	const node, key, buffer = 1, 2, 3
+	want := map[uint32]recording.Knowledge{
+		node: {
+			Births: 14, Runs: 14, LongestRun: 1,
+			Size:      []recording.Vote{{Candidate: 40, Lead: 10, Voters: 10}, {Candidate: 40, Lead: 4, Voters: 4}},
+			BornAfter: []recording.Vote{{Candidate: key, Lead: 8, Voters: 10}, {Candidate: key, Lead: 2, Voters: 4}},
+			Deaths:    14, DeathRuns: 14,
+			FreedAfter: []recording.Vote{{Candidate: key, Lead: 12, Voters: 14}},
+			FreedBy:    []recording.Vote{{Candidate: caller(t, image, 0x401215), Lead: 14, Voters: 14}},
+			Lifetimes:  [32]uint64{3: 4, 4: 6},
+			Shards:     []uint32{0, 1}, FirstMs: 3, LastMs: 1000, LastDeathMs: 2000,
+		},
+		key: {
+			Births: 14, Runs: 14, LongestRun: 1,
+			Size:      []recording.Vote{{Candidate: 11, Lead: 4, Voters: 10}, {Candidate: 15, Lead: 4, Voters: 4}},
+			BornAfter: []recording.Vote{{Candidate: node, Lead: 10, Voters: 10}, {Candidate: node, Lead: 4, Voters: 4}},
+			Deaths:    14, DeathRuns: 14,
+			FreedAfter: []recording.Vote{{Candidate: node, Lead: 14, Voters: 14}},
+			FreedBy:    []recording.Vote{{Candidate: caller(t, image, 0x401320), Lead: 10, Voters: 14}},
+			Shards:     []uint32{0, 1}, FirstMs: 3, LastMs: 1000, LastDeathMs: 2001,
+		},
+		buffer: {
+			Births: 70000, Runs: 1, LongestRun: 70000,
+			Size:      []recording.Vote{{Candidate: 100, Lead: 70000, Voters: 70000}},
+			BornAfter: []recording.Vote{{Candidate: key, Lead: 1, Voters: 1}},
+			Deaths:    70000, DeathRuns: 1,
+			FreedAfter: []recording.Vote{{Candidate: key, Lead: 1, Voters: 1}},
+			FreedBy:    []recording.Vote{{Candidate: caller(t, image, 0x401320), Lead: 70000, Voters: 70000}},
+			Lifetimes:  [32]uint64{70000},
+			Reallocs:   recording.Reallocs{Resized: 69999, Grown: 9, Moved: 7, BytesCopied: 1234, Chained: 69998},
+			Shards:     []uint32{0}, FirstMs: 1100, LastMs: 1900, LastDeathMs: 1950,
+		},
+	}
+	image.EachStack(func(id uint32, _ *recording.Counters) {
+		if got := image.Knowledge(id); !reflect.DeepEqual(*got, want[id]) {
+			t.Errorf("stack %d:\n got %+v\nwant %+v", id, *got, want[id])
+		}
+	})
+}
+
+// caller returns the child of the root with an address.
+func caller(t *testing.T, image *recording.Image, address uint64) uint32 {
+	t.Helper()
+	for id, node := range image.OwnNodes() {
+		if node.Parent == 0 && node.Value() == address && node.Tag() == recording.TagReturn {
+			return uint32(id)
+		}
+	}
+	t.Fatalf("no caller at %#x", address)
+	return 0
 }

@@ -36,6 +36,8 @@ type Image struct {
 	regions       []Region
 	regionFigures map[uint32]*RegionFigures
 	cpu           []CPUSample
+	// By first stack / 64, in the order of the directory.
+	knowledge map[uint32][]knowledgePage
 }
 
 // Header describes the process.

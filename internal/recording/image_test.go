@@ -421,6 +421,15 @@ func TestMeta(t *testing.T) {
 func walk(t *testing.T, im *recording.Image) {
 	im.EachStack(func(id uint32, c *recording.Counters) {
 		c.LiveBlocks()
+		if k := im.Knowledge(id); k != nil {
+			for _, votes := range [][]recording.Vote{k.Size, k.BornAfter, k.FreedAfter, k.FreedBy} {
+				for i := range votes {
+					if v := &votes[i]; v.Least() > v.Most() || v.Most() > v.Voters {
+						t.Fatalf("stack %d: a vote of %+v", id, *v)
+					}
+				}
+			}
+		}
 		for n := im.StackNode(id); n != 0; {
 			node, in := im.Node(n)
 			if in == nil {
@@ -444,6 +453,11 @@ func FuzzImage(f *testing.F) {
 			f.Add(b[:len(b)/2])
 		}
 	}
+	habits, err := os.ReadFile(filepath.Join(testdata("habits"), "image-700-1000000000-0"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(habits)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		im, err := recording.ReadImage("image", bytes.NewReader(b), int64(len(b)))
 		if err != nil {

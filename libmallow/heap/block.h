@@ -39,6 +39,11 @@ MALLOW_ALWAYS_INLINE Block Describe(const void* p) {
   return {span->records, span->pages * kPageBytes, span};
 }
 
+// After Relocate: its pages went to the new block, so that nothing was copied.
+inline bool MovedAway(const Block& block) {
+  return block.span->state == SpanState::kLarge && block.span->moved_away;
+}
+
 // Frees a block of which Describe gave the span.
 MALLOW_ALWAYS_INLINE void Free(void* p, const Block& block) {
   if (MALLOW_LIKELY(block.span->state == SpanState::kSmall)) return FreeOfClass(p, block.span->size_class);

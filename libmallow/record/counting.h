@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "record/image_format.h"
 #include "record/thread_recorder.h"
+#include "record/traits.h"
 
 namespace mallow::record {
 
@@ -27,23 +28,25 @@ struct Tag {
   StackId stack;
   uint32_t clock;  // of the allocating thread, at birth
   uint64_t size : 44;
-  uint64_t shard : 20;
+  uint64_t shard : 18;
+  uint64_t study : 2;  // a Study
 };
 static_assert(sizeof(Tag) == 16);
 inline constexpr StackId kReleased = ~StackId{0};     // no block in use has it
-inline constexpr uint32_t kNoShard = (1u << 20) - 1;  // born while its thread could not record
+inline constexpr uint32_t kNoShard = (1u << 18) - 1;  // born while its thread could not record
 
 class Counting {
  public:
   explicit Counting(ThreadRecorder& thread)
       : thread_(thread), shard_(*thread.shard), first_(*thread.first_shard), header_(*thread.header) {}
 
-  MALLOW_ALWAYS_INLINE void Birth(StackId stack, size_t bytes, size_t usable_bytes);
+  // Returns the side record of the block.
+  MALLOW_ALWAYS_INLINE Tag Birth(StackId stack, size_t bytes, size_t usable_bytes);
   // A realloc that fails, a malloc without memory.
   void Failure(StackId stack);
   enum class Release { kFree, kRealloc };
-  // `block` only for comparison.
-  MALLOW_ALWAYS_INLINE void Death(const Tag& tag, const void* block, Release how);
+  // `block` only for comparison. `pc` is the return address of the call.
+  MALLOW_ALWAYS_INLINE void Death(const Tag& tag, const void* block, Release how, uintptr_t pc);
   // A thread but the first adds what changed since its last flush to the shared sums.
   void Flush();
 
@@ -54,7 +57,7 @@ class Counting {
   static void Add(int64_t& figure, int64_t change) {
     __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED);
   }
-  static void Raise(uint64_t* peak, int64_t sum) {
+  static void RaisePeak(uint64_t* peak, int64_t sum) {
     uint64_t seen = __atomic_load_n(peak, __ATOMIC_RELAXED);
     while (sum > static_cast<int64_t>(seen) &&
            !__atomic_compare_exchange_n(peak, &seen, static_cast<uint64_t>(sum), true, __ATOMIC_RELAXED,
@@ -84,7 +87,7 @@ class InFlight {
   Shard& shard_;
 };
 
-inline void Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
+inline Tag Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
   Births& births = thread_.BirthsOf(stack);
   const uint64_t epoch = Epoch();
   if (births.peak_epoch != epoch) {
@@ -96,6 +99,15 @@ inline void Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
   births.usable_bytes += usable_bytes;
   if (births.calls == 1 || bytes < births.size_min) births.size_min = bytes;
   if (bytes > births.size_max) births.size_max = bytes;
+  const StackId born_before = thread_.last_born;
+  if (born_before != stack) {
+    if (MALLOW_UNLIKELY(thread_.run >= kYoungCalls)) NoteLongRun(thread_, born_before);
+    thread_.run = 0;
+    thread_.last_born = stack;
+  }
+  thread_.run++;
+  const Study study = StudyOf(births.calls);
+  if (MALLOW_UNLIKELY(study != Study::kNone)) NoteBirth(thread_, stack, born_before, bytes, study);
 
   shard_.events++;
   shard_.live_blocks++;
@@ -115,9 +127,11 @@ inline void Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
   } else if (shard_.live_bytes - thread_.flushed_live >= kFlushBytes) {
     Flush();
   }
+  return Tag{stack, static_cast<uint32_t>(shard_.events), bytes, thread_.number,
+             static_cast<uint64_t>(study)};
 }
 
-inline void Counting::Death(const Tag& tag, const void* block, Release how) {
+inline void Counting::Death(const Tag& tag, const void* block, Release how, uintptr_t pc) {
   if (MALLOW_LIKELY(thread_.is_first())) LeavePeak();
   Deaths& deaths = thread_.DeathsOf(tag.stack);
   const uint64_t epoch = Epoch();
@@ -129,12 +143,19 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how) {
   deaths.releases++;
   deaths.bytes += bytes;
   if (how == Release::kRealloc) deaths.by_realloc++;
+  uint64_t life = 0;
   if (MALLOW_LIKELY(tag.shard == thread_.number)) {
     if (block == thread_.newest_block) deaths.temporary++;
-    if (static_cast<uint32_t>(shard_.events) - tag.clock < kShortLifeEvents) deaths.short_lived++;
+    const uint32_t events = static_cast<uint32_t>(shard_.events) - tag.clock;
+    if (events < kShortLifeEvents) deaths.short_lived++;
+    life = uint64_t{events} + 1;
   } else {
     deaths.foreign++;
   }
+  const StackId freed_before = thread_.last_freed;
+  thread_.last_freed = tag.stack;
+  const Study study{static_cast<uint32_t>(tag.study)};
+  if (MALLOW_UNLIKELY(study != Study::kNone)) NoteDeath(thread_, tag.stack, freed_before, life, pc, study);
   shard_.events++;
   shard_.live_blocks--;
   Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
@@ -173,8 +194,8 @@ inline void Counting::Flush() {
       sum > static_cast<int64_t>(__atomic_load_n(&header_.shared_peak, __ATOMIC_RELAXED))) {
     __atomic_store_n(&first_.at_peak, 1, __ATOMIC_RELAXED);
   }
-  Raise(&header_.shared_peak, sum);
-  Raise(&header_.shared_peak_program, sum_program);
+  RaisePeak(&header_.shared_peak, sum);
+  RaisePeak(&header_.shared_peak_program, sum_program);
 }
 
 }  // namespace mallow::record

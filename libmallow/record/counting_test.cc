@@ -40,8 +40,7 @@ class CountingTest : public ::testing::Test {
   }
 
   Tag Birth(ThreadRecorder& thread, StackId stack, uint64_t bytes) {
-    Counting(thread).Birth(stack, bytes, (bytes + 15) / 16 * 16);
-    return Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
+    return Counting(thread).Birth(stack, bytes, (bytes + 15) / 16 * 16);
   }
 
   Sums Read(StackId stack) {
@@ -60,7 +59,7 @@ class CountingTest : public ::testing::Test {
         sums.live_bytes += births.bytes;
         sums.bytes_at_peak +=
             births.peak_epoch == epoch && saved_counts ? births.bytes_at_peak : births.bytes;
-      } else {
+      } else if (directory[page].shard_and_kind >> 24 == static_cast<uint32_t>(CounterKind::kDeaths)) {
         const Deaths& deaths = *reinterpret_cast<Deaths*>(at);
         sums.releases += deaths.releases;
         sums.live_bytes -= deaths.bytes;
@@ -111,7 +110,7 @@ TEST_F(CountingTest, PeakIsExactWithOneThread) {
       const Block block = blocks[victim];
       blocks[victim] = blocks.back();
       blocks.pop_back();
-      Counting(thread).Death(block.tag, nullptr, Counting::Release::kFree);
+      Counting(thread).Death(block.tag, nullptr, Counting::Release::kFree, 0);
       live[block.stack] -= static_cast<int64_t>(block.tag.size);
       sum -= static_cast<int64_t>(block.tag.size);
       if (block.stack % 5 != 0) sum_program -= static_cast<int64_t>(block.tag.size);
@@ -132,15 +131,15 @@ TEST_F(CountingTest, TemporaryAndShortLived) {
   char blocks[3];
   thread.newest_block = &blocks[0];
   const Tag first = Birth(thread, stacks_[1], 10);
-  Counting(thread).Death(first, &blocks[0], Counting::Release::kFree);
+  Counting(thread).Death(first, &blocks[0], Counting::Release::kFree, 0);
   const Tag second = Birth(thread, stacks_[1], 10);
   thread.newest_block = &blocks[1];
   for (uint32_t i = 0; i < kShortLifeEvents - 1; i++) Birth(thread, stacks_[2], 1);
   thread.newest_block = &blocks[2];
-  Counting(thread).Death(second, &blocks[1], Counting::Release::kFree);
+  Counting(thread).Death(second, &blocks[1], Counting::Release::kFree, 0);
   const Tag third = Birth(thread, stacks_[1], 10);
   for (uint32_t i = 0; i <= kShortLifeEvents; i++) Birth(thread, stacks_[2], 1);
-  Counting(thread).Death(third, &blocks[1], Counting::Release::kFree);
+  Counting(thread).Death(third, &blocks[1], Counting::Release::kFree, 0);
   const Sums sums = Read(stacks_[1]);
   EXPECT_EQ(3u, sums.calls);
   EXPECT_EQ(3u, sums.releases);
@@ -162,7 +161,7 @@ TEST_F(CountingTest, ThreadsSumUpAndThePeakErrorIsBounded) {
       while (ready < kThreads) std::this_thread::yield();
       // Each releases what its neighbour made.
       for (const Tag& tag : made[(t + 1) % kThreads]) {
-        Counting(thread).Death(tag, nullptr, Counting::Release::kFree);
+        Counting(thread).Death(tag, nullptr, Counting::Release::kFree, 0);
       }
     });
   }

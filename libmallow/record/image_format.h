@@ -170,7 +170,16 @@ struct PageDirectoryEntry {
 };
 static_assert(sizeof(PageDirectoryEntry) == 8);
 
-enum class CounterKind : uint32_t { kBirths = 1, kDeaths = 2, kRegions = 64 };
+enum class CounterKind : uint32_t {
+  kBirths = 1,
+  kDeaths = 2,
+  kTraits = 4,
+  kLifetimes = 5,
+  kLifetimeCarries = 6,
+  kReallocs = 7,
+  kRegions = 64,  // not of stacks
+};
+inline constexpr size_t kStackCounterKinds = 7;  // those before
 inline constexpr size_t kCounterPageBytes = 4096;
 inline constexpr size_t kCountersPerPage = 64;
 
@@ -181,7 +190,32 @@ struct Deaths {
   uint64_t releases, bytes, bytes_at_peak, peak_epoch, temporary, short_lived, by_realloc, foreign;
 };
 static_assert(sizeof(Births) * kCountersPerPage == kCounterPageBytes);
+// A majority vote: the value that more than half of the voters named, if there is one, and its lead over all others.
+struct Vote {
+  uint32_t candidate, lead;
+};
+struct Traits {
+  uint32_t studied, runs, longest_run;
+  Vote size;
+  Vote born_after;  // a stack
+  uint32_t first_ms, last_ms;
+  uint32_t studied_deaths, death_runs;
+  Vote freed_after;  // a stack
+  Vote freed_by;     // a node
+  uint32_t last_death_ms;
+};
+// Item i counts lifetimes of 2^i to 2^(i+1) - 1 events of the thread.
+struct Lifetimes {
+  uint16_t counts[32];
+};
+struct Reallocs {
+  uint64_t resized, grown, shrunk, moved, bytes_copied, chained, unused[2];
+};
 static_assert(sizeof(Deaths) * kCountersPerPage == kCounterPageBytes);
+static_assert(offsetof(Traits, studied_deaths) == 36);
+static_assert(sizeof(Traits) == sizeof(Births));
+static_assert(sizeof(Lifetimes) == sizeof(Births));
+static_assert(sizeof(Reallocs) == sizeof(Births));
 
 // Of a region within one shard.
 struct RegionFigures {

@@ -16,6 +16,7 @@
 #include "record/cpu_sampler.h"
 #include "record/event_log.h"
 #include "record/loaded_object.h"
+#include "record/module_generation.h"
 #include "record/recorder.h"
 
 namespace mallow::record {
@@ -51,21 +52,23 @@ bool RangeOf(const void* address, uintptr_t* start, uintptr_t* bytes) {
 }
 
 // Makes room for item `at`; what was there stays. False: no memory.
-bool Widen(ThreadRecorder::Pages& pages, size_t at) {
-  size_t capacity = pages.capacity == 0 ? os::PageSize() / sizeof(char*) : pages.capacity;
+template <typename T>
+bool Widen(ThreadRecorder::Table<T>& table, size_t at) {
+  size_t capacity = table.capacity == 0 ? os::PageSize() / sizeof(T) : table.capacity;
   while (capacity <= at) capacity *= 2;
-  if (capacity == pages.capacity) return true;
-  void* memory = os::Map(nullptr, capacity * sizeof(char*));
+  if (capacity == table.capacity) return true;
+  void* memory = os::Map(nullptr, capacity * sizeof(T));
   if (memory == nullptr) return false;
-  char** const old = pages.of;
-  if (old != nullptr) memcpy(memory, old, pages.capacity * sizeof(char*));
-  if (old != nullptr) os::Unmap(old, pages.capacity * sizeof(char*));
-  pages = {static_cast<char**>(memory), capacity};
+  T* const old = table.items;
+  if (old != nullptr) memcpy(memory, old, table.capacity * sizeof(T));
+  if (old != nullptr) os::Unmap(old, table.capacity * sizeof(T));
+  table = {static_cast<T*>(memory), capacity};
   return true;
 }
 
-void Forget(ThreadRecorder::Pages& pages) {
-  for (size_t i = 0; i < pages.capacity; i++) pages.of[i] = nullptr;
+template <typename T>
+void Forget(ThreadRecorder::Table<T>& table) {
+  for (size_t i = 0; i < table.capacity; i++) table.items[i] = {};
 }
 
 }  // namespace
@@ -234,6 +237,7 @@ ThreadRecorder* Process::Take(ThreadRecorder* own) {
   recorder->shard->tid = os::ThreadId();
   if (recorder->log != nullptr) recorder->log->SetThread(recorder->shard->tid);
   recorder->newest_block = nullptr;
+  recorder->last_born = recorder->run = recorder->last_freed = recorder->now_ms = 0;
   recorder->stack_cache.Forget();
   return recorder;
 }
@@ -242,7 +246,7 @@ ThreadRecorder* Process::NewThreadRecorder() {
   const size_t bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
   auto* recorder = static_cast<ThreadRecorder*>(os::Map(nullptr, bytes));
   if (recorder == nullptr) return nullptr;
-  if (Widen(recorder->birth_pages, 0) && Widen(recorder->death_pages, 0) && GiveShard(recorder)) {
+  if (Widen(recorder->pages, 0) && GiveShard(recorder)) {
     recorder->next_of_all = all_threads_;
     all_threads_ = recorder;
     return recorder;
@@ -257,10 +261,9 @@ bool Process::Renew(ThreadRecorder* recorder) {
   if (!IsOfThisSession(recorder)) {
     recorder->stack_cache.Unmap();
     recorder->regions = {};
-    memset(recorder->null_slots, 0, sizeof(recorder->null_slots));
+    memset(recorder->caller_slots, 0, sizeof(recorder->caller_slots));
   }
-  Forget(recorder->birth_pages);
-  Forget(recorder->death_pages);
+  Forget(recorder->pages);
   Forget(recorder->region_pages);
   recorder->flushed_live = recorder->flushed_live_program = 0;
   if (!GiveShard(recorder)) return false;
@@ -272,14 +275,19 @@ bool Process::Renew(ThreadRecorder* recorder) {
 bool Process::GiveShard(ThreadRecorder* recorder) {
   if (!file_.Grow(Section::kShards, shard_count_ + 1, kShardsFull)) return false;
   const uint32_t number = first_shard_ + shard_count_;
+  if (number >= kNoShard) {
+    header().incomplete |= kShardsFull;
+    return false;
+  }
   char* births = NewCounterPage(shard_count_, CounterKind::kBirths, 0);
   char* deaths = NewCounterPage(shard_count_, CounterKind::kDeaths, 0);
   if (births == nullptr || deaths == nullptr) {
     header().incomplete |= kShardsFull;
     return false;
   }
-  recorder->birth_pages.of[0] = births;
-  recorder->death_pages.of[0] = deaths;
+  recorder->full = false;
+  recorder->SetPage(CounterKind::kBirths, 0, births);
+  recorder->SetPage(CounterKind::kDeaths, 0, deaths);
   recorder->number = number;
   recorder->session = session_;
   recorder->header = &header();
@@ -302,18 +310,60 @@ char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_i
   return file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
 }
 
-char* ThreadRecorder::NewPage(Pages& pages, CounterKind kind, uint32_t index) {
-  const size_t at = index / kCountersPerPage;
+// The coarse clock may be late: in the first milliseconds it may say a time before the start.
+void ThreadRecorder::Look() {
+  const uint64_t since_start = os::CoarseNanoseconds() - header->start_monotonic;
+  if (static_cast<int64_t>(since_start) <= 0) return;
+  const uint64_t ms = since_start / 1'000'000;
+  now_ms = ms < ~uint32_t{0} ? static_cast<uint32_t>(ms) : ~uint32_t{0};
+}
+
+// The node is kRoot when there is no room for it, and in a session that has ended.
+ThreadRecorder::CallerSlot& ThreadRecorder::CallerAt(uintptr_t pc) {
+  CallerSlot& slot = caller_slots[(pc ^ pc >> 8) % kCallerSlots];
+  const uint64_t generation = ModuleGeneration();
+  if (slot.pc != pc || slot.generation != generation) {
+    slot = {pc, generation, kRoot, kNoStack};
+    if (session != g_process.session()) return slot;
+    const uint32_t module = g_process.modules().IdAt(pc - 1);
+    slot.node = g_process.stacks().Child(kRoot, kTagReturnAddress << 56 | pc, module);
+  }
+  return slot;
+}
+
+char* ThreadRecorder::NewRegionPage(RegionId region) {
+  const size_t at = region / kCountersPerPage;
   char* page = nullptr;
   // Late from the session before: its numbers mean nothing in this one.
-  if (session == g_process.session() && Widen(pages, at))
-    page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
+  if (session == g_process.session() && Widen(region_pages, at)) {
+    page = g_process.NewCounterPage(number - g_process.first_shard(), CounterKind::kRegions, region);
+  }
   if (page == nullptr) {
     shard->lost_growth++;
   } else {
-    pages.of[at] = page;
+    region_pages.items[at] = page;
   }
   return page;
+}
+
+void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {
+  const bool rare = kind != CounterKind::kBirths && kind != CounterKind::kDeaths;
+  if (rare && full) return unread_;
+  const size_t at = index / kCountersPerPage;
+  char* page = nullptr;
+  if (session == g_process.session() && Widen(pages, at)) {
+    page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
+  }
+  if (page != nullptr) {
+    SetPage(kind, at, page);
+    return page + index % kCountersPerPage * kRecordBytes;
+  }
+  if (rare) {
+    full = true;
+    return unread_;
+  }
+  shard->lost_growth++;
+  return pages.items[0].of_kind[IndexOf(kind)];
 }
 
 void Process::OnThreadExit(void* argument) {

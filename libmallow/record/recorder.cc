@@ -121,15 +121,14 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
   }
   Entry entry;
   if (!entry) {
-    *tag = Tag{kNoStack, 0, bytes, kNoShard};
+    *tag = Tag{kNoStack, 0, bytes, kNoShard, 0};
     return p;
   }
   ThreadRecorder& thread = entry.thread();
   const StackId stack = StackOf(thread, function, caller);
   if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
   InFlight in_flight(*thread.shard, stack);
-  Counting(thread).Birth(stack, bytes, block.usable_bytes);
-  *tag = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
+  *tag = Counting(thread).Birth(stack, bytes, block.usable_bytes);
   thread.newest_block = p;
   if (MALLOW_UNLIKELY(thread.log != nullptr)) {
     if (thread.wrapped != Function::kNone) argument = thread.wrapped_argument;
@@ -139,12 +138,15 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
 }
 
 // Whether the block's birth was counted in this process, so that its death has to be.
-bool IsOurs(const Tag& tag) { return tag.shard >= g_process.first_shard() && tag.shard != kNoShard; }
+bool IsOurs(const ThreadRecorder& thread, const Tag& tag) {
+  if (MALLOW_LIKELY(tag.shard == thread.number)) return true;
+  return tag.shard >= g_process.first_shard() && tag.shard != kNoShard;
+}
 
 // What the side record says of a block that is about to be released. A thread that was within malloc when recording
 // began may have been given, unseen, a block of which the last thing seen is a release.
 MALLOW_ALWAYS_INLINE Tag Known(const Tag* tag, const void* p, const char* twice) {
-  constexpr Tag kBefore{kNoStack, 0, 0, kNoShard};
+  constexpr Tag kBefore{kNoStack, 0, 0, kNoShard, 0};
   if (MALLOW_UNLIKELY(tag == nullptr)) return kBefore;
   if (MALLOW_UNLIKELY(tag->stack == kReleased)) {
     if (g_process.from_beginning()) DieAt(twice, p);
@@ -154,35 +156,32 @@ MALLOW_ALWAYS_INLINE Tag Known(const Tag* tag, const void* p, const char* twice)
 }
 
 MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p,
-                                     Counting::Release how) {
-  if (MALLOW_LIKELY(IsOurs(tag))) {
-    Counting(thread).Death(tag, p, how);
+                                     Counting::Release how, uintptr_t pc) {
+  if (MALLOW_LIKELY(IsOurs(thread, tag))) {
+    Counting(thread).Death(tag, p, how, pc);
   } else {
     thread.shard->inherited_frees++;
     thread.shard->events++;
   }
 }
 
+StackId NullStackOf(ThreadRecorder& thread, uintptr_t pc) {
+  ThreadRecorder::CallerSlot& slot = thread.CallerAt(pc);
+  if (slot.null_stack != kNoStack || slot.node == kRoot) return slot.null_stack;
+  slot.null_stack = g_process.stacks().FindStack(slot.node, Function::kFreeNull);
+  if (slot.null_stack == kNoStack) {
+    slot.null_stack = g_process.stacks().AddStack(slot.node, Function::kFreeNull, g_process.IsLibc(pc));
+  }
+  return slot.null_stack;
+}
+
 void ReleaseNull(const Registers& caller) {
   Entry entry;
   if (!entry) return;
   ThreadRecorder& thread = entry.thread();
-  ThreadRecorder::NullSlot& slot = thread.null_slots[(caller.pc >> 2) % ThreadRecorder::kNullSlots];
-  const uint64_t generation = ModuleGeneration();
-  if (slot.pc != caller.pc || slot.generation != generation) {
-    const uint32_t module = g_process.modules().IdAt(caller.pc - 1);
-    const NodeId node = g_process.stacks().Child(kRoot, kTagReturnAddress << 56 | caller.pc, module);
-    StackId stack = kNoStack;
-    if (node != kRoot) {
-      stack = g_process.stacks().FindStack(node, Function::kFreeNull);
-      if (stack == kNoStack) {
-        stack = g_process.stacks().AddStack(node, Function::kFreeNull, g_process.IsLibc(caller.pc));
-      }
-    }
-    slot = {caller.pc, generation, stack};
-  }
-  InFlight in_flight(*thread.shard, slot.stack);
-  if (slot.stack != kNoStack) thread.BirthsOf(slot.stack).calls++;
+  const StackId stack = NullStackOf(thread, caller.pc);
+  InFlight in_flight(*thread.shard, stack);
+  if (stack != kNoStack) thread.BirthsOf(stack).calls++;
   thread.shard->free_nulls++;
   if (MALLOW_UNLIKELY(thread.log != nullptr)) {
     thread.log->NullRelease(NodeOf(thread, caller), thread.shard->events);
@@ -247,7 +246,7 @@ bool Release(void* p, const Registers& caller) {
   if (Entry entry; entry) {
     ThreadRecorder& thread = entry.thread();
     InFlight in_flight(*thread.shard, known.stack);
-    CountDeath(thread, known, p, Counting::Release::kFree);
+    CountDeath(thread, known, p, Counting::Release::kFree, caller.pc);
     thread.shard->frees++;
     if (g_process.IsLibc(caller.pc)) thread.shard->frees_libc++;
     if (MALLOW_UNLIKELY(thread.log != nullptr)) {
@@ -288,17 +287,19 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     ThreadRecorder& thread = entry.thread();
     const StackId stack = StackOf(thread, function, caller);
     if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
+    const bool wrapped = thread.wrapped != Function::kNone;
+    const uintptr_t pc = wrapped ? thread.wrapped_caller.pc : caller.pc;
     InFlight in_flight(*thread.shard, stack);
-    Counting counting(thread);
-    CountDeath(thread, old, p, Counting::Release::kRealloc);
-    counting.Birth(stack, bytes, block.usable_bytes);
-    *moved_tag = Tag{stack, static_cast<uint32_t>(thread.shard->events), bytes, thread.number};
+    CountDeath(thread, old, p, Counting::Release::kRealloc, pc);
+    *moved_tag = Counting(thread).Birth(stack, bytes, block.usable_bytes);
+    NoteRealloc(thread, stack, old.stack, old.size, bytes, moved != p,
+                moved != p && !heap::MovedAway(old_block));
     thread.newest_block = moved;
     if (MALLOW_UNLIKELY(thread.log != nullptr)) {
       thread.log->Move(stack, p, ClockOf(thread, old), bytes, moved, thread.shard->events);
     }
   } else {
-    *moved_tag = Tag{kNoStack, 0, bytes, kNoShard};
+    *moved_tag = Tag{kNoStack, 0, bytes, kNoShard, 0};
   }
   if (moved != p) {
     if (MALLOW_LIKELY(tag != nullptr)) tag->stack = kReleased;

@@ -29,22 +29,49 @@ extern MALLOW_THREAD_LOCAL ThreadRecorder* t_recorder;
 inline bool IsRecorder(const ThreadRecorder* recorder) { return reinterpret_cast<uintptr_t>(recorder) > 2; }
 
 struct ThreadRecorder {
+  static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
+  static constexpr size_t IndexOf(CounterKind kind) { return static_cast<size_t>(kind) - 1; }
+  // Where counter pages of stacks lie that are neighbours.
+  struct PageRow {
+    char* of_kind[kStackCounterKinds + 1];  // the last is not used
+  };
+  template <typename T>
+  struct Table {
+    T* items;
+    size_t capacity;
+  };
+
+  // Return address of a free -> its node, a child of the root, and the stack of a free(NULL) there; direct-mapped.
+  struct CallerSlot {
+    uintptr_t pc;
+    uint64_t generation;  // of the loaded objects
+    NodeId node;
+    StackId null_stack;  // kNoStack: not asked for yet
+  };
+
   bool is_first() const { return shard == first_shard; }
 
   // Counter records of a stack; with no room in the file those of stack 0, which always exist.
-  Births& BirthsOf(StackId stack) {
-    return *static_cast<Births*>(Record(birth_pages, CounterKind::kBirths, StackIndex(stack)));
-  }
-  Deaths& DeathsOf(StackId stack) {
-    return *static_cast<Deaths*>(Record(death_pages, CounterKind::kDeaths, StackIndex(stack)));
-  }
+  Births& BirthsOf(StackId stack) { return Of<Births>(CounterKind::kBirths, stack); }
+  Deaths& DeathsOf(StackId stack) { return Of<Deaths>(CounterKind::kDeaths, stack); }
+  // With no room in the file one that nobody reads.
+  Traits& TraitsOf(StackId stack) { return Of<Traits>(CounterKind::kTraits, stack); }
+  Lifetimes& LifetimesOf(StackId stack) { return Of<Lifetimes>(CounterKind::kLifetimes, stack); }
+  Lifetimes& LifetimeCarriesOf(StackId stack) { return Of<Lifetimes>(CounterKind::kLifetimeCarries, stack); }
+  Reallocs& ReallocsOf(StackId stack) { return Of<Reallocs>(CounterKind::kReallocs, stack); }
+
+  // Looks at the clock.
+  void Look();
+  CallerSlot& CallerAt(uintptr_t pc);
+
+  void SetPage(CounterKind kind, size_t at, char* page) { pages.items[at].of_kind[IndexOf(kind)] = page; }
 
   // A thread's figures of a region; null for none, and when there is no room.
   RegionFigures* FiguresOf(RegionId region) {
     if (region == kNoRegion) return nullptr;
     const size_t at = region / kCountersPerPage;
-    char* page = at < region_pages.capacity ? region_pages.of[at] : nullptr;
-    if (page == nullptr) page = NewPage(region_pages, CounterKind::kRegions, region);
+    char* page = at < region_pages.capacity ? region_pages.items[at] : nullptr;
+    if (page == nullptr) page = NewRegionPage(region);
     return page == nullptr ? nullptr : reinterpret_cast<RegionFigures*>(page) + region % kCountersPerPage;
   }
 
@@ -54,31 +81,27 @@ struct ThreadRecorder {
   uint64_t session;  // of the process, in which it has its shard
   uint32_t number;   // of the shard, counted on from the parent's
   bool busy;
+  bool full;         // no room for another page of the rarer kinds
   bool borrowed;     // for one call, by a thread whose exit hook ran
   Function wrapped;  // not kNone: what this thread's next allocations count as
   Registers wrapped_caller;
   uint64_t wrapped_argument;
   const void* newest_block;  // of the last allocation, for "temporary"
+  StackId last_born;         // stack of the last allocation, 0 before the first
+  uint32_t run;              // allocations in a row with that stack
+  StackId last_freed;        // stack of the block that the thread released last, 0 before the first
+  uint32_t now_ms;           // since the file was made, as of the last look at the clock
   int64_t flushed_live, flushed_live_program;
 
-  // Where the thread's counter pages of one kind lie, by stack / 64; null where there is none yet. Item 0 always is.
-  struct Pages {
-    char** of;
-    size_t capacity;
-  };
-  Pages birth_pages, death_pages;
-  Pages region_pages;  // by region / 64; empty before the first one
+  // Where the thread's counter pages lie, by stack / 64 and kind; null where there is none yet. Births and deaths of
+  // item 0 always are.
+  Table<PageRow> pages;
+  Table<char*> region_pages;  // by region / 64; empty before the first one
 
   OpenRegions regions;
 
-  // Return address -> stack, for free(NULL).
-  struct NullSlot {
-    uintptr_t pc;
-    uint64_t generation;  // of the loaded objects
-    StackId stack;
-  };
-  static constexpr size_t kNullSlots = 64;
-  NullSlot null_slots[kNullSlots];
+  static constexpr size_t kCallerSlots = 256;
+  CallerSlot caller_slots[kCallerSlots];
 
   StackCache stack_cache;
   EventStream* log;  // null: no log is kept, or it has ended
@@ -86,19 +109,22 @@ struct ThreadRecorder {
   ThreadRecorder* next_of_all;
 
  private:
-  static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
-
-  void* Record(Pages& pages, CounterKind kind, uint32_t index) {
-    const size_t at = index / kCountersPerPage;
-    char* page = MALLOW_LIKELY(at < pages.capacity) ? pages.of[at] : nullptr;
-    if (MALLOW_UNLIKELY(page == nullptr)) {
-      page = NewPage(pages, kind, index);
-      if (page == nullptr) return pages.of[0];
-    }
-    return page + index % kCountersPerPage * kRecordBytes;
-  }
   // Null when there is no room; counts that.
-  char* NewPage(Pages& pages, CounterKind kind, uint32_t index);
+  char* NewRegionPage(RegionId region);
+
+  template <typename T>
+  MALLOW_ALWAYS_INLINE T& Of(CounterKind kind, StackId stack) {
+    static_assert(sizeof(T) == kRecordBytes);
+    const uint32_t index = StackIndex(stack);
+    const size_t at = index / kCountersPerPage;
+    char* page = MALLOW_LIKELY(at < pages.capacity) ? pages.items[at].of_kind[IndexOf(kind)] : nullptr;
+    if (MALLOW_UNLIKELY(page == nullptr)) return *static_cast<T*>(NewRecord(kind, index));
+    return *reinterpret_cast<T*>(page + size_t{index} * kRecordBytes % kCounterPageBytes);
+  }
+  // The same where there is no page yet.
+  MALLOW_COLD void* NewRecord(CounterKind kind, uint32_t index);
+
+  alignas(kCacheLineBytes) char unread_[kRecordBytes];  // a record for which there is no room
 };
 
 }  // namespace mallow::record

@@ -1,7 +1,8 @@
-// Writes six recordings whose every byte is known, with the parts that the recorder is made of: MappedFile,
+// Writes seven recordings whose every byte is known, with the parts that the recorder is made of: MappedFile,
 // StackTable, and the counter records. Stacks and addresses are given, not captured.
 //
-//   golden_recordings FOLDER      makes FOLDER/{one_thread,two_threads,fork_child,incomplete,functions,cpu_samples}.mallow
+//   golden_recordings FOLDER      makes FOLDER/{one_thread,two_threads,fork_child,incomplete,functions,
+//                                 cpu_samples,habits}.mallow
 //
 // What depends on the run (process id, clock, executable) is overwritten with constants, file names too.
 #include <dirent.h>
@@ -88,6 +89,7 @@ class Image {
     return reinterpret_cast<Record*>(records)[index % kCountersPerPage];
   }
   Births& BirthsOf(uint32_t shard, StackId stack) { return Of<Births>(shard, CounterKind::kBirths, stack); }
+  Traits& TraitsOf(uint32_t shard, StackId stack) { return Of<Traits>(shard, CounterKind::kTraits, stack); }
   Deaths& DeathsOf(uint32_t shard, StackId stack) { return Of<Deaths>(shard, CounterKind::kDeaths, stack); }
 
   // Goes on as a fork child of the process so far.
@@ -310,6 +312,47 @@ void CpuSamples(const char* folder) {
   table.Add(kRoot, CpuPart::kNoRoom, 4'000'000, 1);
 }
 
+// Two threads build pairs of a node and its key; the first frees all of them, the key by one caller, the node by
+// another. A buffer is grown. 70,000 lifetimes of one length, so that a carry is needed.
+void Habits(const char* folder) {
+  Image image(folder, "habits", 700);
+  Shard& one = image.AddShard();
+  Shard& two = image.AddShard();
+  const StackId node = image.Stack({kStart, kMain, kParse}, Function::kMalloc);
+  const StackId key = image.Stack({kStart, kMain, kGrow}, Function::kStrdup);
+  const StackId buffer = image.Stack({kStart, kMain}, Function::kRealloc);
+  const NodeId frees_nodes = image.Frame(kRoot, kTagReturnAddress, kParse + 16);
+  const NodeId frees_keys = image.Frame(kRoot, kTagReturnAddress, kGrow + 16);
+  image.BirthsOf(0, node) = {10, 400, 480, 0, 0, 40, 40, 0};
+  image.BirthsOf(1, node) = {4, 160, 192, 0, 0, 40, 40, 0};
+  image.BirthsOf(0, key) = {10, 110, 160, 0, 0, 5, 20, 0};
+  image.BirthsOf(1, key) = {4, 60, 64, 0, 0, 15, 15, 0};
+  image.DeathsOf(0, node) = {14, 560, 0, 0, 0, 0, 0, 4};
+  image.DeathsOf(0, key) = {14, 170, 0, 0, 0, 0, 0, 4};
+  image.BirthsOf(0, buffer) = {70000, 7000000, 7840000, 0, 0, 100, 100, 0};
+  image.DeathsOf(0, buffer) = {70000, 7000000, 0, 0, 0, 0, 70000, 0};
+  image.TraitsOf(0, node) = {10,   10, 1,  {40, 10},  {key, 8},          5,
+                             1000, 14, 14, {key, 12}, {frees_nodes, 14}, 2000};
+  image.TraitsOf(1, node) = {4, 4, 1, {40, 4}, {key, 2}, 3, 900, 0, 0, {}, {}, 0};
+  image.TraitsOf(0, key) = {10,   10, 1,  {11, 4},    {node, 10},       5,
+                            1000, 14, 14, {node, 14}, {frees_keys, 10}, 2001};
+  image.TraitsOf(1, key) = {4, 4, 1, {15, 4}, {node, 4}, 3, 901, 0, 0, {}, {}, 0};
+  image.TraitsOf(0, buffer) = {70000, 1, 70000,    {100, 70000},        {key, 1}, 1100, 1900,
+                               70000, 1, {key, 1}, {frees_keys, 70000}, 1950};
+  image.Of<Lifetimes>(0, CounterKind::kLifetimes, node) = {{0, 0, 0, 4, 6}};
+  image.Of<Lifetimes>(0, CounterKind::kLifetimes, buffer) = {{4464}};
+  image.Of<Lifetimes>(0, CounterKind::kLifetimeCarries, buffer) = {{1}};
+  image.Of<Reallocs>(0, CounterKind::kReallocs, buffer) = {69999, 9, 0, 7, 1234, 69998, {}};
+  one.events = 140048;
+  one.live_blocks = -8;
+  one.live_bytes = one.live_bytes_program = -220;
+  one.frees = 28;
+  two.events = 8;
+  two.live_blocks = 8;
+  two.live_bytes = two.live_bytes_program = 220;
+  image.header().most_threads = 2;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -324,4 +367,5 @@ int main(int count, char** arguments) {
   LosesCalls(folder);
   Functions(folder);
   CpuSamples(folder);
+  Habits(folder);
 }

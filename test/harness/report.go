@@ -91,6 +91,57 @@ type Site struct {
 	SizeMin     uint64  `json:"size_min"`
 	SizeMax     uint64  `json:"size_max"`
 	Stacks      []Stack `json:"stacks"`
+
+	Failed         uint64     `json:"failed"`
+	Waste          uint64     `json:"waste"`
+	Foreign        uint64     `json:"foreign"`
+	SizeCommon     *SizeShare `json:"size_common"`
+	Runs           *Runs      `json:"runs"`
+	PartnerAtBirth *Placed    `json:"partner_at_birth"`
+	PartnerAtDeath *Placed    `json:"partner_at_death"`
+	FreedBy        *Placed    `json:"freed_by"`
+	Lifetime       []uint64   `json:"lifetime"`
+	Reallocs       *Reallocs  `json:"reallocs"`
+	Threads        *uint64    `json:"threads"`
+	FirstS         *float64   `json:"first_s"`
+	LastS          *float64   `json:"last_s"`
+	LastFreedS     *float64   `json:"last_freed_s"`
+}
+
+// SizeShare is the commonest size of a site.
+type SizeShare struct {
+	Bytes    uint64  `json:"bytes"`
+	ShareMin float64 `json:"share_min"`
+	ShareMax float64 `json:"share_max"`
+}
+
+// Runs are the rows of calls with one stack.
+type Runs struct {
+	Count   uint64 `json:"count"`
+	Longest uint64 `json:"longest"`
+}
+
+// Placed is a site or a caller that most of a site's calls have in common.
+type Placed struct {
+	Frame
+	ShareMin float64 `json:"share_min"`
+	ShareMax float64 `json:"share_max"`
+}
+
+// Reallocs are what became of the blocks given to the reallocs of a site.
+type Reallocs struct {
+	Resized     uint64 `json:"resized"`
+	Grown       uint64 `json:"grown"`
+	Shrunk      uint64 `json:"shrunk"`
+	Moved       uint64 `json:"moved"`
+	BytesCopied uint64 `json:"bytes_copied"`
+	Chained     uint64 `json:"chained"`
+}
+
+// NullCaller is a place that calls free with NULL.
+type NullCaller struct {
+	Frame
+	Calls uint64 `json:"calls"`
 }
 
 // Region is what was allocated within a named region of the program.
@@ -139,6 +190,7 @@ type Report struct {
 		PeakErrorBytes  uint64   `json:"peak_error_bytes"`
 		Warnings        []string `json:"warnings"`
 	} `json:"quality"`
+	FreeNullCallers []NullCaller `json:"free_null_callers"`
 }
 
 // CPU is where the CPU time went.

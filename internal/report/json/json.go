@@ -20,6 +20,18 @@
 //     has. A unit's figures are of the processes that counted any.
 //   - joined_processes ran already when their recording began; bytes_before are
 //     the usable bytes of the blocks that lived in them then.
+//   - size_common, partner_at_birth, partner_at_death and freed_by are what most
+//     of a site's calls have in common; share_min is sure, share_max the most
+//     that it can be, and where the calls come in random order close to the
+//     truth. Partners are the site that the thread allocated at just before, and
+//     the site whose block it released just before: of the runs, which are the
+//     calls (releases) that follow those of another stack.
+//   - lifetime has the releases by the allocating thread itself: item i is how
+//     many came 2^i to 2^(i+1) - 1 heap events of the thread after the birth.
+//   - these and runs are exact for stacks of up to 32 calls per thread, beyond
+//     that they come from one call in eight; reallocs are exact. threads are
+//     those at the same time. first_s, last_s and last_freed_s are seconds since
+//     the recording began.
 //   - function is the module and where the code starts, such as
 //     "libz.so.1+0x3a10", where no symbol covers it.
 package json
@@ -55,6 +67,8 @@ type report struct {
 	Advice     []struct{}   `json:"advice"`
 	CPU        *cpuKeys     `json:"cpu"`
 	Quality    qualityKeys  `json:"quality"`
+
+	FreeNullCallers []nullCaller `json:"free_null_callers"`
 }
 
 type totals struct {
@@ -142,8 +156,9 @@ type site struct {
 	SizeMin     *uint64  `json:"size_min"`
 	SizeMax     *uint64  `json:"size_max"`
 	Failed      uint64   `json:"failed"`
-	StackCount  int      `json:"stack_count"`
-	Stacks      []stack  `json:"stacks"`
+	knowledge
+	StackCount int     `json:"stack_count"`
+	Stacks     []stack `json:"stacks"`
 }
 
 type stack struct {
@@ -177,6 +192,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		Units:      unitKeys(p),
 		Advice:     []struct{}{},
 		CPU:        cpuOf(p),
+
+		FreeNullCallers: nullCallerKeys(p),
 	}
 	for _, rec := range p.Recordings {
 		r.Recordings = append(r.Recordings, recordedKeys(rec))
@@ -236,6 +253,7 @@ func processKeys(p *profile.Process) process {
 
 func siteKeys(p *profile.Profile, o Options) []site {
 	stacks, counts := p.Stacks(o.Sites, o.Stacks)
+	known := p.Knowledge(o.Sites)
 	sites := make([]site, 0, len(o.Sites))
 	for i, s := range o.Sites {
 		c := &s.Counters
@@ -250,6 +268,7 @@ func siteKeys(p *profile.Profile, o Options) []site {
 			Temporary:   c.Temporary,
 			ShortLived:  c.ShortLived,
 			Failed:      c.Failed,
+			knowledge:   knowledgeKeys(c, &known[i]),
 			StackCount:  counts[i],
 			Stacks:      make([]stack, 0, len(stacks[i])),
 		}

@@ -1,0 +1,164 @@
+#include "record/traits.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "record/counting.h"
+#include "record/process.h"
+#include "record/test_folder.h"
+
+namespace mallow::record {
+namespace {
+
+TEST(StudyTest, FirstCallsAllThenOneInEight) {
+  uint64_t weights = 0, last = 0, widest = 0, even = 0;
+  for (uint64_t call = 1; call <= 1'000'000; call++) {
+    const Study study = StudyOf(call);
+    ASSERT_EQ(call <= kYoungCalls, study == Study::kYoung);
+    if (study == Study::kNone) continue;
+    weights += WeightOf(study);
+    if (call % 2 == 0) even += WeightOf(study);
+    widest = std::max(widest, call - last);
+    last = call;
+    ASSERT_NEAR(static_cast<double>(weights), static_cast<double>(call), 100) << call;
+  }
+  EXPECT_EQ(13u, widest);
+  // A program that does one thing at even calls and another at odd ones is seen as it is.
+  EXPECT_NEAR(500'000.0, static_cast<double>(even), 500);
+}
+
+// A process is recorded once: the tests share one recording.
+class TraitsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TestFolder;
+    ASSERT_TRUE(g_process.Start(folder_->path()));
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  void SetUp() override {
+    static uintptr_t stacks = 0;
+    for (StackId& stack : stacks_) {
+      const NodeId node = g_process.stacks().Child(kRoot, 0x400000 + ++stacks, 0);
+      stack = g_process.stacks().AddStack(node, Function::kMalloc, false);
+    }
+    thread_.last_born = thread_.last_freed = thread_.run = 0;
+  }
+
+  Tag Birth(int stack, uint64_t bytes = 10) {
+    return Counting(thread_).Birth(stacks_[stack], bytes, (bytes + 15) / 16 * 16);
+  }
+  void Death(const Tag& tag, uintptr_t pc = kFirstCaller) {
+    Counting(thread_).Death(tag, nullptr, Counting::Release::kFree, pc);
+  }
+  Traits& TraitsOf(int stack) { return thread_.TraitsOf(stacks_[stack]); }
+
+  static constexpr uintptr_t kFirstCaller = 0x500000, kSecondCaller = 0x600000;
+  static inline TestFolder* folder_;
+  ThreadRecorder& thread_ = *g_process.Current();
+  StackId stacks_[4];
+};
+
+void ExpectVote(uint32_t candidate, uint32_t lead, const Vote& vote) {
+  EXPECT_EQ(candidate, vote.candidate);
+  EXPECT_EQ(lead, vote.lead);
+}
+
+TEST_F(TraitsTest, RunsAndPartners) {
+  for (int round = 0; round < 5; round++) {
+    for (int i = 0; i < 3; i++) Birth(0);
+    Birth(1);
+  }
+  EXPECT_EQ(15u, TraitsOf(0).studied);
+  EXPECT_EQ(5u, TraitsOf(0).runs);
+  EXPECT_EQ(3u, TraitsOf(0).longest_run);
+  ExpectVote(StackIndex(stacks_[1]), 3, TraitsOf(0).born_after);  // once after nothing
+  EXPECT_EQ(5u, TraitsOf(1).runs);
+  EXPECT_EQ(1u, TraitsOf(1).longest_run);
+  ExpectVote(StackIndex(stacks_[0]), 5, TraitsOf(1).born_after);
+}
+
+TEST_F(TraitsTest, LongRunIsExactOnceItEnded) {
+  for (int i = 0; i < 1000; i++) Birth(0);
+  EXPECT_GE(TraitsOf(0).longest_run, 988u);
+  Birth(1);
+  EXPECT_EQ(1000u, TraitsOf(0).longest_run);
+}
+
+TEST_F(TraitsTest, SizesAndCallersByMajority) {
+  std::vector<Tag> tags;
+  for (int i = 0; i < 30; i++) tags.push_back(Birth(0, i % 3 == 0 ? 7 : 100));
+  ExpectVote(100, 10, TraitsOf(0).size);
+  for (int i = 0; i < 30; i++) Death(tags[i], i < 12 ? kFirstCaller : kSecondCaller);
+  const NodeId second = thread_.CallerAt(kSecondCaller).node;
+  EXPECT_NE(second, thread_.CallerAt(kFirstCaller).node);
+  ExpectVote(second, 6, TraitsOf(0).freed_by);
+  EXPECT_EQ(30u, TraitsOf(0).studied_deaths);
+  EXPECT_EQ(1u, TraitsOf(0).death_runs);
+  Birth(1, uint64_t{1} << 40);
+  ExpectVote(~uint32_t{0}, 1, TraitsOf(1).size);
+}
+
+TEST_F(TraitsTest, PartnersAtDeath) {
+  std::vector<Tag> tags;
+  for (int i = 0; i < 10; i++) {
+    tags.push_back(Birth(0));
+    tags.push_back(Birth(1));
+  }
+  for (const Tag& tag : tags) Death(tag);
+  EXPECT_EQ(10u, TraitsOf(1).death_runs);
+  ExpectVote(StackIndex(stacks_[0]), 10, TraitsOf(1).freed_after);
+  ExpectVote(StackIndex(stacks_[1]), 8, TraitsOf(0).freed_after);
+}
+
+TEST_F(TraitsTest, LifetimesByLogarithm) {
+  for (int others : {0, 1, 2, 3, 6, 7, 100}) {
+    const Tag tag = Birth(0);
+    for (int i = 0; i < others; i++) Birth(1);
+    Death(tag);
+  }
+  const Lifetimes& lifetimes = thread_.LifetimesOf(stacks_[0]);
+  const std::vector<int> expected = {1, 2, 2, 1, 0, 0, 1};
+  for (size_t i = 0; i < 32; i++) EXPECT_EQ(i < expected.size() ? expected[i] : 0, lifetimes.counts[i]) << i;
+}
+
+TEST_F(TraitsTest, LifetimesRunOverIntoCarries) {
+  constexpr uint32_t kDeaths = 200'000;
+  for (uint32_t i = 0; i < kDeaths; i++) Death(Birth(0));
+  const uint32_t sum =
+      thread_.LifetimesOf(stacks_[0]).counts[0] + 65536u * thread_.LifetimeCarriesOf(stacks_[0]).counts[0];
+  EXPECT_NEAR(kDeaths, sum, 100);
+  EXPECT_EQ(sum, TraitsOf(0).studied_deaths);
+}
+
+// Every third block goes another way, at every call that is looked at or not.
+TEST_F(TraitsTest, EstimatesKeepStepWithNoPeriod) {
+  constexpr uint32_t kCalls = 100'000;
+  for (uint32_t i = 0; i < kCalls; i++) {
+    Death(Birth(0, i % 4 == 0 ? 8 : 16));
+    if (i % 2 == 0) Birth(1);
+  }
+  const Traits& traits = TraitsOf(0);
+  EXPECT_NEAR(kCalls, traits.studied, 100);
+  EXPECT_NEAR(kCalls / 2, traits.runs, 100);
+  EXPECT_EQ(16u, traits.size.candidate);
+  EXPECT_LE(traits.size.lead, kCalls * 3 / 4 + 100);
+  EXPECT_GE((kCalls + traits.size.lead) / 2, kCalls * 3 / 4 - 100);
+}
+
+TEST_F(TraitsTest, Reallocs) {
+  NoteRealloc(thread_, stacks_[0], stacks_[1], 10, 100, true, true);
+  NoteRealloc(thread_, stacks_[0], stacks_[0], 100, 30, true, false);
+  NoteRealloc(thread_, stacks_[0], stacks_[0], 30, 30, false, false);
+  const Reallocs& reallocs = thread_.ReallocsOf(stacks_[0]);
+  EXPECT_EQ(3u, reallocs.resized);
+  EXPECT_EQ(1u, reallocs.grown);
+  EXPECT_EQ(1u, reallocs.shrunk);
+  EXPECT_EQ(2u, reallocs.moved);
+  EXPECT_EQ(10u, reallocs.bytes_copied);
+  EXPECT_EQ(2u, reallocs.chained);
+}
+
+}  // namespace
+}  // namespace mallow::record
