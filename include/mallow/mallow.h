@@ -82,7 +82,7 @@ size_t mallow_statistics(struct mallow_statistics* statistics, size_t size);
  *
  * A unit of work is what one would divide by: a request, a row, a byte. mallow_unit("request", 1) counts one.
  *
- * Where nothing records, each costs a few instructions; recorded, some 20 to 50 nanoseconds. A call that a signal
+ * Where nothing records, each costs a few instructions; recorded, some 20 nanoseconds. A call that a signal
  * handler makes while its thread is inside malloc or free may be lost; the report says so then.
  */
 

@@ -466,3 +466,38 @@ func FuzzImage(f *testing.F) {
 		walk(t, im)
 	})
 }
+
+// What a hostile file says of regions and units is bounded and ends.
+func TestDamagedRegions(t *testing.T) {
+	im := recordingtest.NewImage(1, "/bin/hostile")
+	outer := im.Region(7_000_000, "ahead")
+	for range 100 {
+		outer = im.Region(outer, "within itself")
+	}
+	deep := outer
+	for i := range 1000 {
+		deep = im.Region(deep, fmt.Sprint("level ", i))
+	}
+	im.Unit(recording.Unit{Name: "unit", Amount: 1 << 63, Refusal: 99})
+	p := recordingtest.NewProcess(im)
+	thread := p.Thread()
+	thread.Enter(deep)
+	thread.Leave(1 << 30)
+	b := p.Finish().Bytes()
+	read := read(t, b)
+	if names := read.RegionNames(outer); len(names) != 2 || names[1] != "ahead" {
+		t.Errorf("%q", names)
+	}
+	if names := read.RegionNames(deep); len(names) != 64 {
+		t.Errorf("%d names", len(names))
+	}
+	if names := read.RegionNames(1 << 31); names != nil {
+		t.Errorf("%q", names)
+	}
+	if len(read.Warnings) == 0 || !strings.Contains(strings.Join(read.Warnings, " "), "regions that lie within later ones: 1") {
+		t.Errorf("%q", read.Warnings)
+	}
+	if text := read.Units[0].Refusal.String(); text == "" {
+		t.Error("a reason that is not known has no words")
+	}
+}
