@@ -58,6 +58,7 @@ void EndCpuSamples() {
 
 void CpuSampler::Start(uint64_t hertz) {
   if (!table_.StartIn(&g_process.file())) return;
+  process_ = os::ProcessId();
   interval_ = kSecond / (hertz < kMostHertz ? hertz : kMostHertz);
   g_process.header().cpu_interval = interval_;
   if (os::HandleSignal(kSignal, &OnSignal)) Begin();
@@ -65,6 +66,7 @@ void CpuSampler::Start(uint64_t hertz) {
 
 void CpuSampler::ContinueInChild() {
   if (!on()) return;
+  process_ = os::ProcessId();
   threads_lock_.ResetInChild();
   // The timers are not here. What other threads had stays behind.
   for (Thread* thread = all_; thread != nullptr; thread = thread->next) thread->id = 0;
@@ -82,6 +84,8 @@ void CpuSampler::ContinueInChild() {
   own->left_over = os::MonotonicNanoseconds() % interval_;
   PutBack(own);
 }
+
+bool CpuSampler::IsOwnProcess() const { return os::ProcessId() == process_; }
 
 void CpuSampler::Begin() {
   if (t_thread != nullptr) return;
@@ -109,7 +113,7 @@ void CpuSampler::Begin() {
 
 void CpuSampler::End() {
   Thread* thread = t_thread;
-  if (thread == nullptr) return;
+  if (thread == nullptr || !IsOwnProcess()) return;
   t_thread = nullptr;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->timer.Delete();
@@ -260,6 +264,7 @@ void CpuSampler::NoteProcessTime() {
 }
 
 void CpuSampler::NoteEnd() {
+  if (!IsOwnProcess()) return;
   // Its signals are not heeded from here on: one would find the table locked.
   t_thread = nullptr;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);

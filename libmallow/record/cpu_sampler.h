@@ -75,6 +75,8 @@ class CpuSampler {
   static MALLOW_THREAD_LOCAL Thread* t_thread;
 
   static void OnSignal(int signal, siginfo_t* info, void* context);
+  // False in a fork child that has not recorded yet: timers and image file are its parent's.
+  bool IsOwnProcess() const;
   void Begin();
   void End();
   void Sample(Thread& thread, const ucontext_t& interrupted);
@@ -91,6 +93,7 @@ class CpuSampler {
   void NoteProcessTime();
 
   uint64_t interval_ = 0;  // ns; 0: off
+  int process_ = 0;        // id of the one whose timers these are
   CpuTable table_;
   Thread* free_ = nullptr;
   Thread* all_ = nullptr;    // only ever longer

@@ -82,6 +82,10 @@ func TestChildren(t *testing.T) {
 	for function, want := range map[string]float64{"in_parent": 0.25, "in_child": 0.5, "after_exec": 0.25} {
 		near(t, function, cpu.In(function), cpu.TotalS, want, cpu.Samples)
 	}
+	// The child without an image of its own has not touched its parent's.
+	if math.Abs(cpu.ProcessS-0.8) > 0.08 {
+		t.Errorf("%.3f s used, want 0.8 s", cpu.ProcessS)
+	}
 }
 
 // A program that profiles itself sees its own signals and no others.

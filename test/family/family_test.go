@@ -247,6 +247,25 @@ func TestUnrecordedChildrenAreNamed(t *testing.T) {
 			t.Errorf("unrecorded: %+v", report.Unrecorded)
 		}
 	})
+	t.Run("setuid", func(t *testing.T) {
+		setpriv, err := exec.LookPath("setpriv")
+		if err != nil || os.Getuid() != 0 {
+			t.Skip("needs root and setpriv")
+		}
+		program := compiled(t, "quiet.c")
+		if err := os.Chmod(program, os.ModeSetuid|0o755); err != nil {
+			t.Fatal(err)
+		}
+		folder := harness.TempDir(t)
+		os.Chmod(folder, 0o777)
+		recording := filepath.Join(folder, "run.mallow")
+		result := harness.Run(t, harness.Command{Arguments: []string{setpriv, "--reuid=65534", "--regid=65534", "--clear-groups",
+			harness.CLI(t), "record", "-o", recording, "--", "/bin/sh", "-c", program + "; exit 0"}})
+		report := harness.ReadReport(t, recording)
+		if len(report.Unrecorded) != 1 || !strings.Contains(report.Unrecorded[0].Reason, "rights") && !strings.Contains(report.Unrecorded[0].Reason, "setuid") {
+			t.Errorf("unrecorded: %+v\n%s", report.Unrecorded, result.Errors)
+		}
+	})
 	t.Run("its own malloc", func(t *testing.T) {
 		report, _ := shell(t, compiled(t, "own_malloc.c", "-rdynamic")+"; exit 0")
 		if !report.Warned("another malloc stands before that of libmallow") || !report.Quality.Incomplete {

@@ -1,6 +1,9 @@
-// 200 ms in the parent, 400 ms in a fork child, 200 ms in what a second child executes.
+// 200 ms in the parent, 400 ms in a fork child, 200 ms in what a second child executes. A third child allocates nothing,
+// and must leave the figures of its parent alone.
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "burn.h"
@@ -13,6 +16,16 @@ __attribute__((noinline)) static void in_child(void) { burn(400); }
 __attribute__((noinline)) static void after_exec(void) {
   burn(100);
   burn(100);
+}
+
+// A timer of its own has the number that its parent's first one has.
+static int silent_child(void) {
+  timer_t timer;
+  struct sigevent event = {.sigev_notify = SIGEV_NONE};
+  struct itimerspec left, when = {{0, 0}, {1000, 0}};
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &when, NULL) != 0)
+    return 1;
+  return timer_gettime(timer, &left) == 0 && left.it_value.tv_sec > 900 ? 0 : 1;
 }
 
 static int wait_for(pid_t child) {
@@ -39,5 +52,8 @@ int main(int count, char **arguments) {
     execl(arguments[0], arguments[0], "again", NULL);
     _exit(1);
   }
+  failed |= wait_for(child);
+  child = fork();
+  if (child == 0) exit(silent_child());
   return failed | wait_for(child);
 }
