@@ -44,6 +44,18 @@ inline bool MovedAway(const Block& block) {
   return block.span->state == SpanState::kLarge && block.span->moved_away;
 }
 
+// The same for a block that the heap has just given out.
+template <size_t kRecordBytes>
+MALLOW_ALWAYS_INLINE Block DescribeNew(const void* p) {
+  Span* span = PageMap::SpanOf(PageOf(p));
+  if (MALLOW_UNLIKELY(span->state != SpanState::kSmall))
+    return {span->records, span->pages * kPageBytes, span};
+  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
+  if (MALLOW_UNLIKELY(records == nullptr)) return {nullptr, span->object_bytes, span};
+  const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(p) - span->start());
+  return {records + ((offset * span->reciprocal) >> 32) * kRecordBytes, span->object_bytes, span};
+}
+
 // Frees a block of which Describe gave the span.
 MALLOW_ALWAYS_INLINE void Free(void* p, const Block& block) {
   if (MALLOW_LIKELY(block.span->state == SpanState::kSmall)) return FreeOfClass(p, block.span->size_class);

@@ -112,7 +112,7 @@ MALLOW_COLD Tag* MakeTag(const void* p) {
 MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller,
                                 uint64_t argument = 0) {
   if (MALLOW_UNLIKELY(p == nullptr)) return Failed(function, bytes, caller);
-  const heap::Block block = Describe(p);
+  const heap::Block block = heap::DescribeNew<kSideRecordBytes>(p);
   Tag* tag = TagOf(block);
   if (MALLOW_UNLIKELY(tag == nullptr) && (tag = MakeTag(p)) == nullptr) {
     // Its release will count as that of a block from before.
@@ -218,11 +218,13 @@ void Leave() {
 }
 
 void* Allocate(Function function, size_t bytes, const Registers& caller) {
+  if (MALLOW_LIKELY(IsRecorder(t_recorder))) t_recorder->stack_cache.Prefetch(caller);
   // The hit path never hits while every call is slow.
   return Born(function, heap::AllocateSlow(bytes), bytes, caller);
 }
 
 void* AllocateZeroed(Function function, size_t bytes, size_t count, const Registers& caller) {
+  if (MALLOW_LIKELY(IsRecorder(t_recorder))) t_recorder->stack_cache.Prefetch(caller);
   return Born(function, heap::AllocateZeroed(bytes), bytes, caller, count == 1 ? 0 : count);
 }
 

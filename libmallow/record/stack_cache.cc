@@ -609,15 +609,8 @@ void CaptureContext::Unmap() {
   interpreted_words_.Unmap();
 }
 
-Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable& table,
-                                     CaptureStatistics* statistics) {
-  const int level = depth_;
-  if (MALLOW_UNLIKELY(level == kContexts)) {
-    ++statistics->captures;
-    ++statistics->truncated;
-    return {table.child(table.self, kRoot, kTagTruncated << 56 | static_cast<uint64_t>(Truncation::kBusy), 0),
-            nullptr};
-  }
+MALLOW_ALWAYS_INLINE Captured StackCache::CaptureAt(int level, const Registers& registers,
+                                                    const NodeTable& table, CaptureStatistics* statistics) {
   depth_ = level + 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   const Captured captured = contexts_[level].Capture(registers, table, statistics);
@@ -625,6 +618,22 @@ Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable
   if constexpr (kOracleBuild) CheckAgainstOracle(registers, captured.node);
   depth_ = level;
   return captured;
+}
+
+Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable& table,
+                                     CaptureStatistics* statistics) {
+  // By itself, so that everything lies at a constant distance.
+  if (MALLOW_LIKELY(depth_ == 0)) return CaptureAt(0, registers, table, statistics);
+  return CaptureInterrupting(registers, table, statistics);
+}
+
+MALLOW_COLD Captured StackCache::CaptureInterrupting(const Registers& registers, const NodeTable& table,
+                                                     CaptureStatistics* statistics) {
+  if (depth_ < kContexts) return CaptureAt(depth_, registers, table, statistics);
+  ++statistics->captures;
+  ++statistics->truncated;
+  constexpr uint64_t kFrame = kTagTruncated << 56 | static_cast<uint64_t>(Truncation::kBusy);
+  return {table.child(table.self, kRoot, kFrame, 0), nullptr};
 }
 
 void StackCache::Forget() {

@@ -45,6 +45,13 @@ class CaptureContext {
  public:
   Captured Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
 
+  MALLOW_ALWAYS_INLINE void Prefetch(const Registers& registers) const {
+    if (MALLOW_UNLIKELY(!leaves_.ready())) return;
+    const LeafEntry& leaf = leaves_.At(LeafCache::First(registers.pc, registers.sp));
+    __builtin_prefetch(&leaf);
+    __builtin_prefetch(&leaf.words[0]);
+    __builtin_prefetch(&leaf.words[1]);
+  }
   // The next capture starts on another thread's stack.
   void Forget();
   // Gives all memory back.
@@ -163,12 +170,20 @@ class StackCache {
     return CaptureWithMemo(registers, table, statistics).node;
   }
 
+  // To be called some time before a capture: brings what that will look at first.
+  MALLOW_ALWAYS_INLINE void Prefetch(const Registers& registers) const { contexts_[0].Prefetch(registers); }
+
   // Between two owners: the next one has another stack. Rules are kept.
   void Forget();
   // Gives all memory back; the cache is empty afterwards and may be used again.
   void Unmap();
 
  private:
+  Captured CaptureAt(int level, const Registers& registers, const NodeTable& table,
+                     CaptureStatistics* statistics);
+  Captured CaptureInterrupting(const Registers& registers, const NodeTable& table,
+                               CaptureStatistics* statistics);
+
   static constexpr int kContexts = 2;
   // Captures of this thread under way. A handler that leaves a capture by longjmp leaves the allocator broken, as
   // with any malloc; here it only costs that context for good.
