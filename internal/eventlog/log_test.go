@@ -288,8 +288,8 @@ func TestAHugeClaimCostsNothing(t *testing.T) {
 func FuzzLog(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 3 {
-		log := eventlogtest.New()
-		log.BlockBytes = 500
+		log := eventlogtest.NewWith(4 << 10)
+		log.BlockBytes = 1500
 		streams := []*eventlogtest.Stream{log.Stream(0, 1), log.Stream(1, 2)}
 		for i := range 60 {
 			streams[i%2].Event(uint64(1000*i), random(r))

@@ -80,8 +80,8 @@ class EventStream::Record {
   void End() {
     const auto head = static_cast<uint16_t>(head_);
     memcpy(start_, &head, sizeof(head));
-    const auto bytes = static_cast<uint32_t>(next_ - start_);
-    __atomic_store_n(&block_->used, block_->used + bytes, __ATOMIC_RELEASE);
+    const auto used = static_cast<uint32_t>(next_ - reinterpret_cast<char*>(block_));
+    __atomic_store_n(&block_->used, used, __ATOMIC_RELEASE);
   }
 
  private:

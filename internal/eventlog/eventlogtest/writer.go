@@ -13,7 +13,6 @@ import (
 var le = binary.LittleEndian
 
 const (
-	blockBytes  = 32 << 10
 	blockHeader = 64
 	room        = 64
 )
@@ -26,14 +25,20 @@ type Log struct {
 	// BlockBytes of a block that are used before the next one is taken.
 	BlockBytes int
 
-	blocks []byte
+	fileBlock int // bytes of a block in the file
+	blocks    []byte
 }
 
 // Start is the stamp, and the nanoseconds, at which every log begins.
 const Start = 1_000_000_000
 
-// New begins a log.
-func New() *Log { return &Log{BlockBytes: blockBytes, blocks: make([]byte, blockBytes)} }
+// New begins a log with blocks of the size that the recorder's have.
+func New() *Log { return NewWith(32 << 10) }
+
+// NewWith begins a log with blocks of any size that a reader takes.
+func NewWith(blockBytes int) *Log {
+	return &Log{BlockBytes: blockBytes, fileBlock: blockBytes, blocks: make([]byte, blockBytes)}
+}
 
 // Stream writes the events of one thread.
 type Stream struct {
@@ -120,14 +125,14 @@ func appendDifference(b []byte, to, from uint64) []byte {
 }
 
 func (s *Stream) newBlock(stamp uint64) {
-	number := len(s.log.blocks) / blockBytes
+	number := len(s.log.blocks) / s.log.fileBlock
 	first := uint32(1)
 	if s.block != 0 {
 		first = 0
-		le.PutUint32(s.log.blocks[s.block*blockBytes+8:], uint32(number))
+		le.PutUint32(s.log.blocks[s.block*s.log.fileBlock+8:], uint32(number))
 	}
-	s.log.blocks = append(s.log.blocks, make([]byte, blockBytes)...)
-	b := s.log.blocks[number*blockBytes:]
+	s.log.blocks = append(s.log.blocks, make([]byte, s.log.fileBlock)...)
+	b := s.log.blocks[number*s.log.fileBlock:]
 	le.PutUint32(b[0:], s.number)
 	le.PutUint32(b[12:], first)
 	le.PutUint32(b[16:], s.thread)
@@ -139,19 +144,19 @@ func (s *Stream) newBlock(stamp uint64) {
 }
 
 func (s *Stream) put(record []byte) {
-	copy(s.log.blocks[s.block*blockBytes+s.used:], record)
+	copy(s.log.blocks[s.block*s.log.fileBlock+s.used:], record)
 	s.used += len(record)
 	s.publish()
 }
 
-func (s *Stream) publish() { le.PutUint32(s.log.blocks[s.block*blockBytes+4:], uint32(s.used)) }
+func (s *Stream) publish() { le.PutUint32(s.log.blocks[s.block*s.log.fileBlock+4:], uint32(s.used)) }
 
 // Bytes returns the file.
 func (l *Log) Bytes() []byte {
 	b := append([]byte(nil), l.blocks...)
 	copy(b, "MALLOWLG")
 	le.PutUint32(b[8:], 1)
-	le.PutUint32(b[16:], blockBytes)
+	le.PutUint32(b[16:], uint32(l.fileBlock))
 	le.PutUint32(b[24:], 1)
 	le.PutUint32(b[28:], uint32(l.End))
 	if l.End != eventlog.EndNone {
@@ -162,7 +167,7 @@ func (l *Log) Bytes() []byte {
 	le.PutUint64(b[56:], Start)
 	le.PutUint64(b[64:], Start+1000)
 	le.PutUint64(b[72:], Start+1000)
-	le.PutUint64(b[128:], uint64(len(b)/blockBytes))
+	le.PutUint64(b[128:], uint64(len(b)/l.fileBlock))
 	return b
 }
 
