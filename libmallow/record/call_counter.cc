@@ -225,11 +225,8 @@ void WriteJump(uintptr_t code, const uint8_t* target) {
   __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-struct Counted {
-  UnitItem** unit;
-  char name[sizeof(UnitItem::name) + 1];
-};
-Counted g_counted[kMostFunctions];
+// Where the words lie that the counting code reads.
+UnitItem** g_counted[kMostFunctions];
 uint32_t g_counted_functions;
 
 Refusal CountCalls(const CountedFunction& function, UnitItem* unit) {
@@ -255,9 +252,7 @@ Refusal CountCalls(const CountedFunction& function, UnitItem* unit) {
   os::ProtectCode(pages, bytes);
   if (!filled) return Refusal::kNoMemory;
   area->used++;
-  Counted& counted = g_counted[g_counted_functions++];
-  counted.unit = trampoline.unit;
-  strcpy(counted.name, function.name);
+  g_counted[g_counted_functions++] = trampoline.unit;
   return Refusal::kNone;
 }
 
@@ -281,8 +276,9 @@ void CountCallsOf(const char* functions, UnitTable* units) {
 void CountCallsIn(UnitTable* units) {
   static UnitItem uncounted;  // no room for more
   for (uint32_t i = 0; i < g_counted_functions; ++i) {
-    UnitItem* unit = units->Add(g_counted[i].name, UnitSource::kFunction);
-    __atomic_store_n(g_counted[i].unit, unit != nullptr ? unit : &uncounted, __ATOMIC_RELEASE);
+    UnitItem* own = nullptr;
+    if (*g_counted[i] != &uncounted) own = units->Add((*g_counted[i])->name, UnitSource::kFunction);
+    __atomic_store_n(g_counted[i], own != nullptr ? own : &uncounted, __ATOMIC_RELEASE);
   }
 }
 
