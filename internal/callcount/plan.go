@@ -16,8 +16,12 @@ type plan struct {
 	offset      int    // from the function's address
 	original    []byte // what gives way
 	replacement []byte // what does the same elsewhere, and is followed by a jump behind the original
-	fixups      []byte // where in it displacements have to grow by original's address less replacement's
+	fixups      []byte // where in it displacements have to grow by original's address less replacement's;
+	// with behindOriginal: where the address behind the original has to stand
 }
+
+// behindOriginal marks the place of eight bytes among the fixups.
+const behindOriginal = 0x80
 
 // endBranch may be the first instruction, and has to stay it: an indirect call
 // may have to end at one.
@@ -43,8 +47,11 @@ func newPlan(code []byte) (*plan, error) {
 			return nil, err
 		}
 		at += in.length
-		if ends := in.flow == flowReturn || in.flow == flowJump; ends && at-p.offset < jumpBytes {
+		switch short := at-p.offset < jumpBytes; {
+		case short && (in.flow == flowReturn || in.flow == flowJump):
 			return nil, errors.New("it is too short: it may end before a jump would")
+		case short && in.flow == flowCall:
+			return nil, errors.New("it calls another function within its first instructions")
 		}
 	}
 	p.original = code[p.offset:at]
@@ -66,7 +73,7 @@ func (p *plan) move(in instruction, code []byte, from int) error {
 	}
 	switch {
 	case in.flow == flowCall:
-		return errors.New("it calls another function within its first instructions")
+		return p.moveCall(in, code, adjusted)
 	case in.jumpBytes == 0:
 		p.replacement = append(p.replacement, code[:in.length]...)
 		if in.memory == 0 {
@@ -95,6 +102,48 @@ func (p *plan) move(in instruction, code []byte, from int) error {
 	p.replacement = append(p.replacement, wide...)
 	p.fixups = append(p.fixups, byte(len(p.replacement)))
 	p.replacement = binary.LittleEndian.AppendUint32(p.replacement, d)
+	return nil
+}
+
+// moveCall makes of a call, the last instruction that gives way, a jump with
+// the return address that the call would leave: the function called returns to
+// where it would anyway, and whoever unwinds sees the same frames.
+func (p *plan) moveCall(in instruction, code []byte, adjusted func(displacement int64, length int) (uint32, error)) error {
+	const pushBytes = 6
+	direct := in.jumpBytes != 0
+	modRM := code[in.length-1] // of call *%reg
+	if in.memory != 0 {
+		modRM = code[in.memory-1] // of call *disp(%rip)
+	}
+	indirect := !direct && in.opcode == 0xff && (in.length == 2 || in.length == 3 && code[0] == 0x41 || in.length == 6 && in.memory == 2)
+	if !direct && !indirect {
+		return errors.New("it calls another function within its first instructions")
+	}
+	jump := []byte{0xe9, 0, 0, 0, 0}
+	field := 1
+	displacement := int64(0)
+	switch {
+	case direct:
+		displacement = in.target(code) - int64(in.length)
+	case in.memory != 0:
+		jump, field = []byte{0xff, modRM ^ 0x30, 0, 0, 0, 0}, 2
+		displacement = int64(int32(binary.LittleEndian.Uint32(code[in.memory:])))
+	default:
+		jump, field = append(bytes.Clone(code[:in.length-1]), modRM^0x30), 0
+	}
+	if field != 0 {
+		d, err := adjusted(displacement, pushBytes+len(jump))
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint32(jump[field:], d)
+		p.fixups = append(p.fixups, byte(len(p.replacement)+pushBytes+field))
+	}
+	p.replacement = append(p.replacement, 0xff, 0x35) // push the word behind the jump
+	p.replacement = binary.LittleEndian.AppendUint32(p.replacement, uint32(len(jump)))
+	p.replacement = append(p.replacement, jump...)
+	p.fixups = append(p.fixups, byte(len(p.replacement))|behindOriginal)
+	p.replacement = append(p.replacement, make([]byte, 8)...)
 	return nil
 }
 

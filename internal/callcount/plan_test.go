@@ -111,7 +111,16 @@ func TestPlans(t *testing.T) {
 		{name: "a jump elsewhere", code: "e900010000", original: "e900010000", replacement: "e900010000", fixups: []byte{1}},
 		{name: "too short", code: "31c0 c3", refusal: "too short"},
 		{name: "ends too early", code: "31c0 c3 9090909090", refusal: "too short"},
-		{name: "a call", code: "e800000000 c3", refusal: "calls another"},
+		{name: "a call", code: "4883ec08 e800010000 4883c408 c3", original: "4883ec08 e800010000",
+			replacement: "4883ec08 ff3505000000 e9fa000000 0000000000000000", fixups: []byte{11, 15 | behindOriginal}},
+		{name: "a call by a word of memory", code: "50 ff1500010000 58 c3", original: "50 ff1500010000",
+			replacement: "50 ff3506000000 ff25fa000000 0000000000000000", fixups: []byte{9, 13 | behindOriginal}},
+		{name: "a call by a register", code: "4889f8 ffd0 c3", original: "4889f8 ffd0",
+			replacement: "4889f8 ff3502000000 ffe0 0000000000000000", fixups: []byte{11 | behindOriginal}},
+		{name: "a call by a new register", code: "4889f8 41ffd3 c3", original: "4889f8 41ffd3",
+			replacement: "4889f8 ff3503000000 41ffe3 0000000000000000", fixups: []byte{12 | behindOriginal}},
+		{name: "a call by the stack", code: "4889f8 ff542408 c3", refusal: "calls another"},
+		{name: "a short call", code: "ffd0 9090909090 c3", refusal: "calls another"},
 		{name: "a loop at the start", code: "48ffcf 4885ff 75f8 c3", refusal: "a loop begins"},
 		{name: "a jump into it", code: "55 53 4889fb 90 ebfa c3", refusal: "a jump leads into"},
 		{name: "a loop instruction", code: "e2fe 9090909090", refusal: "loop instruction"},
@@ -156,7 +165,7 @@ func FuzzPlan(f *testing.F) {
 			t.Errorf("% x: %+v", code, p)
 		}
 		for _, at := range p.fixups {
-			if int(at)+4 > len(p.replacement) {
+			if size := 4 + int(at>>7)*4; int(at&^behindOriginal)+size > len(p.replacement) {
 				t.Errorf("% x: %+v", code, p)
 			}
 		}

@@ -17,6 +17,7 @@ enum class Refusal : uint32_t { kNone, kNotLoaded, kOtherCode, kNoMemory, kWriti
 constexpr size_t kJumpBytes = 5;
 constexpr size_t kMostCode = 96;
 constexpr uint32_t kMostFunctions = 32;
+constexpr uint8_t kBehindOriginal = 0x80;
 
 struct Bytes {
   uint8_t at[kMostCode];
@@ -84,7 +85,9 @@ bool Parse(const char* start, const char* end, CountedFunction* function) {
   line.ReadRest(function->name, sizeof(function->name));
   if (!line.good() || function->original.count < kJumpBytes) return false;
   for (size_t i = 0; i < function->fixups.count; ++i) {
-    if (function->fixups.at[i] + sizeof(int32_t) > function->replacement.count) return false;
+    const uint8_t fixup = function->fixups.at[i];
+    const size_t bytes = fixup & kBehindOriginal ? sizeof(uint64_t) : sizeof(int32_t);
+    if ((fixup & ~kBehindOriginal) + bytes > function->replacement.count) return false;
   }
   return true;
 }
@@ -196,7 +199,12 @@ bool Fill(const CountedFunction& function, uintptr_t code, const Trampoline& tra
   memcpy(next, function.replacement.at, function.replacement.count);
   const auto moved = static_cast<int64_t>(code - reinterpret_cast<uintptr_t>(next));
   for (size_t i = 0; i < function.fixups.count; ++i) {
-    uint8_t* field = next + function.fixups.at[i];
+    uint8_t* field = next + (function.fixups.at[i] & ~kBehindOriginal);
+    if (function.fixups.at[i] & kBehindOriginal) {
+      const uint64_t behind = code + function.original.count;
+      memcpy(field, &behind, sizeof(behind));
+      continue;
+    }
     int32_t displacement;
     memcpy(&displacement, field, sizeof(displacement));
     const int64_t sum = displacement + moved;

@@ -20,7 +20,7 @@ class UnitTable;
 //
 // the file that holds the function, the address in the file where its first instructions begin (behind an endbr64),
 // these and what does the same, both as bytes, and where in the latter 32-bit displacements have to grow by how far the
-// code has moved ("-" for none). NAME is the unit, to the end of the line. A line that is none of these is ignored.
+// code has moved, or, with 0x80 added, the address behind the original has to stand ("-" for none). NAME is the unit, to the end of the line. A line that is none of these is ignored.
 void CountCallsOf(const char* functions, UnitTable* units);
 
 // For a fork child, before it leaves its parent's file: calls count in its own from now on.

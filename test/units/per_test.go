@@ -1,7 +1,11 @@
 package units
 
 import (
+	"debug/elf"
+	"math/rand/v2"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +17,7 @@ import (
 var calls = map[string]uint64{
 	"early_exit": 150, "word_of_memory": 25, "recursive": 10, "many": 5, "called_back": 30, "throws": 20, "jumps": 7, "handler": 6,
 	"in_thread": 40000, "in_child": 9, "short_jump": 10, "backward": 10, "keeps_all": 10, "marked": 10,
+	"call_first": 10, "call_by_word": 10, "call_by_register": 10, "called_first": 30,
 	"in_library": 1, "hidden": 60,
 	"server::Request::serve": 23, "server::twice": 27,
 }
@@ -157,4 +162,76 @@ func TestCallsInAChildProgram(t *testing.T) {
 	if count := harness.ReadReport(t, recording).Unit("early_exit").Count; count != 300 {
 		t.Errorf("%d calls", count)
 	}
+}
+
+var refusal = regexp.MustCompile(`calls of (\w+) cannot be counted`)
+
+// A program whose functions are changed by the dozen does what it did.
+func TestManyFunctionsOfARealProgram(t *testing.T) {
+	const batches, each = 8, 25
+	const script = `x=(); for i in {1..40}; do x+=("a$i"); done; echo "${x[@]:3:5}" | tr a b; case ${x[7]} in a?) echo ${#x[@]};; esac
+		f() { local y=$1; (( y > 0 )) && f $((y - 1)); printf %s "$y"; }; f 9; read -r z <<<"$(echo $((3 * 14)))"; echo " $z ${HOME/h/H}"`
+	file, err := elf.Open("/bin/bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer file.Close()
+	symbols, err := file.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := make(map[string]bool) // of libmallow
+	library, err := elf.Open(harness.Library(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer library.Close()
+	exported, err := library.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range exported {
+		own[s.Name] = true
+	}
+	var names []string
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Size > 32 && !own[s.Name] {
+			names = append(names, s.Name)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	want := harness.Run(t, harness.Command{Arguments: []string{"/bin/bash", "-c", script}})
+	var called, counted uint64
+	for range batches {
+		var flags []string
+		for _, name := range names[:each] {
+			flags = append(flags, "--per", name)
+		}
+		names = names[each:]
+		result, recording := recordPer(t, "/bin/bash", flags, "-c", script)
+		for result.Status == 125 { // one of them is too short, or the like
+			refused := refusal.FindStringSubmatch(result.Errors)
+			if refused == nil {
+				t.Fatal(result.Errors)
+			}
+			at := slices.Index(flags, refused[1])
+			flags = append(slices.Delete(flags, at-1, at+1), "--per", names[0])
+			names = names[1:]
+			result, recording = recordPer(t, "/bin/bash", flags, "-c", script)
+		}
+		if result.Status != want.Status || result.Output != want.Output {
+			t.Fatalf("%v: %s: %s%s", flags, result.Ending(), result.Output, result.Errors)
+		}
+		for _, unit := range harness.ReadReport(t, recording).Units {
+			counted++
+			if unit.Count > 0 {
+				called++
+			}
+		}
+	}
+	if counted != batches*each || called < 10 {
+		t.Errorf("%d functions counted, %d of them called", counted, called)
+	}
+	t.Logf("%d functions counted, %d of them called", counted, called)
 }

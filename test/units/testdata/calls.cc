@@ -90,6 +90,52 @@ keeps_all:             # as functions are that agree on more than the ABI does: 
   ret
   .cfi_endproc
   .size keeps_all, . - keeps_all
+  .globl call_first, call_by_word, call_by_register
+  .type call_first, @function
+  .type call_by_word, @function
+  .type call_by_register, @function
+call_first:            # these begin with a call, from which one may also come back by an exception
+  .cfi_startproc
+  sub $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call called_first
+  inc %eax
+  add $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+  .cfi_endproc
+  .size call_first, . - call_first
+call_by_word:
+  .cfi_startproc
+  push %rbx
+  .cfi_adjust_cfa_offset 8
+  .cfi_offset %rbx, -16
+  call *word_of_called_first(%rip)
+  pop %rbx
+  .cfi_adjust_cfa_offset -8
+  .cfi_restore %rbx
+  ret
+  .cfi_endproc
+  .size call_by_word, . - call_by_word
+call_by_register:
+  .cfi_startproc
+  push %r12
+  .cfi_adjust_cfa_offset 8
+  .cfi_offset %r12, -16
+  mov %rsi, %rax
+  call *%rax
+  pop %r12
+  .cfi_adjust_cfa_offset -8
+  .cfi_restore %r12
+  ret
+  .cfi_endproc
+  .size call_by_register, . - call_by_register
+  .data
+  .balign 8
+  .type word_of_called_first, @object
+word_of_called_first: .quad called_first
+  .size word_of_called_first, 8
+  .text
   .globl marked
   .type marked, @function
 marked:
@@ -103,6 +149,21 @@ marked:
   .size marked, . - marked
 )");
 extern "C" int short_jump(int), backward(int), marked(int);
+extern "C" int call_first(int), call_by_word(int), call_by_register(int, int (*)(int));
+extern "C" NOINLINE int called_first(int i) {
+  sink = malloc(2);
+  if (i % 5 == 4) throw i;
+  return i * 3;
+}
+
+template <typename Call>
+static int Caught(Call call) {
+  try {
+    return call();
+  } catch (int i) {
+    return -i;
+  }
+}
 
 static long call_keeps_all() {
   long result;
@@ -123,6 +184,12 @@ static int Check() {
   for (int i = 0; i < 10; ++i) wrong += short_jump(i) != (i == 0 ? 7 : i + 1);
   for (int i = 0; i < 10; ++i) wrong += backward(i) != (i == 0 ? 9 : i + 2);
   for (int i = 0; i < 10; ++i) wrong += call_keeps_all() != 113;
+  for (int i = 0; i < 10; ++i) {
+    const int result = i % 5 == 4 ? -i : i * 3;
+    wrong += Caught([i] { return call_first(i); }) != (i % 5 == 4 ? -i : i * 3 + 1);
+    wrong += Caught([i] { return call_by_word(i); }) != result;
+    wrong += Caught([i] { return call_by_register(i, called_first); }) != result;
+  }
   int (*volatile through)(int) = marked;
   for (int i = 0; i < 10; ++i) wrong += through(i) != i + 3;
   return wrong;

@@ -11,7 +11,7 @@ __attribute__((noinline)) int partly(int i) {
 }
 __asm__(".text\n.globl loop\n.type loop, @function\nloop: .cfi_startproc\n dec %rdi\n test %rdi, %rdi\n jnz loop\n ret\n .cfi_endproc\n .size loop, . - loop\n"
         ".globl sizeless\n.type sizeless, @function\nsizeless: nop\n nop\n nop\n nop\n nop\n ret\n"
-        ".globl calls\n.type calls, @function\ncalls: .cfi_startproc\n call tiny\n ret\n .cfi_endproc\n .size calls, . - calls\n");
+        ".globl calls\n.type calls, @function\ncalls: .cfi_startproc\n call *8(%rsp)\n ret\n .cfi_endproc\n .size calls, . - calls\n");
 static int one(void) { return 1; }
 static int (*choose(void))(void) { return one; }
 int chosen(void) __attribute__((ifunc("choose")));
