@@ -218,7 +218,7 @@ bool Fill(const CountedFunction& function, uintptr_t code, const Trampoline& tra
 }
 
 // At once, where the jump lies within a word: should a thread run there after all, it sees the one or the other.
-void WriteJump(uintptr_t code, const uint8_t* target) {
+MALLOW_NO_SANITIZE void WriteJump(uintptr_t code, const uint8_t* target) {
   uint8_t jump[kJumpBytes] = {0xe9};
   auto* at = reinterpret_cast<uint8_t*>(code);
   WriteDisplacement(jump + 1, at + kJumpBytes, reinterpret_cast<uintptr_t>(target));
