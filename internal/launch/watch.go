@@ -35,6 +35,8 @@ const (
 	lastLook    = 100 * time.Millisecond
 	mostWatched = 256 // at the same time
 	mostSeen    = 4096
+	// A look may take so much of the time at the most.
+	greatestShare = 50 // one part of
 )
 
 func watch(pid int) *watcher {
@@ -54,6 +56,7 @@ func (w *watcher) run(pid int) {
 	alive := make(map[int]*watched)
 	watchProcess(alive, pid, 0)
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		began := time.Now()
 		for _, p := range alive {
 			if !p.look() {
 				if len(p.programs) > 0 { // else it had ended before the first look
@@ -77,7 +80,7 @@ func (w *watcher) run(pid int) {
 			}
 			w.done <- gone
 			return
-		case <-time.After(pause):
+		case <-time.After(max(pause, greatestShare*time.Since(began))):
 		}
 	}
 }

@@ -23,6 +23,9 @@ type CPU struct {
 	// Process is what the sampled processes used in all: threads without
 	// samples and times with the signal blocked included.
 	Process uint64
+	// Used is what the whole family used as far as the first process waited for
+	// it, processes without an image, exec and exit included; 0 unknown.
+	Used uint64
 	// Truncated is the part of Total whose stack could not be followed to the
 	// start of its thread.
 	Truncated   uint64
@@ -55,12 +58,32 @@ func (p *Profile) CPU() *CPU {
 	if result.Interval == 0 {
 		return nil
 	}
+	result.Used = p.usedCPU()
 	c.name()
 	c.sum()
 	result.Allocator = c.allocatorTime()
 	result.Functions = c.functions()
 	result.Callers = c.callers()
 	return &result
+}
+
+// usedCPU is what the kernel said of the processes when they had ended; 0 where
+// it is not known of all of them, or some were left out.
+func (p *Profile) usedCPU() (used uint64) {
+	if p.chosen {
+		return 0
+	}
+	for _, rec := range p.Recordings {
+		if rec.Meta == nil {
+			return 0
+		}
+		seconds := rec.Meta.UserSeconds + rec.Meta.SystemSeconds
+		if !(seconds >= 0 && seconds < 1e9) {
+			return 0
+		}
+		used += uint64(seconds * 1e9)
+	}
+	return used
 }
 
 // cpuTimes adds up samples over the forest.

@@ -47,6 +47,7 @@ type Profile struct {
 	Quality    Quality
 
 	region    string // that it is restricted to, if any
+	chosen    bool   // it is restricted to some processes
 	forest    *forest
 	places    *places
 	frames    *frameTable
@@ -101,7 +102,7 @@ type Quality struct {
 
 // New merges recordings.
 func New(recordings []*recording.Recording, o Options) *Profile {
-	p := &Profile{Recordings: recordings, region: o.Region, forest: newForest(recordings)}
+	p := &Profile{Recordings: recordings, region: o.Region, chosen: len(o.Processes) > 0, forest: newForest(recordings)}
 	p.places = newPlaces(o.Symbolizer)
 	p.frames = newFrameTable(p.forest, p.places)
 	wrappers := newWrappers(o.Wrappers)

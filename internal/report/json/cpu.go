@@ -4,13 +4,15 @@ import "mallow/internal/profile"
 
 // cpuKeys are where the CPU time went; malloc_share is that of total_s, which
 // leaves out what libmallow used to record (recorder_s) and to sample
-// (sampler_s). lost counts samples without a stack.
+// (sampler_s). process_s is what the sampled processes used, used_s what the
+// family did, with exec, exit, and processes without an image. lost counts samples without a stack.
 type cpuKeys struct {
 	IntervalS      float64       `json:"interval_s"`
 	Samples        uint64        `json:"samples"`
 	Lost           uint64        `json:"lost"`
 	TotalS         float64       `json:"total_s"`
 	ProcessS       float64       `json:"process_s"`
+	UsedS          *float64      `json:"used_s"`
 	MallocShare    *float64      `json:"malloc_share"`
 	RecorderS      float64       `json:"recorder_s"`
 	SamplerS       float64       `json:"sampler_s"`
@@ -46,6 +48,10 @@ func cpuOf(p *profile.Profile) *cpuKeys {
 		Unsampled: cpu.NoTimer, SignalTaken: cpu.SignalTaken,
 		MallocShare: share(cpu.Allocator, cpu.Total), TruncatedShare: share(cpu.Truncated, cpu.Total),
 		Functions: make([]cpuFunction, len(cpu.Functions)), Callers: make([]cpuCaller, len(cpu.Callers)),
+	}
+	if cpu.Used > 0 {
+		used := inSeconds(cpu.Used)
+		keys.UsedS = &used
 	}
 	for i, f := range cpu.Functions {
 		keys.Functions[i] = cpuFunction{known(f.Function), known(f.Module), inSeconds(f.Flat), inSeconds(f.Cum)}

@@ -115,9 +115,9 @@ func (r *report) cpuEnding(cpu *profile.CPU) {
 	var notes []string
 	sampled := cpu.Total + cpu.Recorder + cpu.Sampler + cpu.LostTime
 	// Less than a twentieth is what is left over where threads end.
-	if cpu.Process > sampled+sampled/20+20*cpu.Interval {
-		notes = append(notes, fmt.Sprintf("%s of the %s of CPU time that the processes used were not sampled: before the first allocation of a thread, in threads that allocate nothing while all others sleep, or with the signal (SIGURG) blocked",
-			seconds(cpu.Process-sampled), seconds(cpu.Process)))
+	if used := max(cpu.Used, cpu.Process); used > sampled+sampled/20+20*cpu.Interval {
+		notes = append(notes, fmt.Sprintf("%s of the %s of CPU time that the processes used were not sampled: in the kernel and the loader as they began and ended, before the first allocation of a thread, in threads that allocate nothing while all others sleep, or with the signal (SIGURG) blocked",
+			seconds(used-sampled), seconds(used)))
 	}
 	if cpu.Lost > 0 {
 		notes = append(notes, counted(cpu.Lost, "sample", "samples")+" could not be stored")
