@@ -67,23 +67,24 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 		return Recorded{}, &Error{StatusCannotRecord, err}
 	}
 	started := time.Now()
+	events := hearFamily(process.Pid)
 	if err := process.Release(Preload(c.Env, Preloaded(o.Library)), RecordInto(c.Env, absolute, o)); err != nil {
 		os.Remove(folder)
 		return Recorded{}, err
 	}
 	guard.Forward(process)
-	family := watch(process.Pid)
+	watcher := watch(process.Pid)
 	result, err := process.Wait()
 	if err != nil {
 		return Recorded{}, &Error{StatusCannotRecord, fmt.Errorf("waiting for %s: %w", Quote(c.Name), err)}
 	}
 	r := Recorded{Result: result, Folder: folder}
-	r.complete(c, o, started, process.Pid, family.end())
+	r.complete(c, o, started, newFamily(process.Pid, watcher, events))
 	return r, nil
 }
 
 // complete packs what no process writes to any more and adds meta.json.
-func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, pid int, family []watched) {
+func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f family) {
 	images, err := filepath.Glob(escapeGlob(r.Folder) + "/image-*")
 	unrecorded := takeEmpty(&images)
 	if err != nil || len(images) == 0 {
@@ -112,8 +113,9 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, pid i
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d processes still run and go on recording", running, len(images)))
 	}
 	meta := r.meta(c, o, started)
-	meta.PID = uint64(pid)
-	meta.Unrecorded = unrecordedPrograms(family, identities, o.Refusal)
+	meta.PID = uint64(f.first)
+	meta.Exits = f.exits
+	meta.Unrecorded = unrecordedPrograms(f.seen, f.heard, identities, o.Refusal)
 	if err := writeMeta(r.Folder, meta); err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 	}

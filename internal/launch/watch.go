@@ -26,8 +26,26 @@ type watcher struct {
 // watched is a process, with what it was seen to execute.
 type watched struct {
 	pid, parent int
-	programs    []string // in the order of their execution
-	folder      int      // descriptor of /proc/PID; it never means another process
+	programs    []program // in the order of their execution
+	folder      int       // descriptor of /proc/PID; it never means another process
+}
+
+// program is a path or, where that cannot be had, a short name.
+type program struct {
+	path, name string
+	hidden     bool // it has other rights than mallow
+}
+
+// programOf makes one of what /proc/PID/exe said. The short name is for
+// everybody, and there until somebody has waited for the process.
+func programOf(path string, err error, shortName func() string) program {
+	if err == nil {
+		return program{path: strings.TrimSuffix(path, " (deleted)")}
+	}
+	return program{
+		name:   strings.TrimSuffix(shortName(), "\n"),
+		hidden: errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM),
+	}
 }
 
 const (
@@ -97,20 +115,22 @@ func watchProcess(alive map[int]*watched, pid, parent int) {
 
 // look notes what the process executes; false when it has ended.
 func (p *watched) look() bool {
-	program, err := readLink(p.folder, "exe")
-	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
-		// It has other rights than mallow: only the short name is for everybody.
-		program, err = readFile(p.folder, "comm")
-		program = strings.TrimSuffix(program, "\n")
-	}
-	if err != nil || program == "" {
+	path, err := readLink(p.folder, "exe")
+	seen := programOf(path, err, func() string {
+		name, _ := readFile(p.folder, "comm")
+		return name
+	})
+	if seen.path == "" && !seen.hidden {
 		return false
 	}
-	program = strings.TrimSuffix(program, " (deleted)")
-	if n := len(p.programs); n == 0 || p.programs[n-1] != program {
-		p.programs = append(p.programs, program)
-	}
+	p.note(seen)
 	return true
+}
+
+func (p *watched) note(executed program) {
+	if n := len(p.programs); n == 0 || p.programs[n-1] != executed {
+		p.programs = append(p.programs, executed)
+	}
 }
 
 func (p *watched) children() []int {
@@ -152,36 +172,68 @@ func readFile(folder int, name string) (string, error) {
 }
 
 // unrecordedPrograms are those that processes executed and that no image of
-// the recording is of.
-func unrecordedPrograms(seen []watched, images []recording.Identity, refusal func(path string) string) []recording.UnrecordedProgram {
-	const mostPIDs = 16
-	recorded := newRecordedPrograms(seen, images)
-	at := make(map[string]int)
-	var programs []recording.UnrecordedProgram
+// the recording is of. `heard`: of each exec, not only of what was seen now and then.
+func unrecordedPrograms(seen []watched, heard bool, images []recording.Identity, refusal func(path string) string) []recording.UnrecordedProgram {
+	recorded := newRecordedPrograms(seen, heard, images)
+	var found unrecordedList
 	for _, p := range seen {
-		for _, path := range p.programs {
-			if recorded.has(p, path) {
-				continue
-			}
-			i, known := at[path]
-			if !known {
-				i, at[path] = len(programs), len(programs)
-				programs = append(programs, recording.UnrecordedProgram{
-					Executable: path, Reason: reasonFor(path, refusal), Parent: uint64(p.parent),
-				})
-			}
-			programs[i].Processes++
-			if len(programs[i].PIDs) < mostPIDs {
-				programs[i].PIDs = append(programs[i].PIDs, uint64(p.pid))
+		for _, executed := range p.programs {
+			if executed.path != "" && !recorded.has(p, executed.path) {
+				found.add(p, executed.path, func() string { return reasonFor(executed.path, refusal) })
 			}
 		}
 	}
-	return programs
+	for _, p := range seen {
+		for _, executed := range p.programs {
+			if executed.path != "" || recorded.hasAnother(p.pid) {
+				continue
+			}
+			found.add(p, found.named(executed.name), func() string {
+				if executed.hidden {
+					return "it runs with other rights, so that the system ignores LD_PRELOAD"
+				}
+				return "it ended before mallow could look at it"
+			})
+		}
+	}
+	return found.programs
+}
+
+// unrecordedList has one entry for all processes of a program.
+type unrecordedList struct {
+	programs []recording.UnrecordedProgram
+}
+
+func (l *unrecordedList) add(p watched, executable string, reason func() string) {
+	const mostPIDs = 16
+	i := slices.IndexFunc(l.programs, func(u recording.UnrecordedProgram) bool { return u.Executable == executable })
+	if i < 0 {
+		i = len(l.programs)
+		l.programs = append(l.programs, recording.UnrecordedProgram{Executable: executable, Reason: reason(), Parent: uint64(p.parent)})
+	}
+	l.programs[i].Processes++
+	if len(l.programs[i].PIDs) < mostPIDs {
+		l.programs[i].PIDs = append(l.programs[i].PIDs, uint64(p.pid))
+	}
+}
+
+// named returns the path of the program in the list that has the short name, if
+// there is one; what came and went too soon is most likely that one.
+func (l *unrecordedList) named(name string) string {
+	const longest = 15 // of a short name
+	for _, u := range l.programs {
+		if base := filepath.Base(u.Executable); base[:min(longest, len(base))] == name {
+			return u.Executable
+		}
+	}
+	return name
 }
 
 type recordedPrograms struct {
-	images map[recording.Identity]bool
-	pids   map[int]bool
+	heard  bool
+	images map[processProgram]bool
+	// begun are the images of each process that began by exec.
+	begun map[int]int
 	// elsewhere are programs with images of process ids that mallow does not know:
 	// of processes that it came too late for, or in another pid namespace.
 	elsewhere map[string]bool
@@ -189,19 +241,33 @@ type recordedPrograms struct {
 	own       string
 }
 
-func newRecordedPrograms(seen []watched, images []recording.Identity) *recordedPrograms {
+type processProgram struct {
+	pid  int
+	path string
+}
+
+func newRecordedPrograms(seen []watched, heard bool, images []recording.Identity) *recordedPrograms {
 	r := &recordedPrograms{
-		images: make(map[recording.Identity]bool), pids: make(map[int]bool),
+		heard: heard, images: make(map[processProgram]bool), begun: make(map[int]int),
 		elsewhere: make(map[string]bool), executed: make(map[int][]string),
 	}
 	r.own, _ = os.Executable() // mallow, about to become the first program
+	known := make(map[int]bool)
 	for _, p := range seen {
-		r.executed[p.pid] = append(r.executed[p.pid], p.programs...)
+		known[p.pid] = true
+		for _, executed := range p.programs {
+			if executed.path != "" {
+				r.executed[p.pid] = append(r.executed[p.pid], executed.path)
+			}
+		}
 	}
 	for _, im := range images {
-		r.images[im] = true
-		r.pids[int(im.PID)] = true
-		if r.executed[int(im.PID)] == nil {
+		pid := int(im.PID)
+		r.images[processProgram{pid, im.Executable}] = true
+		if !im.Forked {
+			r.begun[pid]++
+		}
+		if !known[pid] {
 			r.elsewhere[im.Executable] = true
 		}
 	}
@@ -209,20 +275,26 @@ func newRecordedPrograms(seen []watched, images []recording.Identity) *recordedP
 }
 
 func (r *recordedPrograms) has(p watched, path string) bool {
-	switch {
-	case r.images[recording.Identity{PID: uint64(p.pid), Executable: path}], r.elsewhere[path], path == r.own:
+	if r.images[processProgram{p.pid, path}] || r.elsewhere[path] || path == r.own {
 		return true
-	case !filepath.IsAbs(path): // hides what it executes, but recorded before
-		return r.pids[p.pid]
 	}
-	// A fork child that has allocated nothing.
-	return slices.Contains(r.executed[p.parent], path)
+	// What was seen may be a fork child that has allocated nothing, and executed nothing.
+	return !r.heard && slices.Contains(r.executed[p.parent], path)
+}
+
+// hasAnother tells whether the process has an image that none of the paths
+// which it executed accounts for.
+func (r *recordedPrograms) hasAnother(pid int) bool {
+	accounted := 0
+	for _, path := range r.executed[pid] {
+		if r.images[processProgram{pid, path}] {
+			accounted++
+		}
+	}
+	return r.begun[pid] > accounted
 }
 
 func reasonFor(path string, refusal func(path string) string) string {
-	if !filepath.IsAbs(path) {
-		return "it runs with other rights, so the system ignores LD_PRELOAD"
-	}
 	if refusal != nil {
 		if reason := refusal(path); reason != "" {
 			return reason

@@ -57,25 +57,31 @@ func compareStart(a, b *recording.Image) int {
 	return cmp.Compare(a.StartRealtime, b.StartRealtime)
 }
 
-// noteExit gives the process that mallow started the exit that it saw: the
-// last image with its process id.
-func noteExit(rec *recording.Recording, processOf map[*recording.Image]*Process) {
+// noteExits gives processes the exits that mallow heard of: the last image
+// with the process id.
+func noteExits(rec *recording.Recording, processOf map[*recording.Image]*Process) {
 	if rec.Meta == nil {
 		return
+	}
+	last := make(map[uint64]*recording.Image)
+	for _, im := range rec.Images {
+		if other := last[im.PID]; other == nil || compareStart(other, im) <= 0 {
+			last[im.PID] = im
+		}
+	}
+	note := func(pid uint64, exit Exit) {
+		if im := last[pid]; im != nil && !im.Running && processOf[im] != nil {
+			processOf[im].Exit = &exit
+		}
+	}
+	for _, e := range rec.Meta.Exits {
+		note(e.PID, Exit{e.Status, e.Signal})
 	}
 	first := rec.Meta.PID
 	if first == 0 {
 		first = rec.Images[0].PID
 	}
-	var last *recording.Image
-	for _, im := range rec.Images {
-		if im.PID == first && (last == nil || compareStart(last, im) <= 0) {
-			last = im
-		}
-	}
-	if process := processOf[last]; process != nil && !last.Running {
-		process.Exit = &Exit{rec.Meta.ExitStatus, rec.Meta.Signal}
-	}
+	note(first, Exit{rec.Meta.ExitStatus, rec.Meta.Signal})
 }
 
 // Exit is how a process ended.

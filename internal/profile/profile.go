@@ -120,7 +120,7 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 			}
 		}
 		linkFamily(chosen, processOf)
-		noteExit(rec, processOf)
+		noteExits(rec, processOf)
 	}
 	p.addUp()
 	p.Sites = newSites(p.sites, stacks)

@@ -6,6 +6,7 @@ import "os"
 type Identity struct {
 	PID        uint64
 	Executable string
+	Forked     bool // began as a copy of a recorded process, not by exec
 }
 
 // Identify reads the header of an image file alone.
@@ -20,5 +21,5 @@ func Identify(path string) (Identity, error) {
 		return Identity{}, err
 	}
 	header, err := readHeader(f, info.Size())
-	return Identity{header.PID, header.Executable}, err
+	return Identity{header.PID, header.Executable, header.ParentFile != ""}, err
 }

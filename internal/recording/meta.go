@@ -27,6 +27,15 @@ type Meta struct {
 	Joined bool `json:"joined,omitempty"`
 
 	Unrecorded []UnrecordedProgram `json:"unrecorded,omitempty"`
+	// Exits are how processes of the family ended, as far as mallow heard.
+	Exits []ProcessExit `json:"exits,omitempty"`
+}
+
+// ProcessExit is how a process ended.
+type ProcessExit struct {
+	PID    uint64 `json:"pid"`
+	Status int    `json:"status,omitempty"`
+	Signal int    `json:"signal,omitempty"`
 }
 
 // UnrecordedProgram is a program that processes of the recording executed and

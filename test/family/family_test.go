@@ -241,6 +241,23 @@ func TestUnrecordedChildrenAreNamed(t *testing.T) {
 			}
 		})
 	}
+	t.Run("gone at once", func(t *testing.T) {
+		program := compiled(t, "quick.c", "-static")
+		report, _ := shell(t, "/bin/false; i=0; while [ $i -lt 20 ]; do "+program+"; i=$((i+1)); done; exit 0")
+		heard := slices.ContainsFunc(report.Processes, func(p harness.Process) bool {
+			return filepath.Base(p.Executable) == "false" && p.ExitStatus != nil && *p.ExitStatus == 1
+		})
+		if !heard {
+			t.Skip("the kernel does not tell what processes execute")
+		}
+		processes := 0
+		for _, u := range report.Unrecorded {
+			processes += u.Processes
+		}
+		if processes != 20 {
+			t.Errorf("%d processes, want 20: %+v", processes, report.Unrecorded)
+		}
+	})
 	t.Run("32-bit", func(t *testing.T) {
 		program := compiled(t, "quiet.c", "-m32")
 		if report, _ := shell(t, program+"; exit 0"); len(report.Unrecorded) != 1 || !strings.Contains(report.Unrecorded[0].Reason, "32-bit") {

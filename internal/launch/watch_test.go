@@ -1,0 +1,48 @@
+package launch
+
+import (
+	"fmt"
+	"testing"
+
+	"mallow/internal/recording"
+)
+
+func TestUnrecordedPrograms(t *testing.T) {
+	path := func(paths ...string) (programs []program) {
+		for _, p := range paths {
+			programs = append(programs, program{path: p})
+		}
+		return programs
+	}
+	image := func(pid uint64, executable string) recording.Identity {
+		return recording.Identity{PID: pid, Executable: executable}
+	}
+	forked := func(pid uint64, executable string) recording.Identity {
+		return recording.Identity{PID: pid, Executable: executable, Forked: true}
+	}
+	sh := watched{pid: 1, programs: path("/bin/sh")}
+	for name, test := range map[string]struct {
+		seen   []watched
+		heard  bool
+		images []recording.Identity
+		want   string
+	}{
+		"all recorded":          {[]watched{sh, {pid: 2, parent: 1, programs: path("/bin/cat")}}, true, []recording.Identity{image(1, "/bin/sh"), image(2, "/bin/cat")}, "[]"},
+		"one not":               {[]watched{sh, {pid: 2, parent: 1, programs: path("/bin/go")}}, true, []recording.Identity{image(1, "/bin/sh"), forked(2, "/bin/sh")}, "[/bin/go 1 static]"},
+		"thrice, one gone soon": {[]watched{sh, {pid: 2, programs: path("/bin/go")}, {pid: 3, programs: path("/bin/go")}, {pid: 4, programs: []program{{name: "go"}}}}, true, []recording.Identity{image(1, "/bin/sh")}, "[/bin/go 3 static]"},
+		"gone too soon":         {[]watched{sh, {pid: 2, programs: []program{{name: "go"}}}}, true, []recording.Identity{image(1, "/bin/sh")}, "[go 1 it ended before mallow could look at it]"},
+		"gone, but recorded":    {[]watched{sh, {pid: 2, programs: []program{{name: "cat"}}}}, true, []recording.Identity{image(1, "/bin/sh"), image(2, "/bin/cat")}, "[]"},
+		"other rights":          {[]watched{sh, {pid: 2, programs: []program{{name: "su", hidden: true}}}}, false, []recording.Identity{image(1, "/bin/sh"), forked(2, "/bin/sh")}, "[su 1 it runs with other rights, so that the system ignores LD_PRELOAD]"},
+		"a fork child":          {[]watched{sh, {pid: 2, parent: 1, programs: path("/bin/sh")}}, false, []recording.Identity{image(1, "/bin/sh")}, "[]"},
+		"another pid namespace": {[]watched{sh, {pid: 2, parent: 1, programs: path("/bin/cat")}}, true, []recording.Identity{image(1, "/bin/sh"), image(77, "/bin/cat")}, "[]"},
+	} {
+		got := unrecordedPrograms(test.seen, test.heard, test.images, func(string) string { return "static" })
+		text := []string{}
+		for _, u := range got {
+			text = append(text, fmt.Sprint(u.Executable, " ", u.Processes, " ", u.Reason))
+		}
+		if fmt.Sprint(text) != test.want {
+			t.Errorf("%s: %v, want %s", name, text, test.want)
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Ends at once.
+int main(void) { return 0; }
