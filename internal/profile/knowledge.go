@@ -81,8 +81,20 @@ func (b *ballot[T]) winner(before func(a, b T) bool) (value T, c *Common) {
 // knower finds out what is known of sites.
 type knower struct {
 	profile *Profile
-	siteOf  map[stackKey]*Site
-	start   map[*recording.Image]uint64 // of the recording that the image is part of
+	begun   map[*recording.Image]time.Duration // since the recording that it is part of
+}
+
+// siteOf returns the site of a stack; nil for one that counted nothing.
+func (p *Profile) siteOf(im *recording.Image, id uint32) *Site {
+	if p.siteOfKey == nil {
+		p.siteOfKey = make(map[stackKey]*Site)
+		for _, site := range p.Sites {
+			for i := range site.stacks {
+				p.siteOfKey[stackKey{site.stacks[i].image, site.stacks[i].id}] = site
+			}
+		}
+	}
+	return p.siteOfKey[stackKey{im, id}]
 }
 
 type stackKey struct {
@@ -92,16 +104,9 @@ type stackKey struct {
 
 // Knowledge returns what is known of each of the sites.
 func (p *Profile) Knowledge(sites []*Site) []Knowledge {
-	k := &knower{profile: p, siteOf: make(map[stackKey]*Site), start: make(map[*recording.Image]uint64)}
-	for _, site := range p.Sites {
-		for i := range site.stacks {
-			k.siteOf[stackKey{site.stacks[i].image, site.stacks[i].id}] = site
-		}
-	}
-	for _, rec := range p.Recordings {
-		for _, im := range rec.Images {
-			k.start[im] = rec.Images[0].StartRealtime
-		}
+	k := &knower{profile: p, begun: make(map[*recording.Image]time.Duration)}
+	for _, process := range p.Processes {
+		k.begun[process.Image] = p.begun(process.Image)
 	}
 	known := make([][]*recording.Knowledge, len(sites))
 	var callers []node
@@ -152,7 +157,7 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 		k.addTimes(&sum, im, of)
 		sizes.add(of.Size, func(size uint32) (uint64, bool) { return uint64(size), true })
 		siteOf := func(stack uint32) (Frame, bool) {
-			neighbour := k.siteOf[stackKey{im, stack}]
+			neighbour := k.profile.siteOf(im, stack)
 			if stack == 0 || neighbour == nil {
 				return Frame{}, false
 			}
@@ -171,9 +176,8 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 }
 
 func (k *knower) addTimes(sum *Knowledge, im *recording.Image, of *recording.Knowledge) {
-	begun := time.Duration(im.StartRealtime - k.start[im]) // images are sorted: never negative
 	at := func(ms uint32) *time.Duration {
-		t := begun + time.Duration(ms)*time.Millisecond
+		t := k.begun[im] + time.Duration(ms)*time.Millisecond
 		return &t
 	}
 	if of.Births > 0 {

@@ -111,6 +111,9 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 	case pageTraits, pageLifetimes, pageLifetimeCarries, pageReallocs:
 		im.addKnowledge(item, page)
 		return
+	case pageTimeline:
+		im.addTimeline(item, page)
+		return
 	default:
 		return
 	}

@@ -201,6 +201,7 @@ const (
 	pageLifetimes
 	pageLifetimeCarries
 	pageReallocs
+	pageTimeline
 
 	pageRegions = 64
 )

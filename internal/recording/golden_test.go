@@ -212,6 +212,23 @@ func TestGoldenKnowledge(t *testing.T) {
 	})
 }
 
+func TestGoldenTimeline(t *testing.T) {
+	rec, err := recording.Open(testdata("habits"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []recording.TimelineSample{
+		{Ms: 500, Stacks: 2, Births: 300, LiveBlocks: 290, LiveBytes: 11000,
+			Changes: []recording.TimelineChange{{Stack: 2, Bytes: 6000}, {Stack: 1, Bytes: 5000}}},
+		{Ms: 1500, Stacks: 4, Births: 40000, LiveBlocks: 20, LiveBytes: 700,
+			Changes: []recording.TimelineChange{{Stack: 1, Bytes: -10000}}},
+		{Ms: 2001, Stacks: 4, Births: 70028}, // where it ends
+	}
+	if got := rec.Images[0].Timeline(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
 // caller returns the child of the root with an address.
 func caller(t *testing.T, image *recording.Image, address uint64) uint32 {
 	t.Helper()

@@ -38,6 +38,7 @@ type Image struct {
 	cpu           []CPUSample
 	// By first stack / 64, in the order of the directory.
 	knowledge map[uint32][]knowledgePage
+	timeline  [maxTimelinePages][]byte
 }
 
 // Header describes the process.
@@ -69,6 +70,7 @@ type Header struct {
 	LostMarks         uint64 // calls that tell of regions and units
 	CPUInterval       uint64 // ns between two samples; 0: none were taken
 	CPUProcess        uint64 // ns of CPU time that the process had used at its last sample, or at its end
+	TimelineUsed      uint32
 	ParentFile        string
 	Executable        string
 	sections          map[sectionKind]section
@@ -123,6 +125,7 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		Joined:             le.Uint64(b[216:]) != 0,
 		BytesBefore:        max(1, le.Uint64(b[216:])) - 1,
 		StoppedRealtime:    le.Uint64(b[224:]),
+		TimelineUsed:       le.Uint32(b[232:]),
 		ParentFile:         zeroPadded(b[256:384]),
 		Executable:         zeroPadded(b[384:896]),
 	}

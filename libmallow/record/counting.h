@@ -155,7 +155,8 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how, uint
   const StackId freed_before = thread_.last_freed;
   thread_.last_freed = tag.stack;
   const Study study{static_cast<uint32_t>(tag.study)};
-  if (MALLOW_UNLIKELY(study != Study::kNone)) NoteDeath(thread_, tag.stack, freed_before, life, pc, study);
+  if (MALLOW_UNLIKELY(study != Study::kNone))
+    NoteDeath(thread_, tag.stack, freed_before, life, bytes, pc, study);
   shard_.events++;
   shard_.live_blocks--;
   Add(shard_.live_bytes, -static_cast<int64_t>(bytes));

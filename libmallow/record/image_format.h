@@ -117,7 +117,8 @@ struct Header {
   uint64_t lost_marks;
   uint64_t joined;  // 0: recorded from its start; else usable bytes of the blocks that were there + 1
   uint64_t stopped_realtime;  // 0: not stopped
-  char reserved2[24];
+  uint32_t timeline_used, timeline_events, timeline_ms;
+  char reserved2[12];
   char parent_file[128];
   char executable[512];
   char reserved1[128];
@@ -131,6 +132,7 @@ static_assert(offsetof(Header, log) == 168);
 static_assert(offsetof(Header, cpu_interval) == 184);
 static_assert(offsetof(Header, first_region) == 200);
 static_assert(offsetof(Header, joined) == 216);
+static_assert(offsetof(Header, timeline_used) == 232);
 static_assert(offsetof(Header, parent_file) == 256);
 static_assert(offsetof(Header, executable) == 384);
 static_assert(offsetof(Header, sections) == 1024);
@@ -164,6 +166,19 @@ static_assert(sizeof(Shard) == 512);
 
 enum ShardState : uint32_t { kShardUnused = 0, kShardOwned = 1, kShardFree = 2 };
 
+struct TimelineSample {
+  uint32_t ms;
+  uint32_t stacks;
+  uint64_t births;
+  int64_t live_blocks, live_bytes;
+  struct Change {
+    uint32_t stack;
+    int32_t bytes;
+  } changes[4];
+};
+static_assert(sizeof(TimelineSample) == 64);
+inline constexpr uint32_t kTimelineSamples = 1024;
+
 struct PageDirectoryEntry {
   uint32_t shard_and_kind;  // bits 0..23 shard, 24..31 kind
   uint32_t first_stack_by_64;
@@ -177,7 +192,8 @@ enum class CounterKind : uint32_t {
   kLifetimes = 5,
   kLifetimeCarries = 6,
   kReallocs = 7,
-  kRegions = 64,  // not of stacks
+  kTimeline = 8,  // neither of these two is of stacks
+  kRegions = 64,
 };
 inline constexpr size_t kStackCounterKinds = 7;  // those before
 inline constexpr size_t kCounterPageBytes = 4096;

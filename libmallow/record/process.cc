@@ -119,6 +119,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   modules_.Init(&file_);
   regions_.StartIn(&file_);
   units_.StartIn(&file_);
+  timeline_.StartIn(&header());
   node_table_ = {this, &ChildOf, &ModuleOfRule};
   RememberLibc();
   if (!stacks_.Init(&file_)) return false;
@@ -238,6 +239,8 @@ ThreadRecorder* Process::Take(ThreadRecorder* own) {
   if (recorder->log != nullptr) recorder->log->SetThread(recorder->shard->tid);
   recorder->newest_block = nullptr;
   recorder->last_born = recorder->run = recorder->last_freed = recorder->now_ms = 0;
+  recorder->events_at_sample = recorder->shard->events;
+  recorder->changes.Clear();
   recorder->stack_cache.Forget();
   return recorder;
 }
@@ -298,6 +301,24 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
   return true;
 }
 
+// The figures of the others change meanwhile. An event is a birth or a death, of a block of ours or of another.
+Process::Sums Process::SumUp() {
+  Sums sums = {};
+  int64_t events = 0;
+  Shard* const shards = file_.Items<Shard>(Section::kShards);
+  const uint64_t count = file_.Used(Section::kShards);
+  for (uint64_t i = 0; i < count; i++) {
+    const Shard& shard = shards[i];
+    const int64_t live = __atomic_load_n(&shard.live_blocks, __ATOMIC_RELAXED);
+    events += static_cast<int64_t>(__atomic_load_n(&shard.events, __ATOMIC_RELAXED) -
+                                   __atomic_load_n(&shard.inherited_frees, __ATOMIC_RELAXED));
+    sums.live_blocks += live;
+    sums.live_bytes += __atomic_load_n(&shard.live_bytes, __ATOMIC_RELAXED);
+  }
+  sums.births = static_cast<uint64_t>(events + sums.live_blocks) / 2;
+  return sums;
+}
+
 char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index) {
   SpinlockHolder holder(pages_lock_);
   const uint64_t page = file_.Used(Section::kCounterPages);
@@ -316,6 +337,11 @@ void ThreadRecorder::Look() {
   if (static_cast<int64_t>(since_start) <= 0) return;
   const uint64_t ms = since_start / 1'000'000;
   now_ms = ms < ~uint32_t{0} ? static_cast<uint32_t>(ms) : ~uint32_t{0};
+}
+
+void ThreadRecorder::NoteChange(StackId stack, int64_t bytes) {
+  changes.Add(StackIndex(stack), bytes);
+  g_process.timeline().Pass(*this);
 }
 
 // The node is kRoot when there is no room for it, and in a session that has ended.
@@ -420,6 +446,7 @@ void Process::ContinueInChild() {
   modules_.ContinueIn(&file_);
   regions_.ContinueIn(&file_);
   units_.StartIn(&file_);
+  timeline_.StartIn(&header());
   free_threads_ = all_threads_ = nullptr;
   live_threads_ = 0;
   g_cpu_sampler.ContinueInChild();

@@ -15,6 +15,7 @@
 #include "record/region.h"
 #include "record/stack_table.h"
 #include "record/thread_recorder.h"
+#include "record/timeline.h"
 #include "record/unit.h"
 
 namespace mallow::record {
@@ -66,6 +67,14 @@ class Process {
 
   uint64_t session() const { return session_; }
 
+  // Of all threads, as far as they tell at this moment.
+  struct Sums {
+    uint64_t births;
+    int64_t live_blocks, live_bytes;
+  };
+  Sums SumUp();
+  Timeline& timeline() { return timeline_; }
+
   // A page of counters for `shard`, or null when there is no room.
   char* NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index);
 
@@ -98,6 +107,7 @@ class Process {
   ModuleTable modules_;
   RegionTable regions_;
   UnitTable units_;
+  Timeline timeline_;
   NodeTable node_table_ = {};
   uint32_t first_shard_ = 0;
   uint32_t shard_count_ = 0;  // in this file

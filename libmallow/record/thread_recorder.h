@@ -18,6 +18,7 @@
 #include "record/region.h"
 #include "record/stack_cache.h"
 #include "record/stack_table.h"
+#include "record/timeline.h"
 
 namespace mallow::record {
 
@@ -62,6 +63,8 @@ struct ThreadRecorder {
 
   // Looks at the clock.
   void Look();
+  // For the timeline, after a look.
+  void NoteChange(StackId stack, int64_t bytes);
   CallerSlot& CallerAt(uintptr_t pc);
 
   void SetPage(CounterKind kind, size_t at, char* page) { pages.items[at].of_kind[IndexOf(kind)] = page; }
@@ -86,11 +89,13 @@ struct ThreadRecorder {
   Function wrapped;  // not kNone: what this thread's next allocations count as
   Registers wrapped_caller;
   uint64_t wrapped_argument;
-  const void* newest_block;  // of the last allocation, for "temporary"
-  StackId last_born;         // stack of the last allocation, 0 before the first
-  uint32_t run;              // allocations in a row with that stack
-  StackId last_freed;        // stack of the block that the thread released last, 0 before the first
-  uint32_t now_ms;           // since the file was made, as of the last look at the clock
+  const void* newest_block;   // of the last allocation, for "temporary"
+  StackId last_born;          // stack of the last allocation, 0 before the first
+  uint32_t run;               // allocations in a row with that stack
+  StackId last_freed;         // stack of the block that the thread released last, 0 before the first
+  uint32_t now_ms;            // since the file was made, as of the last look at the clock
+  uint64_t events_at_sample;  // of the timeline
+  Changes changes;
   int64_t flushed_live, flushed_live_program;
 
   // Where the thread's counter pages lie, by stack / 64 and kind; null where there is none yet. Births and deaths of

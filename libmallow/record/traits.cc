@@ -45,6 +45,7 @@ MALLOW_NOINLINE void NoteBirth(ThreadRecorder& thread, StackId stack, StackId bo
   traits.studied += weight;
   Cast(traits.size, VotedSize(bytes), weight);
   Raise(traits.longest_run, thread.run);
+  thread.NoteChange(stack, static_cast<int64_t>(weight * bytes));
   if (thread.run != 1) return;
   traits.runs += weight;
   Cast(traits.born_after, StackIndex(born_before), weight);
@@ -55,7 +56,7 @@ MALLOW_COLD void NoteLongRun(ThreadRecorder& thread, StackId stack) {
 }
 
 MALLOW_NOINLINE void NoteDeath(ThreadRecorder& thread, StackId stack, StackId freed_before, uint64_t life,
-                               uintptr_t pc, Study study) {
+                               uint64_t bytes, uintptr_t pc, Study study) {
   Traits& traits = thread.TraitsOf(stack);
   const uint32_t weight = WeightOf(study);
   thread.Look();
@@ -67,6 +68,7 @@ MALLOW_NOINLINE void NoteDeath(ThreadRecorder& thread, StackId stack, StackId fr
     Cast(traits.freed_after, StackIndex(freed_before), weight);
   }
   if (life != 0) NoteLifetime(thread, stack, life, weight);
+  thread.NoteChange(stack, -static_cast<int64_t>(weight * bytes));
 }
 
 void NoteRealloc(ThreadRecorder& thread, StackId stack, StackId old_stack, uint64_t old_bytes, uint64_t bytes,

@@ -40,8 +40,8 @@ void NoteBirth(ThreadRecorder& thread, StackId stack, StackId born_before, uint6
 void NoteLongRun(ThreadRecorder& thread, StackId stack);
 // `life`: events of the thread from the birth to this one, 1 at the least; 0 for a block of another thread. `pc`: the
 // return address of the call that releases the block.
-void NoteDeath(ThreadRecorder& thread, StackId stack, StackId freed_before, uint64_t life, uintptr_t pc,
-               Study study);
+void NoteDeath(ThreadRecorder& thread, StackId stack, StackId freed_before, uint64_t life, uint64_t bytes,
+               uintptr_t pc, Study study);
 void NoteRealloc(ThreadRecorder& thread, StackId stack, StackId old_stack, uint64_t old_bytes, uint64_t bytes,
                  bool moved, bool copied);
 

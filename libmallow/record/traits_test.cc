@@ -33,7 +33,7 @@ class TraitsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TestFolder;
-    ASSERT_TRUE(g_process.Start(folder_->path()));
+    ASSERT_TRUE(g_process.Start(folder_->path(), 0));
   }
   static void TearDownTestSuite() { delete folder_; }
 

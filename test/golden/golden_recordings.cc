@@ -343,6 +343,14 @@ void Habits(const char* folder) {
   image.Of<Lifetimes>(0, CounterKind::kLifetimes, buffer) = {{4464}};
   image.Of<Lifetimes>(0, CounterKind::kLifetimeCarries, buffer) = {{1}};
   image.Of<Reallocs>(0, CounterKind::kReallocs, buffer) = {69999, 9, 0, 7, 1234, 69998, {}};
+  // The third goes back: it was about to be replaced.
+  image.Of<TimelineSample>(0, CounterKind::kTimeline, 0) = {500, 2,     300,
+                                                            290, 11000, {{key, 6000}, {node, 5000}}};
+  image.Of<TimelineSample>(0, CounterKind::kTimeline, 1) = {1500, 4, 40000, 20, 700, {{node, -10000}}};
+  image.Of<TimelineSample>(0, CounterKind::kTimeline, 2) = {400, 2, 250, 240, 9000, {}};
+  image.header().timeline_used = 3;
+  image.header().timeline_events = 256;
+  image.header().timeline_ms = 100;
   one.events = 140048;
   one.live_blocks = -8;
   one.live_bytes = one.live_bytes_program = -220;

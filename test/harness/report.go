@@ -138,6 +138,32 @@ type Reallocs struct {
 	Chained     uint64 `json:"chained"`
 }
 
+// Moment is a point of the timeline.
+type Moment struct {
+	AtS         float64  `json:"at_s"`
+	Allocations uint64   `json:"allocations"`
+	Releases    uint64   `json:"releases"`
+	LiveBlocks  int64    `json:"live_blocks"`
+	LiveBytes   int64    `json:"live_bytes"`
+	Changed     []Change `json:"changed"`
+}
+
+// Change is a site by which the live bytes changed.
+type Change struct {
+	Frame
+	Bytes int64 `json:"bytes"`
+}
+
+// Phase is a stretch of a program's run.
+type Phase struct {
+	Name        string  `json:"name"`
+	FromS       float64 `json:"from_s"`
+	ToS         float64 `json:"to_s"`
+	Allocations uint64  `json:"allocations"`
+	Releases    uint64  `json:"releases"`
+	LiveBlocks  int64   `json:"live_blocks"`
+}
+
 // NullCaller is a place that calls free with NULL.
 type NullCaller struct {
 	Frame
@@ -191,6 +217,8 @@ type Report struct {
 		Warnings        []string `json:"warnings"`
 	} `json:"quality"`
 	FreeNullCallers []NullCaller `json:"free_null_callers"`
+	Timeline        []Moment     `json:"timeline"`
+	Phases          []Phase      `json:"phases"`
 }
 
 // CPU is where the CPU time went.

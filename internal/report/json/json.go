@@ -32,6 +32,11 @@
 //     that they come from one call in eight; reallocs are exact. threads are
 //     those at the same time. first_s, last_s and last_freed_s are seconds since
 //     the recording began.
+//   - timeline has at most 1024 moments, of all processes together; allocations,
+//     releases and stacks count from the beginning. changed are the sites by
+//     which the live bytes changed most, as far as the thread that looked knew.
+//   - phases are start-up, steady state and shutdown, exact to the distance of
+//     two moments; null where there is no steady state to tell.
 //   - function is the module and where the code starts, such as
 //     "libz.so.1+0x3a10", where no symbol covers it.
 package json
@@ -69,6 +74,8 @@ type report struct {
 	Quality    qualityKeys  `json:"quality"`
 
 	FreeNullCallers []nullCaller `json:"free_null_callers"`
+	Timeline        []moment     `json:"timeline"`
+	Phases          []phase      `json:"phases"`
 }
 
 type totals struct {
@@ -181,6 +188,7 @@ type qualityKeys struct {
 
 // Write prints the report as one line of JSON.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
+	moments := p.Timeline(true)
 	r := report{
 		Schema:     Schema,
 		Totals:     totals(p.Totals),
@@ -194,6 +202,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		CPU:        cpuOf(p),
 
 		FreeNullCallers: nullCallerKeys(p),
+		Timeline:        timelineKeys(moments),
+		Phases:          phaseKeys(moments),
 	}
 	for _, rec := range p.Recordings {
 		r.Recordings = append(r.Recordings, recordedKeys(rec))

@@ -32,6 +32,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	r.sites = analyze.Rank(p, o.All, o.Sort)
 	r.headline()
 	r.functions()
+	r.phases()
+	r.nullFrees()
 	r.table()
 	r.regions()
 	r.units()

@@ -1,0 +1,97 @@
+package recording
+
+import "slices"
+
+// TimelineSample is how far a process had come at a moment.
+type TimelineSample struct {
+	Ms         uint32 // since the image was begun
+	Stacks     uint32 // different stacks so far
+	Births     uint64 // allocations so far
+	LiveBlocks int64
+	LiveBytes  int64
+	// Changes are the stacks by which the live bytes of the thread that took
+	// the sample changed most since its last one, as far as it noticed.
+	Changes []TimelineChange
+}
+
+// TimelineChange is what the blocks of a stack added to the live bytes.
+type TimelineChange struct {
+	Stack uint32
+	Bytes int64
+}
+
+const (
+	timelineSamples  = 1024
+	maxTimelinePages = timelineSamples / stacksPerPage
+)
+
+func (im *Image) addTimeline(item directoryItem, page []byte) {
+	if item.block < maxTimelinePages && im.timeline[item.block] == nil {
+		im.timeline[item.block] = slices.Clone(page)
+	}
+}
+
+// Timeline returns the samples of the process, in order, and where it stands
+// at the end. Nothing when there was not enough to take a sample of.
+func (im *Image) Timeline() []TimelineSample {
+	var samples []TimelineSample
+	var last TimelineSample
+	for i := range min(im.TimelineUsed, timelineSamples) {
+		page := im.timeline[i/stacksPerPage]
+		if page == nil {
+			break
+		}
+		s := parseTimelineSample(page[i%stacksPerPage*recordBytes:][:recordBytes])
+		// A sample that goes back was about to be replaced when the process was
+		// read or killed.
+		if s.Births < last.Births || s.Ms < last.Ms {
+			continue
+		}
+		samples, last = append(samples, s), s
+	}
+	if len(samples) == 0 {
+		return nil
+	}
+	if end := im.now(); end.Births > last.Births || end.LiveBlocks != last.LiveBlocks {
+		end.Ms, end.Stacks = max(end.Ms, last.Ms), max(last.Stacks, im.ParentStacks+uint32(len(im.stacks)))
+		samples = append(samples, end)
+	}
+	return samples
+}
+
+func parseTimelineSample(b []byte) TimelineSample {
+	s := TimelineSample{
+		Ms: le.Uint32(b[0:]), Stacks: le.Uint32(b[4:]), Births: le.Uint64(b[8:]),
+		LiveBlocks: int64(le.Uint64(b[16:])), LiveBytes: int64(le.Uint64(b[24:])),
+	}
+	for b = b[32:]; len(b) >= 8; b = b[8:] {
+		if bytes := int32(le.Uint32(b[4:])); bytes != 0 {
+			s.Changes = append(s.Changes, TimelineChange{Stack: le.Uint32(b), Bytes: int64(bytes)})
+		}
+	}
+	return s
+}
+
+// now sums up the threads, and finds the last moment that any stack knows.
+func (im *Image) now() TimelineSample {
+	var s TimelineSample
+	var events int64
+	for i := range im.Shards {
+		shard := &im.Shards[i]
+		events += int64(shard.Events - shard.InheritedFrees)
+		s.LiveBlocks += shard.LiveBlocks
+		s.LiveBytes += shard.LiveBytes
+	}
+	s.Births = uint64(max(0, events+s.LiveBlocks)) / 2
+	for _, pages := range im.knowledge {
+		for _, page := range pages {
+			if page.kind != pageTraits {
+				continue
+			}
+			for b := page.records; len(b) >= recordBytes; b = b[recordBytes:] {
+				s.Ms = max(s.Ms, le.Uint32(b[32:]), le.Uint32(b[60:]))
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,51 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"mallow/internal/analyze"
+)
+
+// phases tells start-up, steady state and shutdown apart, where they can be.
+func (r *report) phases() {
+	var parts []string
+	for _, p := range analyze.Phases(r.profile.Timeline(false)) {
+		lasted := p.To - p.From
+		part := fmt.Sprintf("%s %s: %s", p.Name, duration(lasted), counted(p.Allocations, "allocation", "allocations"))
+		switch p.Name {
+		case analyze.StartUp:
+			part += ", " + size(uint64(max(0, p.LiveBytes))) + " kept"
+		case analyze.Steady:
+			if lasted >= 100*time.Millisecond {
+				part += fmt.Sprintf(", %s a second", count(uint64(float64(p.Allocations)/lasted.Seconds())))
+			}
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 1 {
+		r.line(r.cut(r.style.dim("        " + strings.Join(parts, "; "))))
+	}
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// Fewer calls of free with NULL are not worth a line.
+const manyNullFrees = 1000
+
+// nullFrees tells who calls free with NULL, where that is often.
+func (r *report) nullFrees() {
+	if r.totals().FreeNulls < manyNullFrees {
+		return
+	}
+	r.line(r.cut(r.style.dim("        free(NULL) by " + callerList(r.profile.FreeNullCallers(), "", callersShown))))
+}

@@ -1,0 +1,49 @@
+// A program with a beginning, a middle and an end.
+//
+//   phases THREADS ROUNDS     each thread keeps 20,000 blocks of 64 bytes, then allocates and releases ROUNDS times,
+//                             then releases what it kept; none is ahead of the others. It ends by _exit
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+
+enum { kKept = 20000 };
+
+static pthread_barrier_t together;
+static long rounds;
+
+NOINLINE static void *Keep(void) {
+  return malloc(64);  // site keep
+}
+
+NOINLINE static void Serve(void) {
+  free(malloc(100));  // site serve
+}
+
+static void *Live(void *argument) {
+  void **kept = argument;
+  pthread_barrier_wait(&together);
+  for (int i = 0; i < kKept; i++) kept[i] = Keep();
+  pthread_barrier_wait(&together);
+  for (long i = 0; i < rounds; i++) Serve();
+  pthread_barrier_wait(&together);
+  for (int i = 0; i < kKept; i++) free(kept[i]);
+  pthread_barrier_wait(&together);
+  return NULL;
+}
+
+static void *kept[8][kKept];
+
+int main(int count, char **arguments) {
+  if (count != 3) return 2;
+  const int threads = atoi(arguments[1]);
+  rounds = atol(arguments[2]);
+  pthread_barrier_init(&together, NULL, (unsigned)threads);
+  pthread_t ids[8];
+  for (int i = 1; i < threads; i++) pthread_create(&ids[i], NULL, Live, kept[i]);
+  Live(kept[0]);
+  for (int i = 1; i < threads; i++) pthread_join(ids[i], NULL);
+  _exit(0);
+}
