@@ -50,13 +50,16 @@ RegionId RegionTable::Find(RegionId outer, const Name& name, uint32_t* slot) con
   }
 }
 
+RegionId RegionTable::Around(RegionId region, const Name& name) const {
+  while (region != kNoRegion && !Is(region, name)) region = known_[region].outer;
+  return region;
+}
+
 RegionTable::Entered RegionTable::Enter(RegionId outer, const char* text) {
   const Name name = NameOf(text);
   uint32_t slot;
   if (RegionId found = Find(outer, name, &slot)) return {found, found};
-  for (RegionId region = outer; region != kNoRegion; region = known_[region].outer) {
-    if (Is(region, name)) return {outer, region};
-  }
+  if (RegionId named = Around(outer, name)) return {outer, named};
   if (RegionId added = Add(outer, name)) return {added, added};
   return {outer, kNoRegion};
 }
@@ -120,7 +123,12 @@ void Close(ThreadRecorder& thread, RegionId region) {
 void OpenRegions::Begin(ThreadRecorder& thread, const char* name) {
   const uint32_t level = depth_++;
   if (level >= kDeepest) {
-    thread.header->incomplete |= kRegionsFull;
+    RegionFigures* figures = thread.FiguresOf(g_process.regions().Around(innermost_, name));
+    if (figures != nullptr) {
+      figures->entries++;
+    } else {
+      thread.header->incomplete |= kRegionsFull;
+    }
     return;
   }
   outer_[level] = innermost_;

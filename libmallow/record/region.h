@@ -40,6 +40,8 @@ class RegionTable {
   };
   // From `outer` into `name`. Where `outer` is within a region of that name, or there is no room, one stays in `outer`.
   Entered Enter(RegionId outer, const char* name);
+  // The region of that name among `region` and those around it; none if there is none.
+  RegionId Around(RegionId region, const char* name) const { return Around(region, NameOf(name)); }
   RegionId OuterOf(RegionId region) const { return known_[region].outer; }
   uint32_t count() const { return count_; }
 
@@ -55,6 +57,7 @@ class RegionTable {
     uint32_t hash;
   };
 
+  RegionId Around(RegionId region, const Name& name) const;
   static Name NameOf(const char* text);
   bool Is(RegionId region, const Name& name) const;
   RegionId Find(RegionId outer, const Name& name, uint32_t* slot) const;

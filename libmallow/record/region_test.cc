@@ -88,6 +88,17 @@ TEST_F(RegionTest, OneWithinItselfStaysWhereItIs) {
   EXPECT_EQ(innermost(), walk);
 }
 
+TEST_F(RegionTest, ItMayBeWithinItselfAnyNumberOfTimes) {
+  g_process.header().incomplete = 0;
+  for (int i = 0; i < 1000; ++i) BeginRegion("recursion");
+  EXPECT_EQ(figures(innermost()).entries, 1000u);
+  EXPECT_EQ(g_process.header().incomplete, 0u);
+  for (int i = 0; i < 999; ++i) EndRegion();
+  EXPECT_EQ(Name(innermost()), "recursion");
+  EndRegion();
+  EXPECT_EQ(innermost(), kNoRegion);
+}
+
 TEST_F(RegionTest, FiguresAreDifferencesOfTheThreads) {
   Shard& shard = *thread().shard;
   shard.frees = 100;

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"mallow/test/harness"
 )
@@ -218,5 +219,31 @@ func TestReportOfARegion(t *testing.T) {
 	result = harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", "--region", "nothing", recording}})
 	if result.Status != 1 || !strings.Contains(result.Errors, "no region nothing") {
 		t.Errorf("%s: %s", result.Ending(), result.Errors)
+	}
+}
+
+// Whatever a name holds, the report stays a report.
+func TestHostileNames(t *testing.T) {
+	result, recording := harness.Record(t, harness.Command{Arguments: []string{compiled(t, "gcc", "-O2", "names.c")}})
+	if result.Output != "done\n" || strings.ContainsAny(result.Errors, "\x1b\x07") || !utf8.ValidString(result.Errors) {
+		t.Fatalf("%s: %q", result.Ending(), result.Errors)
+	}
+	report := harness.ReadReport(t, recording)
+	for _, name := range []string{"", "\x1b[2J\x1b]0;title\x07", "two\nlines, \"quotes\" and \\", strings.Repeat("n", 120)} {
+		if got := report.Region(name); got.Entries != 1 || got.Allocations != 1 {
+			t.Errorf("%q: %+v", name, got)
+		}
+	}
+	if got := report.Region("deep"); got.Entries != 200 || got.Allocations != 1 {
+		t.Errorf("%+v", got)
+	}
+	if got := report.Unit(strings.Repeat("n", 224)).Count; got != 1 {
+		t.Errorf("%d", got)
+	}
+	if got := report.Unit("far too many").Count; got != 1<<64-2 {
+		t.Errorf("%d", got)
+	}
+	if !strings.Contains(strings.Join(report.Quality.Warnings, "\n"), "too many regions, or too many within each other") {
+		t.Errorf("%q", report.Quality.Warnings)
 	}
 }
