@@ -29,6 +29,9 @@ class LargeCache {
     return nullptr;
   }
 
+  // Whether nothing can be kept: a question before those about the span.
+  MALLOW_ALWAYS_INLINE bool full() const { return total_ == kMostPages; }
+
   // False: it is too long, or there is no room.
   MALLOW_ALWAYS_INLINE bool Keep(Span* span) {
     const Pages total = total_ + span->pages;

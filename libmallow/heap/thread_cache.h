@@ -278,8 +278,10 @@ MALLOW_ALWAYS_INLINE void* TryAllocateLarge(size_t bytes) {
   return MALLOW_LIKELY(span != nullptr) ? span->start() : nullptr;
 }
 MALLOW_ALWAYS_INLINE bool TryFreeLarge(void* p) {
+  LargeCache& large = internal::HitCursors().large;
+  if (MALLOW_UNLIKELY(large.full())) return false;
   Span* span = LargeSpanAt(p);
-  return span != nullptr && internal::HitCursors().large.Keep(span);
+  return span != nullptr && large.Keep(span);
 }
 
 // Usable bytes of a small block in the window of the page map, 0 for any other pointer.
