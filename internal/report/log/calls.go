@@ -34,9 +34,6 @@ type calls struct {
 // imageCalls are the calls by stack and, of those that release, by node.
 type imageCalls struct{ births, deaths []*call }
 
-// mostIDs is beyond what any recorder hands out: a greater number is damage.
-const mostIDs = 1 << 24
-
 func newCalls(namer *profile.Namer, o Options) *calls {
 	return &calls{namer: namer, options: o, images: make(map[*recording.Image]*imageCalls)}
 }
@@ -70,14 +67,11 @@ func (c *calls) prepare(events []eventlog.Event) {
 	for i := range events {
 		e := &events[i]
 		list, id := c.list(e)
-		if id >= mostIDs {
+		if uint64(id) < uint64(len(*list)) && (*list)[id] != nil || !inRecording(e) {
 			continue
 		}
 		for uint64(len(*list)) <= uint64(id) {
 			*list = append(*list, nil)
-		}
-		if (*list)[id] != nil {
-			continue
 		}
 		k, stack := newCall(e)
 		(*list)[id] = k
@@ -91,6 +85,17 @@ func (c *calls) prepare(events []eventlog.Event) {
 		c.unknown = call{wanted: c.options.Site == nil, name: "unknown"}
 		c.describe(&c.unknown)
 	}
+}
+
+// inRecording tells whether the recording has the stack of an event, or it is
+// the one of those that have none. Others may come from damage, or from after
+// the recording was read.
+func inRecording(e *eventlog.Event) bool {
+	if e.Kind == eventlog.Death || e.Kind == eventlog.NullRelease {
+		_, holder := e.Image.Node(e.Caller)
+		return holder != nil || e.Caller == 0
+	}
+	return e.Image.StackNode(e.Stack) != 0 || e.Stack == 0
 }
 
 func newCall(e *eventlog.Event) (*call, profile.StackRef) {

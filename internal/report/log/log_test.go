@@ -3,6 +3,7 @@ package log_test
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -180,4 +181,41 @@ type counter int
 func (c *counter) Write(b []byte) (int, error) {
 	*c += counter(bytes.Count(b, []byte{'\n'}))
 	return len(b), nil
+}
+
+// FuzzWrite prints whatever a log file may say beside a sound image.
+func FuzzWrite(f *testing.F) {
+	im := recordingtest.NewImage(1, "/opt/demo/bin/demo")
+	im.Log = recording.LogKept
+	stack := im.Stack(recording.Calloc, recordingtest.Call(0, 0x1234))
+	file := eventlogtest.NewWith(4 << 10)
+	s := file.Stream(0, 1)
+	for i := range uint64(20) {
+		s.Event(i, eventlog.Event{Kind: eventlog.Kind(1 + i%5), Stack: stack.ID, Caller: 1, Size: i, Address: 16 * i, Argument: i})
+	}
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		folder := t.TempDir()
+		if err := im.Write(folder, recordingtest.Packed); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, eventlog.FileName(im.Name)), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rec, err := recording.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []log.Options{{Stack: true, Time: true}, {JSON: true, From: 1}} {
+			l, err := eventlog.Open(rec, func(*recording.Image) bool { return true })
+			if err != nil {
+				return
+			}
+			namer := profile.NewNamer([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()})
+			if err := log.Write(io.Discard, l, namer, o); err != nil {
+				t.Fatal(err)
+			}
+			l.Close()
+		}
+	})
 }
