@@ -81,10 +81,16 @@ func (im *Image) readCounters(r io.ReaderAt) {
 		im.warn("cut or damaged: the last %d counter pages are missing", lost)
 	}
 	const atOnce = chunkBytes / pageBytes
+	from, end, err := s.reader(r)
+	if err != nil {
+		im.warn("%d counter pages cannot be read: %v", described, err)
+		return
+	}
+	defer end()
 	buffer := make([]byte, min(chunkBytes, described*pageBytes))
 	for first := int64(0); first < described; first += atOnce {
 		chunk := buffer[:min(atOnce, described-first)*pageBytes]
-		if _, err := r.ReadAt(chunk, s.offset+first*pageBytes); err != nil {
+		if _, err := io.ReadFull(from, chunk); err != nil {
 			im.warn("%d counter pages cannot be read: %v", described-first, err)
 			return
 		}

@@ -4,11 +4,13 @@ package recording
 // here follow its names.
 const (
 	magic        = "MALLOWRC"
-	major        = 1
+	major        = 2 // the newest that is read
 	headerBytes  = 4096
 	sectionTable = 1024
-	sectionEntry = 64
-	maxSections  = (headerBytes - sectionTable) / sectionEntry
+
+	majorCompressed = 2
+	sectionEntry    = 64
+	maxSections     = (headerBytes - sectionTable) / sectionEntry
 )
 
 // Header flags.

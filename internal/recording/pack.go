@@ -89,7 +89,16 @@ func writePacked(target *os.File, source *os.File, header Header) error {
 		le.PutUint64(entry[8:], uint64(offset))
 		le.PutUint64(entry[16:], uint64(reserved))
 		le.PutUint64(entry[24:], uint64(s.used))
-		if err := copyData(target, offset, source, s.offset, s.bytes()); err != nil {
+		stored, err := compress(target, offset, source, s)
+		if err != nil {
+			return err
+		}
+		if stored > 0 {
+			reserved = (stored + headerBytes - 1) / headerBytes * headerBytes
+			le.PutUint32(b[8:], majorCompressed)
+			le.PutUint64(entry[16:], uint64(reserved))
+			le.PutUint64(entry[32:], uint64(stored))
+		} else if err := copyData(target, offset, source, s.offset, s.bytes()); err != nil {
 			return err
 		}
 		offset += reserved

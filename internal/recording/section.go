@@ -16,6 +16,7 @@ type section struct {
 	offset int64
 	used   int64 // items
 	item   int64 // bytes of one item
+	stored int64 // bytes in the file, of a compressed section; 0 of another
 }
 
 func (s section) bytes() int64 { return s.used * s.item }
@@ -28,6 +29,7 @@ func parseSection(entry []byte, fileSize int64) (s section, missing uint64, err 
 	offset := le.Uint64(entry[8:])
 	reserved := le.Uint64(entry[16:])
 	used := le.Uint64(entry[24:])
+	stored := le.Uint64(entry[32:])
 
 	if want, known := itemBytes[s.kind]; known && item != want {
 		return s, 0, fmt.Errorf("items of %d bytes, not %d", item, want)
@@ -46,6 +48,13 @@ func parseSection(entry []byte, fileSize int64) (s section, missing uint64, err 
 	case room > uint64(fileSize)-offset:
 		room = uint64(fileSize) - offset
 	}
+	if stored > 0 {
+		stored = min(stored, room)
+		s.stored, room = int64(stored), stored*mostRatio
+		if stored == 0 {
+			return s, used, nil
+		}
+	}
 	fit := min(used, room/uint64(item))
 	s.offset, s.used = int64(offset), int64(fit)
 	return s, used - fit, nil
@@ -62,11 +71,16 @@ const chunkBytes = 1 << 18
 // there, and time and memory stay linear in what the file really holds. It
 // returns the number of items taken.
 func readDense(r io.ReaderAt, s section, take func(chunk []byte)) (int64, error) {
+	from, end, err := s.reader(r)
+	if err != nil {
+		return 0, err
+	}
+	defer end()
 	buffer := make([]byte, min(chunkBytes, s.bytes()))
 	var done int64
 	for done < s.bytes() {
 		chunk := buffer[:min(int64(len(buffer)), s.bytes()-done)]
-		if _, err := io.ReadFull(io.NewSectionReader(r, s.offset+done, int64(len(chunk))), chunk); err != nil {
+		if _, err := io.ReadFull(from, chunk); err != nil {
 			return done / s.item, err
 		}
 		if len(chunk) == chunkBytes && allZero(chunk) {
