@@ -23,7 +23,7 @@ class UnitTable;
 // code has moved, or, with 0x80 added, the address behind the original has to stand ("-" for none). NAME is the unit, to the end of the line. A line that is none of these is ignored.
 void CountCallsOf(const char* functions, UnitTable* units);
 
-// For a fork child, before it leaves its parent's file: calls count in its own from now on.
+// For a fork child, before it leaves its parent's file, and for a later session: calls count in the new file from now on.
 void CountCallsIn(UnitTable* units);
 
 }  // namespace mallow::record

@@ -119,6 +119,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   modules_.Init(&file_);
   regions_.StartIn(&file_);
   units_.StartIn(&file_);
+  CountCallsIn(&units_);  // after an earlier session
   timeline_.StartIn(&header());
   node_table_ = {this, &ChildOf, &ModuleOfRule};
   RememberLibc();
