@@ -51,6 +51,27 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// What libmallow uses to record is in nobody's figures, and what it uses as a malloc belongs to who called it.
+func TestShareOfMalloc(t *testing.T) {
+	_, report := sampled(t, harness.Program(t, "programs/cpu_lists"))
+	cpu := report.CPU
+	if math.Abs(cpu.In("work")-0.6) > 0.05 {
+		t.Errorf("work has %.3f s, want 0.6 s", cpu.In("work"))
+	}
+	all := cpu.In("churn") + cpu.RecorderS
+	near(t, "churn with the recorder", all, cpu.TotalS+cpu.RecorderS, 0.5, cpu.Samples)
+	if cpu.RecorderS < 0.1 {
+		t.Errorf("%.3f s to record 20 ms of every 40, want more", cpu.RecorderS)
+	}
+	malloc := cpu.In("malloc") + cpu.In("free")
+	if got := cpu.MallocShare * cpu.TotalS; got < 0.03 || math.Abs(got-malloc) > 0.001 {
+		t.Errorf("malloc and free have %.3f s by their share, %.3f s by function", got, malloc)
+	}
+	if len(cpu.Callers) != 1 || cpu.Callers[0].Function != "churn" || math.Abs(cpu.Callers[0].CPUS-malloc) > 0.001 {
+		t.Errorf("called by %+v, want churn for %.3f s", cpu.Callers, malloc)
+	}
+}
+
 func TestThreads(t *testing.T) {
 	_, report := sampled(t, harness.Program(t, "programs/cpu_threads"))
 	cpu := report.CPU

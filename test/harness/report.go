@@ -238,6 +238,10 @@ type CPU struct {
 		FlatS    float64 `json:"flat_s"`
 		CumS     float64 `json:"cum_s"`
 	} `json:"functions"`
+	Callers []struct {
+		Function string  `json:"function"`
+		CPUS     float64 `json:"cpu_s"`
+	} `json:"malloc_callers"`
 }
 
 // In returns the time of a function with all that it called.
