@@ -35,7 +35,7 @@ func (a *attachOptions) used(c *cobra.Command) bool {
 	return f.Changed("pid") || f.Changed("seconds") || f.Changed("stop")
 }
 
-func (a *attachOptions) check(args []string, folder string) error {
+func (a *attachOptions) check(args []string, folder string, sample uint64) error {
 	const longest = 100 * 365 * 24 * 3600
 	switch {
 	case a.pid <= 0:
@@ -44,7 +44,7 @@ func (a *attachOptions) check(args []string, folder string) error {
 		return errors.New("record takes --pid or a program, not both")
 	case !(a.seconds >= 0 && a.seconds <= longest):
 		return errors.New("--seconds takes a number from 0 up")
-	case a.stop && (a.seconds != 0 || folder != ""):
+	case a.stop && (a.seconds != 0 || folder != "" || sample > 0):
 		return errors.New("--stop ends a recording; it takes only --pid")
 	}
 	return nil
@@ -52,7 +52,7 @@ func (a *attachOptions) check(args []string, folder string) error {
 
 // recordRunning records a process for a time, or ends that.
 func recordRunning(args []string, options launch.RecordOptions, a attachOptions, stderr io.Writer) error {
-	if err := a.check(args, options.Folder); err != nil {
+	if err := a.check(args, options.Folder, options.SampleBytes); err != nil {
 		return exitError{launch.StatusCannotRecord, err}
 	}
 	r, err := a.run(options, stderr)
@@ -70,7 +70,7 @@ func (a *attachOptions) run(options launch.RecordOptions, stderr io.Writer) (con
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	return control.Record(ctx, a.pid, control.Options{
-		Folder: options.Folder, NoArguments: options.NoArguments,
+		Folder: options.Folder, NoArguments: options.NoArguments, SampleBytes: options.SampleBytes,
 		Duration: time.Duration(a.seconds * float64(time.Second)),
 		Began: func(folder string) {
 			fmt.Fprintf(stderr, "mallow: recording process %d into %s; ctrl-C ends it\n", a.pid, term.Safe(folder))

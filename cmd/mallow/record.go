@@ -18,9 +18,9 @@ func newRecordCommand() *cobra.Command {
 	var attach attachOptions
 	var log bool
 	var per []string
-	limit := byteCount(1 << 30)
+	limit, sample := byteCount(1<<30), byteCount(0)
 	c := &cobra.Command{
-		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--log] [--per FUNCTION] [--] PROG ARGS | --pid PID [--seconds S | --stop]",
+		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--log] [--sample BYTES] [--per FUNCTION] [--] PROG ARGS | --pid PID [--seconds S] [--sample BYTES] | --pid PID --stop",
 		Short: "Record every allocation of a program, and report",
 		Long: `record runs PROG with every allocation recorded, in all its processes, and
 then explains them on one screen.
@@ -38,10 +38,16 @@ program is then not started).`,
 		Example: `  mallow ./server --once request.json
   mallow record -o before.mallow -- sort -n numbers.txt`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if options.SampleBytes = uint64(sample); c.Flags().Changed("sample") && !sampleable(sample) {
+				return exitError{launch.StatusCannotRecord, fmt.Errorf("--sample takes a number of bytes from 1 to 1G")}
+			}
 			if attach.used(c) {
 				return recordRunning(args, options, attach, c.ErrOrStderr())
 			}
 			if log || c.Flags().Changed("log-limit") {
+				if sample > 0 {
+					return exitError{launch.StatusCannotRecord, fmt.Errorf("--log keeps every call; it does not go with --sample")}
+				}
 				options.LogLimit = uint64(limit)
 			}
 			return record(args, per, options, c.ErrOrStderr())
@@ -52,6 +58,7 @@ program is then not started).`,
 	c.Flags().BoolVar(&options.NoArguments, "no-args", false, "keep the command line out of the recording")
 	c.Flags().IntVar(&options.CPUHertz, "cpu", 0, "sample where CPU time goes, HZ times per second of each thread's own (200 without HZ)")
 	c.Flags().Lookup("cpu").NoOptDefVal = "200"
+	c.Flags().Var(&sample, "sample", "record only blocks at a mean distance of so many bytes, K, M and G allowed: figures are estimates")
 	c.Flags().BoolVar(&log, "log", false, "also keep every call in order, for mallow log")
 	c.Flags().Var(&limit, "log-limit", "the same, with at most so many bytes of log for each process, K, M and G allowed")
 	c.Flags().StringArrayVar(&per, "per", nil, "count calls of `FUNCTION` of PROG or its libraries as units of work (FUNCTION@FILE: of another file; may be repeated)")
@@ -97,6 +104,9 @@ func reportRecorded(stderr io.Writer, folder string, warnings []string) {
 		fmt.Fprintf(stderr, "mallow: %v\n", err)
 	}
 }
+
+// sampleable holds for what libmallow can draw distances for.
+func sampleable(mean byteCount) bool { return mean >= 1 && mean <= 1<<30 }
 
 // countCalls prepares to count the calls of functions of the program.
 func countCalls(command launch.Command, functions []string, options *launch.RecordOptions) error {

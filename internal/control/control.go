@@ -51,12 +51,13 @@ func (p *Process) Recording() bool { return p.file.recording() }
 // Alive tells whether the process still runs.
 func (p *Process) Alive() bool { return running.Alive(p.PID) }
 
-// Start makes the process record into folder, an absolute path. It returns
+// Start makes the process record into folder, an absolute path: blocks at a
+// mean distance of `sample` bytes, or for 0 every call. It returns
 // when the process records, has ended or ctx is done; then it does not start
 // any more.
-func (p *Process) Start(ctx context.Context, folder string) error {
+func (p *Process) Start(ctx context.Context, folder string, sample uint64) error {
 	inside := insideRoot(p.PID, folder)
-	answer, err := p.file.give(ctx, start, inside, false, p.Alive)
+	answer, err := p.file.give(ctx, command{start, inside, sample}, false, p.Alive)
 	switch {
 	case err != nil:
 		return fmt.Errorf("process %d %w", p.PID, err)
@@ -71,7 +72,7 @@ func (p *Process) Start(ctx context.Context, folder string) error {
 // Stop makes the process stop recording. A process that makes no call until
 // ctx is done stops with its next one.
 func (p *Process) Stop(ctx context.Context) error {
-	answer, err := p.file.give(ctx, stop, "", true, p.Alive)
+	answer, err := p.file.give(ctx, command{what: stop}, true, p.Alive)
 	switch {
 	case errors.Is(err, errGone):
 		return nil

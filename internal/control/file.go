@@ -34,6 +34,9 @@ const (
 	recordingAt
 )
 
+// A word of eight bytes.
+const sampleAt = 88
+
 type order uint32
 
 const (
@@ -41,6 +44,13 @@ const (
 	start   order = 1
 	stop    order = 2
 )
+
+// command is an order with its arguments.
+type command struct {
+	what   order
+	folder string
+	sample uint64
+}
 
 type result uint32
 
@@ -137,8 +147,8 @@ const (
 // give gives an order and waits until it was carried out, ctx is done or the
 // process is not alive any more. What was not begun then is left standing, or
 // taken back.
-func (f *file) give(ctx context.Context, what order, folder string, leave bool, alive func() bool) (result, error) {
-	if len(folder) >= folderRoom {
+func (f *file) give(ctx context.Context, c command, leave bool, alive func() bool) (result, error) {
+	if len(c.folder) >= folderRoom {
 		return badOrder, fmt.Errorf("the path of the recording is longer than %d bytes", folderRoom-1)
 	}
 	if err := unix.Flock(int(f.descriptor.Fd()), unix.LOCK_EX); err != nil {
@@ -147,8 +157,9 @@ func (f *file) give(ctx context.Context, what order, folder string, leave bool, 
 	defer unix.Flock(int(f.descriptor.Fd()), unix.LOCK_UN)
 	number := atomic.LoadUint32(f.word(orderNumberAt)) + 1
 	clear(f.memory[folderAt : folderAt+folderRoom])
-	copy(f.memory[folderAt:], folder)
-	atomic.StoreUint32(f.word(orderAt), uint32(what))
+	copy(f.memory[folderAt:], c.folder)
+	binary.LittleEndian.PutUint64(f.memory[sampleAt:], c.sample)
+	atomic.StoreUint32(f.word(orderAt), uint32(c.what))
 	atomic.StoreUint32(f.word(orderNumberAt), number)
 	for {
 		f.wake()
@@ -160,7 +171,7 @@ func (f *file) give(ctx context.Context, what order, folder string, leave bool, 
 		if !alive() {
 			return badOrder, errGone
 		}
-		if ctx.Err() != nil && (leave || atomic.CompareAndSwapUint32(f.word(orderAt), uint32(what), uint32(nothing))) {
+		if ctx.Err() != nil && (leave || atomic.CompareAndSwapUint32(f.word(orderAt), uint32(c.what), uint32(nothing))) {
 			return badOrder, ErrSilent
 		}
 	}

@@ -23,6 +23,7 @@ type Options struct {
 	Folder      string        // "" for PROG.PID.mallow
 	Duration    time.Duration // 0: until something ends it
 	NoArguments bool
+	SampleBytes uint64 // record blocks at this mean distance; 0: every call
 	// Began is called when the process records.
 	Began func(folder string)
 }
@@ -63,7 +64,7 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 	}
 	limited, cancel := withLimit(ctx, o.Duration)
 	defer cancel()
-	if err := begin(limited, process, folder); err != nil {
+	if err := begin(limited, process, folder, o.SampleBytes); err != nil {
 		discard(folder)
 		return Recorded{}, err
 	}
@@ -78,7 +79,7 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 
 // begin makes the process record; a folder of root's must be one of the
 // process's user then.
-func begin(ctx context.Context, process *Process, folder string) error {
+func begin(ctx context.Context, process *Process, folder string, sample uint64) error {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func begin(ctx context.Context, process *Process, folder string) error {
 			os.Chown(folder, int(owner.Uid), int(owner.Gid))
 		}
 	}
-	return process.Start(ctx, absolute)
+	return process.Start(ctx, absolute, sample)
 }
 
 func withLimit(ctx context.Context, duration time.Duration) (context.Context, context.CancelFunc) {

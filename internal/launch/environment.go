@@ -13,6 +13,7 @@ const (
 	cpuName     = "cpu"
 	logName     = "log"
 	controlName = "control"
+	sampleName  = "sample"
 
 	countCallsName = "count_calls"
 )
@@ -65,12 +66,15 @@ func Preload(env []string, library string) string {
 // RecordInto returns the setting that makes libmallow record into folder, an
 // absolute path. Other options in env stay.
 func RecordInto(env []string, folder string, o RecordOptions) string {
-	options := append(optionsExcept(env, recordName, cpuName, logName, countCallsName), recordName+"="+escape(folder))
+	options := append(optionsExcept(env, recordName, cpuName, logName, countCallsName, sampleName), recordName+"="+escape(folder))
 	if o.CPUHertz > 0 {
 		options = append(options, cpuName+"="+strconv.Itoa(o.CPUHertz))
 	}
 	if o.LogLimit > 0 {
 		options = append(options, logName+"="+strconv.FormatUint(o.LogLimit, 10))
+	}
+	if o.SampleBytes > 0 {
+		options = append(options, sampleName+"="+strconv.FormatUint(o.SampleBytes, 10))
 	}
 	if o.CountCalls != "" {
 		options = append(options, countCallsName+"="+escape(o.CountCalls))

@@ -21,6 +21,7 @@ type RecordOptions struct {
 	Folder      string // "" for PROG.PID.mallow
 	NoArguments bool   // keep the command out of the recording
 	CPUHertz    int    // samples per second of CPU time; 0: none
+	SampleBytes uint64 // record blocks at this mean distance; 0: every call
 	Library     string // absolute path of libmallow.so
 	LogLimit    uint64 // keep an ordered log of at most so many bytes a process; 0: none
 	// Refusal says why a program cannot be recorded, "" when it can.

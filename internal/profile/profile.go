@@ -45,6 +45,7 @@ type Profile struct {
 	Units      []*Unit
 	Running    uint64 // processes that still go on
 	Quality    Quality
+	Sampling   *Sampling // nil where every call was recorded
 
 	region    string // that it is restricted to, if any
 	chosen    bool   // it is restricted to some processes
@@ -124,6 +125,7 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 		noteExits(rec, processOf)
 	}
 	p.addUp()
+	p.sumSampling(stacks)
 	p.Sites = newSites(p.sites, stacks)
 	p.addRegions(stacks)
 	p.addUnits()
@@ -189,8 +191,30 @@ func (process *Process) sum() {
 	process.Totals.LiveBlocks = uint64(max(0, liveBlocks))
 	process.Totals.LiveBytes = uint64(max(0, liveBytes))
 	process.Totals.PeakBytes, process.programPeak = im.PeakBytes()
+	if im.Sampling != nil {
+		frees = process.sumEstimates()
+		freesLibc = 0 // who released a block that is no sample is not known
+	}
 	process.Origins[OriginLibc].Frees = &freesLibc
 	process.programFrees = frees - freesLibc
+}
+
+// sumEstimates takes what the shards count, which is samples, from the
+// estimates of the stacks. It returns the releases that no realloc made.
+func (process *Process) sumEstimates() (frees uint64) {
+	process.Image.EachStack(func(_ uint32, c *recording.Counters) {
+		frees += c.Releases - min(c.Releases, c.ByRealloc)
+	})
+	t := &process.Totals
+	t.PeakBytes, t.LiveBlocks, t.LiveBytes = 0, 0, 0
+	for i := range process.Origins {
+		o := &process.Origins[i]
+		t.PeakBytes += o.PeakBytes
+		t.LiveBlocks += o.LiveBlocks
+		t.LiveBytes += o.LiveBytes
+	}
+	process.programPeak = t.PeakBytes - process.Origins[OriginLibc].PeakBytes
+	return frees
 }
 
 func (p *Profile) addUp() {

@@ -22,6 +22,10 @@ type Counters struct {
 	ShortLived    uint64 // released by the thread within its next 32 events
 	ByRealloc     uint64 // releases that a realloc made
 	Foreign       uint64 // releases by another thread
+
+	// Of what was sampled the above are estimates, made from so many calls.
+	Samples  uint64
+	Variance Variance
 }
 
 // LiveBlocks returns how many blocks of the stack were not released. In a
@@ -51,6 +55,8 @@ func (c *Counters) Add(o *Counters) {
 	c.ShortLived += o.ShortLived
 	c.ByRealloc += o.ByRealloc
 	c.Foreign += o.Foreign
+	c.Samples += o.Samples
+	c.Variance.add(&o.Variance)
 }
 
 type directoryItem struct {
@@ -114,8 +120,14 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 	}
 	switch item.kind {
 	case pageBirths, pageDeaths:
+	case pageWeights:
+		im.addWeights(item, page)
+		return
 	case pageTraits, pageLifetimes, pageLifetimeCarries, pageReallocs:
-		im.addKnowledge(item, page)
+		// Neighbours of samples are strangers.
+		if im.Sampling == nil {
+			im.addKnowledge(item, page)
+		}
 		return
 	case pageTimeline:
 		im.addTimeline(item, page)
@@ -135,6 +147,25 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 		} else {
 			im.addDeaths(&block[i], record)
 		}
+	}
+}
+
+// addWeights sums those of all threads.
+func (im *Image) addWeights(item directoryItem, page []byte) {
+	for i := range stacksPerPage {
+		record := page[i*recordBytes:][:recordBytes]
+		if allZero(record) {
+			continue
+		}
+		id := item.block*stacksPerPage + uint32(i)
+		if im.weights == nil {
+			im.weights = make(map[uint32]*weights)
+		}
+		if im.weights[id] == nil {
+			im.weights[id] = new(weights)
+		}
+		w := parseWeights(record)
+		im.weights[id].add(&w)
 	}
 }
 
@@ -197,7 +228,7 @@ func (im *Image) EachStack(visit func(id uint32, c *Counters)) {
 // which count the same calls on their own: what differs was damaged. Only of
 // a process that ended in good order must they agree.
 func (im *Image) checkSums() {
-	if im.Flags&FlagPacked == 0 || im.Incomplete != 0 || im.inFlight() > 0 || len(im.Warnings) > 0 {
+	if im.Sampling != nil || im.Flags&FlagPacked == 0 || im.Incomplete != 0 || im.inFlight() > 0 || len(im.Warnings) > 0 {
 		return
 	}
 	var blocks, bytes int64

@@ -54,6 +54,7 @@ const (
 	sectionRegions    sectionKind = 11
 	sectionUnits      sectionKind = 12
 	sectionCPUSamples sectionKind = 10
+	sectionSampling   sectionKind = 20
 )
 
 // itemBytes is the size of one item of each known section.
@@ -69,6 +70,7 @@ var itemBytes = map[sectionKind]uint32{
 	sectionRegions:        regionBytes,
 	sectionUnits:          unitBytes,
 	sectionCPUSamples:     cpuSampleBytes,
+	sectionSampling:       samplingBytes,
 }
 
 var sectionNames = map[sectionKind]string{
@@ -83,6 +85,7 @@ var sectionNames = map[sectionKind]string{
 	sectionRegions:        "regions",
 	sectionUnits:          "units",
 	sectionCPUSamples:     "CPU samples",
+	sectionSampling:       "sampling",
 }
 
 // Tag says what the value of a node means.
@@ -206,6 +209,7 @@ const (
 	pageTimeline
 
 	pageRegions = 64
+	pageWeights = 65
 )
 
 const (

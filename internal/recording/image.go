@@ -19,6 +19,8 @@ type Image struct {
 	Shards []Shard
 	// Units of work that were counted.
 	Units []Unit
+	// Sampling is nil where every call was recorded.
+	Sampling *Sampling
 	// Running tells that a process still writes to the file.
 	Running bool
 	// Warnings say in sentences what of the file could not be read, or what
@@ -32,6 +34,7 @@ type Image struct {
 	symbolic []SymbolicFrame
 	pages    []directoryItem
 	counters map[uint32]*[stacksPerPage]Counters
+	weights  map[uint32]*weights // of samples, by stack
 
 	regions       []Region
 	regionFigures map[uint32]*RegionFigures
@@ -214,7 +217,9 @@ func ReadImage(name string, r io.ReaderAt, size int64) (*Image, error) {
 	im.readRegions(r)
 	im.readUnits(r)
 	im.readShards(r)
+	im.readSampling(r)
 	im.readCounters(r)
+	im.estimate()
 	im.readCPUSamples(r)
 	im.describeIncompleteness()
 	return im, nil

@@ -29,6 +29,19 @@ void* RecordedMalloc(size_t bytes) {
   return OrNoMemory(record::Allocate(Function::kMalloc, bytes, caller));
 }
 
+template <Function function>
+void* RecordedSample(void* p, size_t bytes) {
+  record::Registers caller;
+  MALLOW_CAPTURE_CALLER(caller);
+  return record::AddSample(function, p, bytes, caller);
+}
+
+template void* RecordedSample<Function::kMalloc>(void*, size_t);
+template void* RecordedSample<Function::kNew>(void*, size_t);
+template void* RecordedSample<Function::kNewArray>(void*, size_t);
+template void* RecordedSample<Function::kNewNothrow>(void*, size_t);
+template void* RecordedSample<Function::kNewArrayNothrow>(void*, size_t);
+
 void* RecordedCalloc(size_t bytes, size_t count) {
   record::Registers caller;
   MALLOW_CAPTURE_CALLER(caller);

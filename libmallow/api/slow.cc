@@ -15,6 +15,16 @@ void* Move(void* from, size_t bytes) {
   return to;
 }
 
+MALLOW_NOINLINE void* SampledMalloc(size_t bytes) {
+  void* const p = heap::AllocateSlow(bytes);
+  if (MALLOW_UNLIKELY(p == nullptr)) return RecordedFailure<Function::kMalloc>();
+  return MALLOW_LIKELY(record::IsNoSample(p, bytes)) ? p : RecordedSample<Function::kMalloc>(p, bytes);
+}
+
+MALLOW_NOINLINE void SampledFree(void* p) {
+  if (MALLOW_UNLIKELY(!record::ReleaseNoSample(p, __builtin_return_address(0)))) RecordedFree(p);
+}
+
 }  // namespace
 
 void* SlowMalloc(size_t bytes) {
@@ -23,7 +33,9 @@ void* SlowMalloc(size_t bytes) {
   }
   EnsureStarted();
   if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
-  if (record::g_recording) return RecordedMalloc(bytes);
+  if (record::g_recording) {
+    return MALLOW_UNLIKELY(record::g_sampling) ? SampledMalloc(bytes) : RecordedMalloc(bytes);
+  }
   return OrNoMemory(heap::AllocateSlow(bytes));
 }
 
@@ -56,7 +68,9 @@ void* SlowRealloc(void* p, size_t bytes) {
 void SlowFree(void* p) {
   if (heap::TryFreeLarge(p)) return;
   EnsureStarted();
-  if (record::g_recording) return RecordedFree(p);
+  if (record::g_recording) {
+    return MALLOW_UNLIKELY(record::g_sampling) ? SampledFree(p) : RecordedFree(p);
+  }
   if (MALLOW_UNLIKELY(!heap::FreeSlow(p))) FreeForeign(p);
 }
 

@@ -45,6 +45,9 @@ template <Function function>
 MALLOW_NOINLINE void* RecordedNew(size_t bytes);
 template <Function function>
 MALLOW_NOINLINE void* RecordedNewAligned(size_t bytes, size_t alignment);
+// While only samples are recorded: of a block that was just made and is one.
+template <Function function>
+MALLOW_NOINLINE void* RecordedSample(void* p, size_t bytes);
 // A call that failed before it came to the heap: sets errno to ENOMEM and returns null.
 template <Function function>
 MALLOW_NOINLINE void* RecordedFailure();

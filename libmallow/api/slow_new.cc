@@ -15,6 +15,13 @@ MALLOW_COLD void* RetryUnrecorded(size_t bytes, size_t alignment) {
   return IsNothrow(function) ? RetryNewNothrow(call) : RetryNew(call);
 }
 
+template <Function function>
+MALLOW_NOINLINE void* SampledNew(size_t bytes) {
+  void* const p = bytes <= kMaxBytes ? heap::AllocateSlow(bytes) : nullptr;
+  if (MALLOW_UNLIKELY(p == nullptr)) return RecordedNew<function>(bytes);
+  return MALLOW_LIKELY(record::IsNoSample(p, bytes)) ? p : RecordedSample<function>(p, bytes);
+}
+
 MALLOW_NOINLINE void* New(Function function, size_t bytes, size_t alignment,
                           const record::Registers& caller) {
   Call call{caller, function, alignment, bytes};
@@ -28,7 +35,9 @@ MALLOW_NOINLINE void* New(Function function, size_t bytes, size_t alignment,
 template <Function function>
 void* SlowNew(size_t bytes) {
   EnsureStarted();
-  if (record::g_recording) return RecordedNew<function>(bytes);
+  if (record::g_recording) {
+    return MALLOW_UNLIKELY(record::g_sampling) ? SampledNew<function>(bytes) : RecordedNew<function>(bytes);
+  }
   void* p = bytes <= kMaxBytes ? heap::AllocateSlow(bytes) : nullptr;
   return p != nullptr ? p : RetryUnrecorded<function>(bytes, 0);
 }

@@ -24,6 +24,7 @@ constinit std::atomic<uintptr_t> g_starter{0};
 void StartRecorder(const Options& options) {
   if (options.log.value != 0 || options.cpu.value != 0 || options.count_calls.set()) record::RecordToTheEnd();
   record::KeepLog(options.log.value);
+  record::SampleEvery(options.sample.value);
   if (record::Start(options.record.text) && options.count_calls.set()) {
     record::CountCalls(options.count_calls.text);
   }

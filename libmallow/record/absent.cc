@@ -21,6 +21,7 @@ constexpr char kRefusal[] =
 }  // namespace
 
 constinit bool g_recording = false;
+constinit bool g_sampling = false;
 
 namespace {
 
@@ -40,6 +41,8 @@ ControlResult StartRecording(const char*) { return ControlResult::kNoRecorder; }
 ControlResult StopRecording() { return ControlResult::kNoRecorder; }
 ControlResult Snapshot(const char*) { return ControlResult::kNoRecorder; }
 
+void SampleEvery(uint64_t) {}
+
 bool Start(const char*) {
   os::WriteAll(kStandardError, kRefusal, sizeof(kRefusal) - 1);
   return false;
@@ -52,6 +55,9 @@ void* AllocateZeroed(Function, size_t, size_t, const Registers&) { Absent(); }
 void* AllocateAligned(Function, size_t, size_t, const Registers&) { Absent(); }
 void* Reallocate(Function, void*, size_t, const Registers&) { Absent(); }
 bool Release(void*, const Registers&) { Absent(); }
+bool IsNoSample(void*, size_t) { Absent(); }
+void* AddSample(Function, void*, size_t, const Registers&) { Absent(); }
+bool ReleaseNoSample(void*, const void*) { Absent(); }
 void NoteFailed(Function, const Registers&) { Absent(); }
 void BeginWrapped(Function, uintptr_t, const Registers&) { Absent(); }
 void EndWrapped() { Absent(); }

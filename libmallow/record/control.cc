@@ -11,6 +11,7 @@
 #include "os/thread.h"
 #include "record/process.h"
 #include "record/recorder.h"
+#include "record/sampling.h"
 
 namespace mallow::record {
 namespace {
@@ -35,7 +36,8 @@ struct ControlPage {
   std::atomic<uint32_t> done_number;  // of the last order that was carried out
   std::atomic<uint32_t> result;
   std::atomic<uint32_t> recording;  // 1 while it is
-  char unused1[40];
+  uint64_t sample;  // argument of the order to start: mean bytes between samples, 0: record every call
+  char unused1[32];
   char folder[2048];  // argument of the order, zero-terminated
 };
 static_assert(offsetof(ControlPage, attention) == 64);
@@ -190,7 +192,8 @@ ControlResult Control::Carry(uint32_t order) {
   if (g_recording) return ControlResult::kRecording;
   memcpy(argument_, page_->folder, sizeof(argument_));
   argument_[sizeof(argument_) - 1] = '\0';
-  return argument_[0] == '/' && Join(argument_) ? ControlResult::kDone : ControlResult::kCannotRecord;
+  return argument_[0] == '/' && Join(argument_, page_->sample) ? ControlResult::kDone
+                                                               : ControlResult::kCannotRecord;
 }
 
 void Control::MendTable() { heap::CopyHitTable(reinterpret_cast<char*>(page_) + page_->table_offset); }
@@ -213,7 +216,7 @@ void CloseControl() { control.Close(); }
 ControlResult StartRecording(const char* folder) {
   SpinlockHolder holder(control.lock());
   if (g_recording) return ControlResult::kRecording;
-  const bool joined = Join(folder);
+  const bool joined = Join(folder, 0);
   control.TellState();
   return joined ? ControlResult::kDone : ControlResult::kCannotRecord;
 }
@@ -243,7 +246,9 @@ bool TryBeforeFork() {
 void AfterFork(bool child) {
   g_process.UnlockAll(child);
   control.lock().ForkUnlock(child);
-  if (child) control.AfterForkInChild();
+  if (!child) return;
+  control.AfterForkInChild();
+  Sampler::ForgetInChild();
 }
 
 }  // namespace mallow::record

@@ -25,12 +25,13 @@ enum class Section : uint32_t {
   kCpuSamples = 10,
   kRegions = 11,
   kUnits = 12,
+  kSampling = 20,
 };
 // Those that a process writes, in the order of its section table; no symbolic frames.
 inline constexpr Section kSections[] = {Section::kNodes,        Section::kStacks,        Section::kShards,
                                         Section::kCounterPages, Section::kPageDirectory, Section::kModules,
                                         Section::kStrings,      Section::kCpuSamples,    Section::kRegions,
-                                        Section::kUnits};
+                                        Section::kUnits,        Section::kSampling};
 inline constexpr size_t kSectionCount = sizeof(kSections) / sizeof(kSections[0]);
 // Entry of the section table; kSectionCount for one that is not written.
 constexpr size_t SectionIndex(Section section) {
@@ -192,8 +193,9 @@ enum class CounterKind : uint32_t {
   kLifetimes = 5,
   kLifetimeCarries = 6,
   kReallocs = 7,
-  kTimeline = 8,  // neither of these two is of stacks
+  kTimeline = 8,  // neither this one nor the next is of stacks
   kRegions = 64,
+  kWeights = 65,
 };
 inline constexpr size_t kStackCounterKinds = 7;  // those before
 inline constexpr size_t kCounterPageBytes = 4096;
@@ -205,7 +207,13 @@ struct Births {
 struct Deaths {
   uint64_t releases, bytes, bytes_at_peak, peak_epoch, temporary, short_lived, by_realloc, foreign;
 };
+// Of samples, see sampling.h.
+struct Weights {
+  double calls, bytes, calls_variance, bytes_variance;
+  double releases, released_bytes, releases_variance, released_bytes_variance;
+};
 static_assert(sizeof(Births) * kCountersPerPage == kCounterPageBytes);
+static_assert(sizeof(Weights) * kCountersPerPage == kCounterPageBytes);
 // A majority vote: the value that more than half of the voters named, if there is one, and its lead over all others.
 struct Vote {
   uint32_t candidate, lead;
@@ -293,6 +301,14 @@ struct ModuleEntry {
 };
 static_assert(offsetof(ModuleEntry, device) == 72);
 static_assert(sizeof(ModuleEntry) == 128);
+
+// One, if the process is sampled.
+struct SamplingItem {
+  uint64_t mean_bytes;   // between two samples
+  uint64_t extra_bytes;  // that each block counts more
+  uint64_t unused[6];
+};
+static_assert(sizeof(SamplingItem) == 64);
 
 enum class ModuleKind : uint32_t { kExecutable = 0, kLibrary = 1, kLibc = 2, kVdso = 3 };
 

@@ -31,6 +31,7 @@ constexpr SectionPlan kPlan[kSectionCount] = {
     {Section::kCpuSamples, sizeof(CpuSample), 1u << 20, 1u << 10},
     {Section::kRegions, sizeof(RegionItem), 1u << 12, 1u << 9},
     {Section::kUnits, sizeof(UnitItem), 1u << 8, 1u << 8},
+    {Section::kSampling, sizeof(SamplingItem), 1, 1},
 };
 constexpr bool PlanIsInOrder() {
   for (size_t i = 0; i < kSectionCount; i++) {

@@ -18,6 +18,7 @@
 #include "record/loaded_object.h"
 #include "record/module_generation.h"
 #include "record/recorder.h"
+#include "record/sampling.h"
 
 namespace mallow::record {
 
@@ -111,11 +112,12 @@ bool Process::Start(const char* folder, uint64_t joined) {
   }
   if (!file_.Create(folder_)) return false;
   if (g_event_log.wanted()) header().log = g_event_log.Create(folder_, file_.name()) ? kLogKept : kLogRefused;
-  ForgetLastSession(joined != 0);
-  from_beginning_ = joined == 0;
+  ForgetLastSession(joined != 0 || g_sampler.on());
+  from_beginning_ = joined == 0 && !g_sampler.on();
   __atomic_store_n(alive_, ++session_, __ATOMIC_RELAXED);
   header().parent_shards = first_shard_;
   header().joined = joined;
+  g_sampler.StartIn(&file_, session_);
   modules_.Init(&file_);
   regions_.StartIn(&file_);
   units_.StartIn(&file_);
@@ -269,6 +271,7 @@ bool Process::Renew(ThreadRecorder* recorder) {
   }
   Forget(recorder->pages);
   Forget(recorder->region_pages);
+  Forget(recorder->weight_pages);
   recorder->flushed_live = recorder->flushed_live_program = 0;
   if (!GiveShard(recorder)) return false;
   recorder->regions.ContinueIn(*recorder);
@@ -358,17 +361,17 @@ ThreadRecorder::CallerSlot& ThreadRecorder::CallerAt(uintptr_t pc) {
   return slot;
 }
 
-char* ThreadRecorder::NewRegionPage(RegionId region) {
-  const size_t at = region / kCountersPerPage;
+char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index) {
+  const size_t at = index / kCountersPerPage;
   char* page = nullptr;
   // Late from the session before: its numbers mean nothing in this one.
-  if (session == g_process.session() && Widen(region_pages, at)) {
-    page = g_process.NewCounterPage(number - g_process.first_shard(), CounterKind::kRegions, region);
+  if (session == g_process.session() && Widen(table, at)) {
+    page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
   }
   if (page == nullptr) {
     shard->lost_growth++;
   } else {
-    region_pages.items[at] = page;
+    table.items[at] = page;
   }
   return page;
 }
@@ -443,6 +446,7 @@ void Process::ContinueInChild() {
   child.parent_stacks = stacks_.stack_count();
   child.parent_modules = modules_.count();
   child.joined = joined;
+  g_sampler.StartIn(&file_, session_);
   stacks_.ContinueIn(&file_);
   modules_.ContinueIn(&file_);
   regions_.ContinueIn(&file_);

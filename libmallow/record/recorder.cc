@@ -10,14 +10,20 @@
 #include "record/module_generation.h"
 #include "record/note.h"
 #include "record/process.h"
+#include "record/sampling.h"
 
 MALLOW_LEAVE_NOTE(MALLOW_NOTE_TYPE_RECORDER);
 
 namespace mallow::record {
 
+constinit bool g_sampling = false;
+
 namespace {
 
 void NoteLost() { __atomic_fetch_add(&g_process.header().lost_calls, 1, __ATOMIC_RELAXED); }
+
+// Of a block that was not seen to be born, or is no sample.
+constexpr Tag kNotOurs{kNoStack, 0, 0, kNoShard, 0};
 
 // The calling thread within the recorder. Not valid when it has no recorder, or is in here already (a signal handler
 // interrupted it): then the call is served, and counted as lost.
@@ -107,11 +113,10 @@ MALLOW_COLD Tag* MakeTag(const void* p) {
   return static_cast<Tag*>(heap::MakeRecord(p));
 }
 
-// A block came into being: counts it and writes its side record.
-// `argument` is for the log.
-MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller,
-                                uint64_t argument = 0) {
-  if (MALLOW_UNLIKELY(p == nullptr)) return Failed(function, bytes, caller);
+// Counts a block that came into being, and writes its side record. `argument` is for the log.
+template <bool kSampled>
+MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, const Registers& caller,
+                                      uint64_t argument) {
   const heap::Block block = heap::DescribeNew<kSideRecordBytes>(p);
   Tag* tag = TagOf(block);
   if (MALLOW_UNLIKELY(tag == nullptr) && (tag = MakeTag(p)) == nullptr) {
@@ -128,7 +133,9 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
   const StackId stack = StackOf(thread, function, caller);
   if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
   InFlight in_flight(*thread.shard, stack);
+  if constexpr (kSampled) Sampler::Catch(thread);
   *tag = Counting(thread).Birth(stack, bytes, block.usable_bytes);
+  if constexpr (kSampled) g_sampler.WeighBirth(thread, stack, p, bytes);
   thread.newest_block = p;
   if (MALLOW_UNLIKELY(thread.log != nullptr)) {
     if (thread.wrapped != Function::kNone) argument = thread.wrapped_argument;
@@ -137,22 +144,33 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
   return p;
 }
 
+MALLOW_NOINLINE void* BornPerhapsSample(Function function, void* p, size_t bytes, const Registers& caller) {
+  if (MALLOW_LIKELY(!g_sampler.Takes(bytes))) return Sampler::NoteBirth(p);
+  return CountBirth<true>(function, p, bytes, caller, 0);
+}
+
+MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller,
+                                uint64_t argument = 0) {
+  if (MALLOW_UNLIKELY(p == nullptr)) return Failed(function, bytes, caller);
+  if (MALLOW_UNLIKELY(g_sampling)) return BornPerhapsSample(function, p, bytes, caller);
+  return CountBirth<false>(function, p, bytes, caller, argument);
+}
+
 // Whether the block's birth was counted in this process, so that its death has to be.
 bool IsOurs(const ThreadRecorder& thread, const Tag& tag) {
   if (MALLOW_LIKELY(tag.shard == thread.number)) return true;
   return tag.shard >= g_process.first_shard() && tag.shard != kNoShard;
 }
 
-// What the side record says of a block that is about to be released. A thread that was within malloc when recording
-// began may have been given, unseen, a block of which the last thing seen is a release.
-MALLOW_ALWAYS_INLINE Tag Known(const Tag* tag, const void* p, const char* twice) {
-  constexpr Tag kBefore{kNoStack, 0, 0, kNoShard, 0};
-  if (MALLOW_UNLIKELY(tag == nullptr)) return kBefore;
-  if (MALLOW_UNLIKELY(tag->stack == kReleased)) {
-    if (g_process.from_beginning()) DieAt(twice, p);
-    return kBefore;
-  }
-  return *tag;
+// For a block that is about to be released and whose side record does not say where it comes from. A thread that was
+// within malloc when recording began may have been given, unseen, a block of which the last thing seen is a release.
+MALLOW_COLD const Tag* NotKnown(const Tag* tag, const void* p, const char* twice) {
+  if (tag != nullptr && g_process.from_beginning()) DieAt(twice, p);
+  return &kNotOurs;
+}
+
+MALLOW_ALWAYS_INLINE const Tag* Known(const Tag* tag, const void* p, const char* twice) {
+  return MALLOW_UNLIKELY(tag == nullptr || tag->stack == kReleased) ? NotKnown(tag, p, twice) : tag;
 }
 
 MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p,
@@ -175,6 +193,52 @@ StackId NullStackOf(ThreadRecorder& thread, uintptr_t pc) {
   return slot.null_stack;
 }
 
+bool IsSample(const Tag* tag) {
+  return tag != nullptr && tag->shard >= g_process.first_shard() && tag->shard != kNoShard;
+}
+
+// The end of a sample. Nothing is known of its memory from here on: what is not a sample has no record, or this one.
+MALLOW_NOINLINE void EndSample(Tag* tag, const void* p, Counting::Release how, const Registers& caller) {
+  const Tag known = *tag;
+  *tag = kNotOurs;
+  Entry entry;
+  if (!entry) return;
+  ThreadRecorder& thread = entry.thread();
+  InFlight in_flight(*thread.shard, known.stack);
+  Sampler::Catch(thread);
+  Counting(thread).Death(known, p, how, caller.pc);
+  g_sampler.WeighDeath(thread, known);
+  if (how == Counting::Release::kRealloc) return;
+  thread.shard->frees++;
+  if (g_process.IsLibc(caller.pc)) thread.shard->frees_libc++;
+}
+
+MALLOW_NOINLINE bool ReleasePerhapsSample(void* p, const heap::Block& block, const Registers& caller) {
+  if (Tag* tag = TagOf(block); IsSample(tag)) {
+    EndSample(tag, p, Counting::Release::kFree, caller);
+  } else {
+    Sampler::NoteDeath();
+  }
+  if (MALLOW_UNLIKELY(g_process.IsLdSo(caller.pc))) LoaderFreed(p);
+  heap::Free(p, block);
+  return true;
+}
+
+MALLOW_NOINLINE void* ReallocatePerhapsSample(Function function, void* p, size_t bytes,
+                                              const Registers& caller) {
+  const heap::Block old = Describe(p);
+  if (MALLOW_UNLIKELY(old.span == nullptr)) DieAt("realloc(): the pointer is not the start of a block", p);
+  void* moved = p;
+  if (!heap::ResizeInPlace(p, bytes)) {
+    moved = heap::Relocate(p, bytes);
+    if (moved == nullptr) return Failed(function, bytes, caller);
+  }
+  if (Tag* tag = TagOf(Describe(p)); IsSample(tag)) EndSample(tag, p, Counting::Release::kRealloc, caller);
+  BornPerhapsSample(function, moved, bytes, caller);
+  if (moved != p) heap::Free(p, old);
+  return moved;
+}
+
 void ReleaseNull(const Registers& caller) {
   Entry entry;
   if (!entry) return;
@@ -190,13 +254,22 @@ void ReleaseNull(const Registers& caller) {
 
 }  // namespace
 
+void SampleEvery(uint64_t bytes) {
+  g_sampler.SetMean(bytes);
+  g_sampling = bytes != 0;
+}
+
 bool Start(const char* folder) {
-  heap::Configure(kSideRecordBytes, true);
+  // Of samples there are few: they are given side records when they are there.
+  heap::Configure(g_sampling ? 0 : kSideRecordBytes, true);
+  if (g_sampling) heap::RecordFromNowOn(kSideRecordBytes);
+  if (g_sampling) heap::RecordFromNowOn(0);
   g_recording = g_process.Start(folder, 0);
   return g_recording;
 }
 
-bool Join(const char* folder) {
+bool Join(const char* folder, uint64_t sample) {
+  SampleEvery(sample);
   const uint64_t there = heap::GetStatistics().in_use_bytes;
   // From here on new spans have side records; whatever has none when it is wanted is given one.
   heap::RecordFromNowOn(kSideRecordBytes);
@@ -204,6 +277,7 @@ bool Join(const char* folder) {
     heap::RecordFromNowOn(0);
     return false;
   }
+  if (g_sampling) heap::RecordFromNowOn(0);
   // No call is recorded before none can be missed: a block that was seen to be born must be seen to die.
   heap::CloseAllHitPaths();
   __atomic_store_n(&g_recording, true, __ATOMIC_RELEASE);
@@ -234,6 +308,27 @@ void* AllocateAligned(Function function, size_t alignment, size_t bytes, const R
   return Born(function, heap::AllocateAligned(alignment, served), bytes, caller, alignment);
 }
 
+bool IsNoSample(void* p, size_t bytes) {
+  if (MALLOW_UNLIKELY(g_sampler.Takes(bytes))) return false;
+  Sampler::NoteBirth(p);
+  return true;
+}
+
+void* AddSample(Function function, void* p, size_t bytes, const Registers& caller) {
+  return CountBirth<true>(function, p, bytes, caller, 0);
+}
+
+bool ReleaseNoSample(void* p, const void* return_address) {
+  const heap::Block block = Describe(p);
+  if (MALLOW_UNLIKELY(block.span == nullptr)) return false;
+  const Tag* tag = TagOf(block);
+  if (MALLOW_UNLIKELY(tag != nullptr) && IsSample(tag)) return false;
+  Sampler::NoteDeath();
+  if (MALLOW_UNLIKELY(g_process.IsLdSo(reinterpret_cast<uintptr_t>(return_address)))) LoaderFreed(p);
+  heap::Free(p, block);
+  return true;
+}
+
 void NoteFailed(Function function, const Registers& caller) { Fail(function, kUnknownBytes, caller); }
 
 bool Release(void* p, const Registers& caller) {
@@ -243,16 +338,17 @@ bool Release(void* p, const Registers& caller) {
   }
   const heap::Block block = Describe(p);
   if (MALLOW_UNLIKELY(block.span == nullptr)) return false;
+  if (MALLOW_UNLIKELY(g_sampling)) return ReleasePerhapsSample(p, block, caller);
   Tag* tag = TagOf(block);
-  const Tag known = Known(tag, p, "free(): double free of a block");
+  const Tag* known = Known(tag, p, "free(): double free of a block");
   if (Entry entry; entry) {
     ThreadRecorder& thread = entry.thread();
-    InFlight in_flight(*thread.shard, known.stack);
-    CountDeath(thread, known, p, Counting::Release::kFree, caller.pc);
+    InFlight in_flight(*thread.shard, known->stack);
+    CountDeath(thread, *known, p, Counting::Release::kFree, caller.pc);
     thread.shard->frees++;
     if (g_process.IsLibc(caller.pc)) thread.shard->frees_libc++;
     if (MALLOW_UNLIKELY(thread.log != nullptr)) {
-      thread.log->Death(NodeOf(thread, caller), p, ClockOf(thread, known), thread.shard->events);
+      thread.log->Death(NodeOf(thread, caller), p, ClockOf(thread, *known), thread.shard->events);
     }
   }
   if (MALLOW_LIKELY(tag != nullptr)) tag->stack = kReleased;
@@ -268,11 +364,12 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     Release(p, caller);
     return nullptr;
   }
+  if (MALLOW_UNLIKELY(g_sampling)) return ReallocatePerhapsSample(function, p, bytes, caller);
   const heap::Block old_block = Describe(p);
   if (MALLOW_UNLIKELY(old_block.span == nullptr))
     DieAt("realloc(): the pointer is not the start of a block", p);
   Tag* tag = TagOf(old_block);
-  const Tag old = Known(tag, p, "realloc(): the block was freed before");
+  const Tag old = *Known(tag, p, "realloc(): the block was freed before");
   void* moved = p;
   if (!heap::ResizeInPlace(p, bytes)) {
     moved = heap::Relocate(p, bytes);

@@ -26,9 +26,13 @@ bool Start(const char* folder);
 void KeepLog(uint64_t limit_bytes);
 inline constexpr size_t kSideRecordBytes = 16;
 
+// Before Start. Not every call is recorded, but blocks at a mean distance of so many bytes, see sampling.h.
+// 0: every call.
+void SampleEvery(uint64_t bytes);
+
 // The same in a process that runs: recorded are the calls that begin from now on, in all threads; blocks that are there
 // already are "from before". For control.h, under its lock.
-bool Join(const char* folder);
+bool Join(const char* folder, uint64_t sample);
 // Ends the recording; the hit paths open again.
 void Leave();
 
@@ -38,6 +42,14 @@ void* Allocate(Function function, size_t bytes, const Registers& caller);
 // `count` of calloc is for the log alone.
 void* AllocateZeroed(Function function, size_t bytes, size_t count, const Registers& caller);
 void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller);
+// While only samples are recorded most calls need none of this, nor the caller's registers: IsNoSample, of a block that
+// heap:: has just given out, and ReleaseNoSample say so, and have done all there is to do. Else AddSample counts the
+// block, and Release is called.
+extern bool g_sampling;
+bool IsNoSample(void* p, size_t bytes);
+void* AddSample(Function function, void* p, size_t bytes, const Registers& caller);
+bool ReleaseNoSample(void* p, const void* return_address);
+
 // p may be null. With bytes == 0 and a block it releases the block and returns null.
 void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller);
 // p may be null. A second release of the same block ends the process with one sentence. False, and nothing is

@@ -74,8 +74,17 @@ struct ThreadRecorder {
     if (region == kNoRegion) return nullptr;
     const size_t at = region / kCountersPerPage;
     char* page = at < region_pages.capacity ? region_pages.items[at] : nullptr;
-    if (page == nullptr) page = NewRegionPage(region);
+    if (page == nullptr) page = NewExtraPage(region_pages, CounterKind::kRegions, region);
     return page == nullptr ? nullptr : reinterpret_cast<RegionFigures*>(page) + region % kCountersPerPage;
+  }
+
+  // What the thread's samples of a stack stand for; null when there is no room.
+  Weights* WeightsOf(StackId stack) {
+    const uint32_t index = StackIndex(stack);
+    const size_t at = index / kCountersPerPage;
+    char* page = at < weight_pages.capacity ? weight_pages.items[at] : nullptr;
+    if (page == nullptr) page = NewExtraPage(weight_pages, CounterKind::kWeights, index);
+    return page == nullptr ? nullptr : reinterpret_cast<Weights*>(page) + index % kCountersPerPage;
   }
 
   Shard* shard;
@@ -102,6 +111,7 @@ struct ThreadRecorder {
   // item 0 always are.
   Table<PageRow> pages;
   Table<char*> region_pages;  // by region / 64; empty before the first one
+  Table<char*> weight_pages;  // by stack / 64; empty before the first sample
 
   OpenRegions regions;
 
@@ -115,7 +125,7 @@ struct ThreadRecorder {
 
  private:
   // Null when there is no room; counts that.
-  char* NewRegionPage(RegionId region);
+  char* NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index);
 
   template <typename T>
   MALLOW_ALWAYS_INLINE T& Of(CounterKind kind, StackId stack) {

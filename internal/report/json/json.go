@@ -18,6 +18,8 @@
 //   - regions and units are of all origins; allocations_per_unit and the like
 //     leave out what libc made on its own account, which libc_allocations_per_unit
 //     has. A unit's figures are of the processes that counted any.
+//   - with sampling, figures are estimates; errors are their standard errors, of
+//     the totals and of each site. What was counted has no errors: null.
 //   - joined_processes ran already when their recording began; bytes_before are
 //     the usable bytes of the blocks that lived in them then.
 //   - size_common, partner_at_birth, partner_at_death and freed_by are what most
@@ -66,6 +68,7 @@ type report struct {
 	Recordings []recorded   `json:"recordings"`
 	Processes  []process    `json:"processes"`
 	Unrecorded []unrecorded `json:"unrecorded"`
+	Sampling   *sampling    `json:"sampling"`
 	Sites      []site       `json:"sites"`
 	Regions    []region     `json:"regions"`
 	Units      []unit       `json:"units"`
@@ -163,6 +166,7 @@ type site struct {
 	SizeMin     *uint64  `json:"size_min"`
 	SizeMax     *uint64  `json:"size_max"`
 	Failed      uint64   `json:"failed"`
+	Errors      *errors  `json:"errors"`
 	knowledge
 	StackCount int     `json:"stack_count"`
 	Stacks     []stack `json:"stacks"`
@@ -195,6 +199,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		Origins:    originKeys(p.Origins),
 		Recordings: make([]recorded, 0, len(p.Recordings)),
 		Processes:  make([]process, 0, len(p.Processes)),
+		Sampling:   samplingKeys(p),
 		Sites:      siteKeys(p, o),
 		Regions:    regionKeys(p),
 		Units:      unitKeys(p),
@@ -285,6 +290,9 @@ func siteKeys(p *profile.Profile, o Options) []site {
 		if p.Totals.Allocations > 0 {
 			share := float64(c.Calls) / float64(p.Totals.Allocations)
 			keys.Share = &share
+		}
+		if p.Sampling != nil {
+			keys.Errors = errorKeys(s.Errors())
 		}
 		if c.Calls > 0 {
 			keys.SizeMin, keys.SizeMax = &c.SizeMin, &c.SizeMax

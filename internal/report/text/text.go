@@ -31,6 +31,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	r := &report{profile: p, options: o, style: style{on: o.Colour}, out: out}
 	r.sites = analyze.Rank(p, o.All, o.Sort)
 	r.headline()
+	r.sampling()
 	r.functions()
 	r.phases()
 	r.nullFrees()
@@ -65,11 +66,11 @@ func (r *report) totals() profile.Totals {
 func (r *report) headline() {
 	t := r.totals()
 	parts := []string{
-		r.style.bold(counted(t.Allocations, "allocation", "allocations")),
-		counted(*t.Frees, "free", "frees"),
-		size(t.PeakBytes) + " peak",
-		count(t.LiveBlocks) + " " + r.notFreed() + inBrackets(t.LiveBytes),
-		count(t.Temporary) + " temporary",
+		r.style.bold(r.about(counted(t.Allocations, "allocation", "allocations"))),
+		r.about(counted(*t.Frees, "free", "frees")),
+		r.about(size(t.PeakBytes)) + " peak",
+		r.about(count(t.LiveBlocks)) + " " + r.notFreed() + inBrackets(t.LiveBytes),
+		r.about(count(t.Temporary)) + " temporary",
 	}
 	if t.Failed > 0 {
 		parts = append(parts, count(t.Failed)+" failed")
@@ -108,10 +109,10 @@ func (r *report) functions() {
 		{"wcsdup", t.Wcsdups}, {"aligned", t.Aligned}, {"new", t.News}, {"free(NULL)", t.FreeNulls},
 	} {
 		if g.calls > 0 {
-			parts = append(parts, g.name+" "+count(g.calls))
+			parts = append(parts, g.name+" "+r.about(count(g.calls)))
 		}
 	}
-	parts = append(parts, size(t.Bytes)+" requested")
+	parts = append(parts, r.about(size(t.Bytes))+" requested")
 	line := "        " + strings.Join(parts, ", ")
 	if libraries := r.profile.Origins[profile.OriginLibraries].Allocations; libraries > 0 && t.Allocations > 0 {
 		line += fmt.Sprintf("; %s by libraries", percent(libraries, t.Allocations))
@@ -155,7 +156,7 @@ func (r *report) site(site *profile.Site, whole uint64, width int) {
 	if place != "" {
 		name += strings.Repeat(" ", max(0, width-len([]rune(function)))) + "  " + r.style.place(place)
 	}
-	r.line(r.cut(r.row(siteCells(&site.Counters, whole)) + name))
+	r.line(r.cut(r.row(r.aboutAll(siteCells(&site.Counters, whole))) + name))
 }
 
 // details tells what is true of a site and who calls it: on one line, or where

@@ -1,0 +1,45 @@
+package profile
+
+import (
+	"math"
+
+	"mallow/internal/recording"
+)
+
+// Sampling tells that figures are estimates, and how good they are.
+type Sampling struct {
+	MeanBytes uint64 // between two samples; of several recordings the greatest
+	Samples   uint64
+	Errors    Errors // of the totals, all origins
+}
+
+// Errors are standard errors: two of three estimates are no further from the
+// truth. All zero where nothing was sampled.
+type Errors struct {
+	Allocations, Bytes, LiveBlocks, LiveBytes float64
+}
+
+func errorsOf(v *recording.Variance) Errors {
+	return Errors{math.Sqrt(v.Calls), math.Sqrt(v.Bytes), math.Sqrt(v.LiveBlocks), math.Sqrt(v.LiveBytes)}
+}
+
+// Errors returns those of the site's figures.
+func (s *Site) Errors() Errors { return errorsOf(&s.Counters.Variance) }
+
+func (p *Profile) sumSampling(stacks []stack) {
+	var mean uint64
+	for _, process := range p.Processes {
+		if s := process.Image.Sampling; s != nil {
+			mean = max(mean, s.MeanBytes)
+		}
+	}
+	if mean == 0 {
+		return
+	}
+	p.Sampling = &Sampling{MeanBytes: mean}
+	var sum recording.Counters
+	for _, s := range stacks {
+		sum.Add(s.counters)
+	}
+	p.Sampling.Samples, p.Sampling.Errors = sum.Samples, errorsOf(&sum.Variance)
+}

@@ -1,0 +1,192 @@
+// Package sampling holds the estimates of sampled recordings against what the programs did.
+package sampling
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+type errors struct {
+	Allocations float64 `json:"allocations"`
+	Bytes       float64 `json:"bytes"`
+	LiveBlocks  float64 `json:"live_blocks"`
+	LiveBytes   float64 `json:"live_bytes"`
+}
+
+type report struct {
+	Totals   harness.Totals `json:"totals"`
+	Sampling *struct {
+		MeanBytes uint64 `json:"mean_bytes"`
+		Samples   uint64 `json:"samples"`
+		Errors    errors `json:"errors"`
+	} `json:"sampling"`
+	Sites []struct {
+		harness.Site
+		Errors *errors `json:"errors"`
+	} `json:"sites"`
+	Quality struct {
+		Warnings []string `json:"warnings"`
+	} `json:"quality"`
+}
+
+func record(t *testing.T, arguments ...string) (report, harness.Result) {
+	t.Helper()
+	folder := filepath.Join(harness.TempDir(t), "s.mallow")
+	result := harness.Run(t, harness.Command{Arguments: append([]string{harness.CLI(t), "record", "-o", folder}, arguments...)})
+	if result.Status != 0 {
+		t.Fatalf("%s: %s", result.Ending(), result.Errors)
+	}
+	shown := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", "--json", folder}})
+	var r report
+	if err := json.Unmarshal([]byte(shown.Output), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Quality.Warnings) != 0 {
+		t.Errorf("%q", r.Quality.Warnings)
+	}
+	return r, result
+}
+
+// truth is what one thread of programs/mixed.c does in a function.
+var truth = map[string]struct{ allocations, bytes, liveBlocks, liveBytes float64 }{
+	"small":   {20000, 20000 * 24, 0, 0},
+	"medium":  {2000, 2000 * 1000, 1000, 1000 * 1000},
+	"large":   {40, 40 * 100000, 40, 40 * 100000},
+	"shorter": {500, 500 * 200, 0, 0},
+	"longer":  {500, 500 * 3000, 0, 0},
+}
+
+// scores are how many standard errors the estimates of one figure were off, in many runs.
+type scores struct {
+	name         string
+	sum, squares float64
+	n, beyond    int
+}
+
+func (s *scores) add(estimate, truth, deviation float64) {
+	if deviation == 0 {
+		if estimate == truth {
+			return
+		}
+		deviation = 1e-9
+	}
+	z := (estimate - truth) / deviation
+	s.sum += z
+	s.squares += z * z
+	s.n++
+	if math.Abs(z) > 4 {
+		s.beyond++
+	}
+}
+
+// The estimates scatter around the truth as their own standard errors say: the mean of (estimate - truth) / error is 0,
+// and its variance 1, within what so many runs can show.
+func TestEstimates(t *testing.T) {
+	for _, test := range []struct {
+		mean, threads, children, runs int
+	}{{16384, 1, 0, 60}, {16384, 3, 0, 25}, {16384, 1, 4, 25}} {
+		works := float64(max(test.threads, 0) + test.children)
+		all := map[string]*scores{}
+		score := func(name string, estimate, truth, deviation float64) {
+			if all[name] == nil {
+				all[name] = &scores{name: name}
+			}
+			all[name].add(estimate, truth, deviation)
+		}
+		for range test.runs {
+			r, _ := record(t, "--sample", fmt.Sprint(test.mean), harness.Program(t, "programs/mixed"), fmt.Sprint(test.threads), fmt.Sprint(test.children))
+			if r.Sampling == nil || r.Sampling.MeanBytes != uint64(test.mean) || r.Sampling.Samples == 0 {
+				t.Fatalf("sampling: %+v", r.Sampling)
+			}
+			for _, site := range r.Sites {
+				known, ours := truth[site.Function]
+				if !ours {
+					continue
+				}
+				if site.Errors == nil {
+					t.Fatalf("%s has no errors", site.Function)
+				}
+				e := site.Errors
+				if site.Function == "large" {
+					// Nearly all are samples: what is written is the truth or one less, by rounding.
+					score("large bytes", float64(site.Bytes), works*known.bytes, e.Bytes)
+					score("large live bytes", float64(site.LiveBytes), works*known.liveBytes, e.LiveBytes)
+					if off := math.Abs(float64(site.Allocations) - works*known.allocations); off > 5 {
+						t.Errorf("large: %v allocations off", off)
+					}
+					continue
+				}
+				score(site.Function+" allocations", float64(site.Allocations), works*known.allocations, e.Allocations)
+				score(site.Function+" bytes", float64(site.Bytes), works*known.bytes, e.Bytes)
+				// Of what lives no more hardly a sample says anything: the estimate is 0 or nearly so.
+				if known.liveBlocks > 0 {
+					score(site.Function+" live blocks", float64(site.LiveBlocks), works*known.liveBlocks, e.LiveBlocks)
+					score(site.Function+" live bytes", float64(site.LiveBytes), works*known.liveBytes, e.LiveBytes)
+				} else if site.LiveBlocks > 1 {
+					t.Errorf("%s: %d live blocks", site.Function, site.LiveBlocks)
+				}
+			}
+		}
+		for _, s := range all {
+			n := float64(s.n)
+			mean, variance := s.sum/n, s.squares/n
+			t.Logf("%d threads, %d children: %-20s n %d, mean z %+.2f, variance %.2f", test.threads, test.children, s.name, s.n, mean, variance)
+			if math.Abs(mean) > 5/math.Sqrt(n) {
+				t.Errorf("%s: biased: %+.2f standard errors on average of %d runs", s.name, mean, s.n)
+			}
+			// Where nearly every block is a sample the error is nearly 0, and rounding is not.
+			if !strings.HasPrefix(s.name, "large") && (variance < 1-6*math.Sqrt(2/n) || variance > 1+6*math.Sqrt(2/n)) {
+				t.Errorf("%s: the variance of the scores is %.2f, not 1", s.name, variance)
+			}
+			if s.beyond > 1+s.n/100 && !strings.HasPrefix(s.name, "large") {
+				t.Errorf("%s: %d of %d more than 4 standard errors off", s.name, s.beyond, s.n)
+			}
+		}
+	}
+}
+
+// An estimate is never shown as a count.
+func TestMarked(t *testing.T) {
+	_, result := record(t, "--sample", "64K", harness.Program(t, "programs/mixed"), "1", "0")
+	for _, words := range []string{"mallow: ~", "estimated from ", "standard errors", " ~"} {
+		if !strings.Contains(result.Errors, words) {
+			t.Errorf("no %q in\n%s", words, result.Errors)
+		}
+	}
+	exact, _ := record(t, harness.Program(t, "programs/mixed"), "1", "0")
+	if exact.Sampling != nil || exact.Sites[0].Errors != nil {
+		t.Errorf("%+v", exact.Sampling)
+	}
+}
+
+// Every block is a sample when the mean is a byte.
+func TestAll(t *testing.T) {
+	r, _ := record(t, "--sample", "1", harness.Program(t, "programs/mixed"), "1", "0")
+	for _, site := range r.Sites {
+		if known, ours := truth[site.Function]; ours && (float64(site.Allocations) != known.allocations ||
+			float64(site.Bytes) != known.bytes || float64(site.LiveBytes) != known.liveBytes || site.Errors.Allocations > 1) {
+			t.Errorf("%+v", site)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, test := range []struct{ arguments, says string }{
+		{"--sample 0 true", "--sample takes a number of bytes"},
+		{"--sample 2G true", "--sample takes a number of bytes"},
+		{"--sample x true", "invalid argument"},
+		{"--sample 4K --log true", "does not go with --sample"},
+		{"--stop --pid 1 --sample 4K", "it takes only --pid"},
+	} {
+		run := harness.Run(t, harness.Command{Arguments: append([]string{harness.CLI(t), "record"}, strings.Fields(test.arguments)...), Directory: t.TempDir()})
+		if run.Status != 125 || !strings.Contains(run.Errors, test.says) || strings.Count(run.Errors, "\n") != 1 {
+			t.Errorf("record %s: %s, %q", test.arguments, run.Ending(), run.Errors)
+		}
+	}
+}
