@@ -42,6 +42,11 @@ program is then not started).`,
 				return exitError{launch.StatusCannotRecord, fmt.Errorf("--sample takes a number of bytes from 1 to 1G")}
 			}
 			if attach.used(c) {
+				for _, name := range []string{"cpu", "log", "log-limit", "per"} {
+					if c.Flags().Changed(name) {
+						return exitError{launch.StatusCannotRecord, fmt.Errorf("--%s is for a program that mallow starts, not for one that runs", name)}
+					}
+				}
 				return recordRunning(args, options, attach, c.ErrOrStderr())
 			}
 			if log || c.Flags().Changed("log-limit") {

@@ -30,6 +30,8 @@ func TestReportForms(t *testing.T) {
 		{"--format memanalyze --all " + recording, "Allocations: 1073\n"},
 		{"--format memanalyze-2017 " + recording, "Strdups:  40\n"},
 		{"--json " + recording, `{"schema":"mallow.report/1",`},
+		{"--cpu " + handmade + "sampled.mallow", "mallow: 1.00 s of CPU time in 200 samples, malloc and free 15 %"},
+		{"--process 4901 " + handmade + "fork.mallow", "mallow: 11 allocations"},
 		{"--color always " + recording, "\x1b[1m1,072 allocations"},
 		{recording + " " + handmade + "fork.mallow", "mallow: 1,086 allocations"},
 	} {
@@ -45,16 +47,18 @@ func TestReportRefuses(t *testing.T) {
 	newer := filepath.Join(t.TempDir(), "newer.mallow")
 	os.Mkdir(newer, 0o700)
 	image := recordingtest.Goldens()[0].Images[0].Bytes()
-	image[8] = 2
+	image[8] = 3
 	os.WriteFile(filepath.Join(newer, "image-1-2-0"), image, 0o600)
 	for args, want := range map[string]string{
 		"":                                   "no recording given",
 		"nowhere.mallow":                     "no such recording",
 		"/dev/null":                          "a folder NAME.mallow",
-		newer:                                "written by a newer mallow (format 2, this one reads 1)",
+		newer:                                "written by a newer mallow (format 3, this one reads 2)",
 		"--format html " + recording:         "there are text, json",
 		"--sort name " + recording:           "must be calls, bytes",
 		"--color blue " + recording:          "must be auto, always or never",
+		"--cpu " + recording:                 "there are no CPU samples in it",
+		"--process nosuch " + recording:      "--process nosuch: there is none; there are demo",
 		"--top -1 " + recording:              "from 0 up",
 		"--wrapper ( " + recording:           "--wrapper: error parsing regexp",
 		recording + " nowhere\x1b[2J.mallow": `nowhere\x1b[2J.mallow: no such recording`,
