@@ -17,7 +17,10 @@ type Knowledge struct {
 	BornAfter        *Common // of Runs: the site that the thread allocated at just before
 	FreedAfter       *Common // of DeathRuns: the site whose block the thread released just before
 	FreedBy          *Common // the function that called free, delete or realloc
-	DeathRuns        uint64  // releases before which the thread had released another stack's block
+	// PeakBlocks were live when their process was at its peak; nil where that
+	// cannot be told, because a stack has blocks of several sizes.
+	PeakBlocks *uint64
+	DeathRuns  uint64 // releases before which the thread had released another stack's block
 	// Lifetimes count the blocks that the allocating thread itself released,
 	// by the logarithm of their lifetime in events of that thread.
 	Lifetimes [recording.LifetimeItems]uint64
@@ -168,6 +171,7 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 		freedBy.add(of.FreedBy, func(caller uint32) (Frame, bool) { return k.caller(im, caller) })
 	}
 	sum.Threads = uint64(len(threads))
+	sum.PeakBlocks = peakBlocks(site)
 	sum.Size = sizeOf(&sizes, &site.Counters)
 	sum.BornAfter = commonest(&bornAfter)
 	sum.FreedAfter = commonest(&freedAfter)
@@ -205,6 +209,22 @@ func (k *knower) caller(im *recording.Image, id uint32) (Frame, bool) {
 		return Frame{}, false
 	}
 	return *k.profile.sites.frame(at), true
+}
+
+// peakBlocks counts by the bytes, of which alone the recorder keeps the peak.
+func peakBlocks(site *Site) *uint64 {
+	var blocks uint64
+	for i := range site.stacks {
+		c := site.stacks[i].counters
+		if c.Calls == 0 || c.PeakBytes <= 0 && c.SizeMin > 0 {
+			continue
+		}
+		if c.SizeMin != c.SizeMax || c.SizeMax == 0 || c.Samples > 0 {
+			return nil
+		}
+		blocks += uint64(c.PeakBytes) / c.SizeMax
+	}
+	return &blocks
 }
 
 // commonest returns the frame that most voted for.

@@ -32,8 +32,12 @@ func (im *Image) addTimeline(item directoryItem, page []byte) {
 }
 
 // Timeline returns the samples of the process, in order, and where it stands
-// at the end. Nothing when there was not enough to take a sample of.
+// at the end. Nothing when there was not enough to take a sample of, or not all
+// calls were recorded.
 func (im *Image) Timeline() []TimelineSample {
+	if im.Sampling != nil {
+		return nil
+	}
 	var samples []TimelineSample
 	var last TimelineSample
 	for i := range min(im.TimelineUsed, timelineSamples) {

@@ -101,7 +101,7 @@ inline Tag Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
   if (bytes > births.size_max) births.size_max = bytes;
   const StackId born_before = thread_.last_born;
   if (born_before != stack) {
-    if (MALLOW_UNLIKELY(thread_.run >= kYoungCalls)) NoteLongRun(thread_, born_before);
+    if (MALLOW_UNLIKELY(thread_.run >= kLongRun)) NoteLongRun(thread_, born_before);
     thread_.run = 0;
     thread_.last_born = stack;
   }

@@ -1,7 +1,7 @@
 // What is usual of a stack: how its calls follow one another, of what size they are, who frees their blocks and when.
 //
 // Not every block is looked at, because that takes a hundred instructions and two more cache lines: of the calls of a
-// stack in a shard the first 32 are, then one in eight, which counts for eight. Which ones is a sequence that no
+// stack in a shard the first 32 are, then one in sixteen, which counts for sixteen. Which ones is a sequence that no
 // period of the program keeps step with, and a block that was looked at when it was born is when it dies.
 // So the figures are exact as far as the 32nd call, and unbiased estimates beyond.
 //
@@ -23,7 +23,9 @@ namespace mallow::record {
 enum class Study : uint32_t { kNone = 0, kYoung = 1, kSampled = 2 };
 
 inline constexpr uint64_t kYoungCalls = 32;
-inline constexpr uint32_t kSampledWeight = 8;
+// Rows of so many calls are noted when they end, those that are shorter if a call of theirs is looked at.
+inline constexpr uint32_t kLongRun = 8;
+inline constexpr uint32_t kSampledWeight = 16;
 
 constexpr uint32_t WeightOf(Study study) { return study == Study::kSampled ? kSampledWeight : 1; }
 
@@ -31,12 +33,12 @@ constexpr uint32_t WeightOf(Study study) { return study == Study::kSampled ? kSa
 // divides them.
 constexpr Study StudyOf(uint64_t call) {
   if (call <= kYoungCalls) return Study::kYoung;
-  return static_cast<uint32_t>(call) * 0x9e37'79b9u < (1u << 29) ? Study::kSampled : Study::kNone;
+  return static_cast<uint32_t>(call) * 0x9e37'79b9u < (1u << 28) ? Study::kSampled : Study::kNone;
 }
-static_assert((uint64_t{1} << 32) / (1u << 29) == kSampledWeight);
+static_assert((uint64_t{1} << 32) / (1u << 28) == kSampledWeight);
 
 void NoteBirth(ThreadRecorder& thread, StackId stack, StackId born_before, uint64_t bytes, Study study);
-// At the end of a run of more calls than are looked at.
+// At the end of a run of kLongRun calls or more.
 void NoteLongRun(ThreadRecorder& thread, StackId stack);
 // `life`: events of the thread from the birth to this one, 1 at the least; 0 for a block of another thread. `pc`: the
 // return address of the call that releases the block.

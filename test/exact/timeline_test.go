@@ -20,6 +20,10 @@ func TestPhases(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			report := recordProgram(t, "phases", test.threads, test.rounds)
 			checkMoments(t, report.Timeline)
+			// The peak of several threads is exact to 64 KiB of each.
+			if blocks := report.SiteAt("phases.c", lines["keep"]).PeakBlocks; blocks == nil || apart(*blocks, test.kept) > report.Quality.PeakErrorBytes/64 {
+				t.Errorf("%v blocks at the peak, want %d", blocks, test.kept)
+			}
 			all := test.kept + test.served
 			// Two moments, and what a thread is ahead of another for.
 			distance := 2*2*all/uint64(len(report.Timeline)) + 4*512

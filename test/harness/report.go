@@ -93,6 +93,7 @@ type Site struct {
 	Stacks      []Stack `json:"stacks"`
 
 	Failed         uint64     `json:"failed"`
+	PeakBlocks     *uint64    `json:"peak_blocks"`
 	Waste          uint64     `json:"waste"`
 	Foreign        uint64     `json:"foreign"`
 	SizeCommon     *SizeShare `json:"size_common"`

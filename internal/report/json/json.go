@@ -31,7 +31,7 @@
 //   - lifetime has the releases by the allocating thread itself: item i is how
 //     many came 2^i to 2^(i+1) - 1 heap events of the thread after the birth.
 //   - these and runs are exact for stacks of up to 32 calls per thread, beyond
-//     that they come from one call in eight; reallocs are exact. threads are
+//     that they come from one call in sixteen; reallocs are exact. threads are
 //     those at the same time. first_s, last_s and last_freed_s are seconds since
 //     the recording began.
 //   - timeline has at most 1024 moments, of all processes together; allocations,

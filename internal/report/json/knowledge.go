@@ -10,6 +10,7 @@ import (
 // knowledge are the keys of a site that tell what is usual of it. Counts are
 // estimates where a stack has more than 32 calls; nothing known is null.
 type knowledge struct {
+	PeakBlocks     *uint64    `json:"peak_blocks"`
 	Waste          uint64     `json:"waste"`
 	Foreign        uint64     `json:"foreign"`
 	SizeCommon     *sizeShare `json:"size_common"`
@@ -59,6 +60,7 @@ type nullCaller struct {
 
 func knowledgeKeys(c *recording.Counters, k *profile.Knowledge) knowledge {
 	keys := knowledge{
+		PeakBlocks:     k.PeakBlocks,
 		Foreign:        c.Foreign,
 		PartnerAtBirth: placedKeys(k.BornAfter),
 		PartnerAtDeath: placedKeys(k.FreedAfter),
