@@ -86,23 +86,38 @@ bool InOwnText(uintptr_t pc) { return pc - g_own_text_start < g_own_text_bytes; 
 
 // --- One capture ------------------------------------------------------------------------------
 
-MALLOW_ALWAYS_INLINE Captured CaptureContext::Capture(const Registers& registers, const NodeTable& table,
-                                                      CaptureStatistics* statistics) {
+MALLOW_ALWAYS_INLINE bool CaptureContext::IsSettled(const Registers& registers) const {
+  if (generation_ != ModuleGeneration() && kMutant != Mutant::kGenerationIgnored) return false;
+  if (base_outside_objects_ || !leaves_.ready()) return false;
+  return memory_.InOwnRange(registers.sp - sizeof(uintptr_t)) &&
+         (plain_home_ == memory_.home() || kMutant == Mutant::kStackBoundsIgnored);
+}
+
+MALLOW_ALWAYS_INLINE bool CaptureContext::TryLeaf(const Registers& registers, CaptureStatistics* statistics,
+                                                  Captured* captured) {
+  if (MALLOW_UNLIKELY(!IsSettled(registers))) return false;
+  LeafEntry* const leaf = FindLeaf(registers);
+  if (MALLOW_UNLIKELY(leaf == nullptr)) return false;
+  ++statistics->captures;
+  ++statistics->reused;
+  statistics->frames_verified += leaf->frames_verified;
+  if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
+  *captured = {leaf->node, &leaf->memo};
+  return true;
+}
+
+Captured CaptureContext::Capture(const Registers& registers, const NodeTable& table,
+                                 CaptureStatistics* statistics) {
   const uint64_t generation = ModuleGeneration();
   if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
   memory_.Begin(registers.sp);
   ++statistics->captures;
-  LeafEntry* const leaf = FindLeaf(registers);
-  if (MALLOW_UNLIKELY(leaf == nullptr)) return CaptureByWalk(registers, table, statistics);
-  ++statistics->reused;
-  statistics->frames_verified += leaf->frames_verified;
-  if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
-  return {leaf->node, &leaf->memo};
+  return CaptureByWalk(registers, table, statistics);
 }
 
-MALLOW_NOINLINE Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTable& table,
-                                                       CaptureStatistics* statistics) {
+Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTable& table,
+                                       CaptureStatistics* statistics) {
   walked_.Truncate(0);
   interpreted_words_.Truncate(0);
   candidates_ = frames_.size();
@@ -197,7 +212,6 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
 
 // The entry that leads from `registers` to a frame of the last stack, with everything compared; null if there is none.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::FindLeaf(const Registers& registers) {
-  if (MALLOW_UNLIKELY(!leaves_.ready())) return nullptr;
   size_t hash = LeafCache::First(registers.pc, registers.sp);
   for (unsigned hop = 0; hop < LeafCache::kMostHops; ++hop) {
     LeafEntry& leaf = leaves_.At(hash);
@@ -215,7 +229,7 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::JoinsLastStack(const LeafEntry& leaf) 
     return false;
   }
   if (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored) return false;
-  return FindChanged(join.words()) == 0;
+  return FirstChanged(words_.data(), join.words()) == 0;
 }
 
 // 1 + index of the innermost of words_[0, words) that changed, 0 if none did.
@@ -609,8 +623,33 @@ void CaptureContext::Unmap() {
   interpreted_words_.Unmap();
 }
 
-MALLOW_ALWAYS_INLINE Captured StackCache::CaptureAt(int level, const Registers& registers,
-                                                    const NodeTable& table, CaptureStatistics* statistics) {
+Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable& table,
+                                     CaptureStatistics* statistics) {
+  // A hit by itself: it calls nothing, so it saves no registers.
+  Captured captured;
+  if (MALLOW_LIKELY(depth_ == 0)) {
+    depth_ = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    const bool hit = contexts_[0].TryLeaf(registers, statistics, &captured);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    depth_ = 0;
+    if (MALLOW_LIKELY(hit)) {
+      if constexpr (kOracleBuild) CheckAgainstOracle(registers, captured.node);
+      return captured;
+    }
+  }
+  return CaptureSlow(registers, table, statistics);
+}
+
+MALLOW_NOINLINE Captured StackCache::CaptureSlow(const Registers& registers, const NodeTable& table,
+                                                 CaptureStatistics* statistics) {
+  const int level = depth_;
+  if (MALLOW_UNLIKELY(level == kContexts)) {
+    ++statistics->captures;
+    ++statistics->truncated;
+    constexpr uint64_t kFrame = kTagTruncated << 56 | static_cast<uint64_t>(Truncation::kBusy);
+    return {table.child(table.self, kRoot, kFrame, 0), nullptr};
+  }
   depth_ = level + 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   const Captured captured = contexts_[level].Capture(registers, table, statistics);
@@ -618,22 +657,6 @@ MALLOW_ALWAYS_INLINE Captured StackCache::CaptureAt(int level, const Registers& 
   if constexpr (kOracleBuild) CheckAgainstOracle(registers, captured.node);
   depth_ = level;
   return captured;
-}
-
-Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable& table,
-                                     CaptureStatistics* statistics) {
-  // By itself, so that everything lies at a constant distance.
-  if (MALLOW_LIKELY(depth_ == 0)) return CaptureAt(0, registers, table, statistics);
-  return CaptureInterrupting(registers, table, statistics);
-}
-
-MALLOW_COLD Captured StackCache::CaptureInterrupting(const Registers& registers, const NodeTable& table,
-                                                     CaptureStatistics* statistics) {
-  if (depth_ < kContexts) return CaptureAt(depth_, registers, table, statistics);
-  ++statistics->captures;
-  ++statistics->truncated;
-  constexpr uint64_t kFrame = kTagTruncated << 56 | static_cast<uint64_t>(Truncation::kBusy);
-  return {table.child(table.self, kRoot, kFrame, 0), nullptr};
 }
 
 void StackCache::Forget() {

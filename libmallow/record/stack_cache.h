@@ -43,6 +43,9 @@ struct Captured {
 // One walk at a time. All zero is the empty state.
 class CaptureContext {
  public:
+  // By a leaf entry, if everything is as it was when that was made; else false, and nothing has happened.
+  bool TryLeaf(const Registers& registers, CaptureStatistics* statistics, Captured* captured);
+  // By a walk.
   Captured Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
 
   MALLOW_ALWAYS_INLINE void Prefetch(const Registers& registers) const {
@@ -99,6 +102,9 @@ class CaptureContext {
 
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
+  // What a leaf entry takes for granted: the loaded objects are the same, and all words of the last stack lie in the
+  // range that this capture begins in.
+  bool IsSettled(const Registers& registers) const;
   LeafEntry* FindLeaf(const Registers& registers);
   bool JoinsLastStack(const LeafEntry& leaf);
   NodeMemo* RememberLeaf(NodeId node);
@@ -179,10 +185,7 @@ class StackCache {
   void Unmap();
 
  private:
-  Captured CaptureAt(int level, const Registers& registers, const NodeTable& table,
-                     CaptureStatistics* statistics);
-  Captured CaptureInterrupting(const Registers& registers, const NodeTable& table,
-                               CaptureStatistics* statistics);
+  Captured CaptureSlow(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
 
   static constexpr int kContexts = 2;
   // Captures of this thread under way. A handler that leaves a capture by longjmp leaves the allocator broken, as
