@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"mallow/internal/recording"
 	"mallow/internal/report/json"
 	"mallow/internal/report/memanalyze"
+	"mallow/internal/report/pprof"
 	"mallow/internal/report/text"
 	"mallow/internal/symbolize"
 	"mallow/internal/term"
@@ -73,7 +75,7 @@ always has it, by origin.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, `the same as --format json: schema "mallow.report/1"`)
-	f.StringVar(&o.format, "format", o.format, "text, json, cpu, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
+	f.StringVar(&o.format, "format", o.format, "text, json, cpu, pprof (for go tool pprof), memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
 	f.IntVar(&o.top, "top", o.top, "sites to show, 0 for all (JSON has all unless this is given)")
 	f.IntVar(&o.stacks, "stacks", o.stacks, "stacks of each site in JSON, 0 for all")
 	f.Var(&o.sort, "sort", "what to sort sites by; size is that of the greatest block")
@@ -94,7 +96,7 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	}
 	write, ok := reportFormats[o.format]
 	if !ok {
-		return fmt.Errorf("--format %s: there are text, json, cpu, memanalyze and memanalyze-2017", term.Safe(o.format))
+		return fmt.Errorf("--format %s: there are text, json, cpu, pprof, memanalyze and memanalyze-2017", term.Safe(o.format))
 	}
 	wrappers, err := compileAll(o.wrappers)
 	if err != nil {
@@ -131,15 +133,23 @@ func compileAll(expressions []string) ([]*regexp.Regexp, error) {
 }
 
 var reportFormats = map[string]func(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error{
-	"text": writeText,
-	"json": writeJSON,
-	"cpu":  writeCPU,
+	"text":  writeText,
+	"json":  writeJSON,
+	"cpu":   writeCPU,
+	"pprof": writePprof,
 	"memanalyze": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
 		return memanalyze.Write(w, p, memanalyze.Today, o.all)
 	},
 	"memanalyze-2017": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
 		return memanalyze.Write(w, p, memanalyze.Of2017, o.all)
 	},
+}
+
+func writePprof(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
+	if term.Width(w) > 0 {
+		return fmt.Errorf("--format pprof is no text: write it to a file, mallow report --format pprof %s >profile.pb.gz", term.Safe(strings.Join(paths, " ")))
+	}
+	return pprof.Write(w, p, analyze.Rank(p, o.all, o.sort))
 }
 
 func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {

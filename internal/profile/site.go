@@ -191,6 +191,7 @@ func (p *Profile) collect(sites []*Site, callerOf func(stack) *Frame) [][]Caller
 type Stack struct {
 	Function    recording.Function // that was called
 	Allocations uint64
+	Counters    recording.Counters
 	Truncated   bool
 	Frames      []Frame // innermost first
 }
@@ -221,6 +222,7 @@ func (p *Profile) Stacks(sites []*Site, limit int) (stacks [][]Stack, total []in
 			stacks[i] = append(stacks[i], Stack{
 				Function:    st.function,
 				Allocations: st.counters.Calls,
+				Counters:    *st.counters,
 				Truncated:   st.leaf != root && p.forest.truncated[st.leaf],
 				Frames:      p.frames.stackFrames(st.leaf),
 			})

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -187,6 +189,42 @@ func TestRefused(t *testing.T) {
 		run := harness.Run(t, harness.Command{Arguments: append([]string{harness.CLI(t), "record"}, strings.Fields(test.arguments)...), Directory: t.TempDir()})
 		if run.Status != 125 || !strings.Contains(run.Errors, test.says) || strings.Count(run.Errors, "\n") != 1 {
 			t.Errorf("record %s: %s, %q", test.arguments, run.Ending(), run.Errors)
+		}
+	}
+}
+
+// What `go tool pprof` shows is what the program did.
+func TestPprof(t *testing.T) {
+	folder := filepath.Join(harness.TempDir(t), "p.mallow")
+	harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "-o", folder, harness.Program(t, "programs/mixed"), "1", "0"}})
+	exported := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", "--format", "pprof", folder}})
+	file := filepath.Join(t.TempDir(), "p.pb.gz")
+	if err := os.WriteFile(file, []byte(exported.Output), 0o600); err != nil || exported.Status != 0 {
+		t.Fatal(err, exported.Errors)
+	}
+	for sample, wanted := range map[string]map[string]float64{
+		"alloc_objects": {"small": 20000, "medium": 2000, "large": 40, "shorter": 500, "longer": 500},
+		"alloc_space":   {"small": 480000, "medium": 2000000, "large": 4000000, "shorter": 100000, "longer": 1500000},
+		"inuse_objects": {"medium": 1000, "large": 40},
+		"inuse_space":   {"medium": 1000000, "large": 4000000},
+	} {
+		top, err := exec.Command("go", "tool", "pprof", "-top", "-nodefraction=0", "-unit=B", "-sample_index="+sample, file).CombinedOutput()
+		if err != nil {
+			t.Skipf("go tool pprof: %v\n%s", err, top)
+		}
+		flat := map[string]float64{}
+		for _, line := range strings.Split(string(top), "\n") {
+			if f := strings.Fields(line); len(f) == 6 && f[0] != "0" {
+				var n float64
+				if _, err := fmt.Sscanf(strings.TrimSuffix(f[0], "B"), "%g", &n); err == nil {
+					flat[f[5]] = n
+				}
+			}
+		}
+		for function, n := range wanted {
+			if flat[function] != n {
+				t.Errorf("%s of %s: %v, not %v\n%s", sample, function, flat[function], n, top)
+			}
 		}
 	}
 }

@@ -1,0 +1,72 @@
+package pprof
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/pprof/profile"
+
+	mallow "mallow/internal/profile"
+	"mallow/internal/profile/profiletest"
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
+)
+
+// What pprof reads adds up to the totals.
+func TestTotals(t *testing.T) {
+	for _, golden := range recordingtest.Goldens() {
+		rec, err := recording.Open(filepath.Join("../../../format/testdata/handmade", golden.Name+".mallow"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := mallow.New([]*recording.Recording{rec}, mallow.Options{Symbolizer: profiletest.Demo()})
+		var written bytes.Buffer
+		if err := Write(&written, p, p.Sites); err != nil {
+			t.Fatal(err)
+		}
+		read, err := profile.Parse(&written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum [4]int64
+		for _, s := range read.Sample {
+			for i, v := range s.Value {
+				sum[i] += v
+			}
+		}
+		var live, liveBytes int64
+		for _, s := range p.Sites {
+			live += s.Counters.LiveBlocks()
+			liveBytes += s.Counters.LiveBytes()
+		}
+		if sum[0] != int64(p.Totals.Allocations) || sum[1] != int64(p.Totals.Bytes) {
+			t.Errorf("%s: %v, not %d allocations of %d bytes", golden.Name, sum, p.Totals.Allocations, p.Totals.Bytes)
+		}
+		// The live blocks of a site and those of its stacks differ where one stack is credited with others' releases.
+		if sum[2] < live || sum[3] < liveBytes {
+			t.Errorf("%s: %v, not %d live blocks of %d bytes", golden.Name, sum, live, liveBytes)
+		}
+	}
+}
+
+// FuzzWrite writes what hostile recordings claim.
+func FuzzWrite(f *testing.F) {
+	for _, golden := range recordingtest.Goldens() {
+		f.Add(golden.Images[0].Bytes())
+	}
+	f.Fuzz(func(t *testing.T, image []byte) {
+		im, err := recording.ReadImage("image", bytes.NewReader(image), int64(len(image)))
+		if err != nil {
+			return
+		}
+		p := mallow.New([]*recording.Recording{{Images: []*recording.Image{im}}}, mallow.Options{Symbolizer: profiletest.Demo()})
+		var written bytes.Buffer
+		if err := Write(&written, p, p.Sites); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := profile.Parse(&written); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
