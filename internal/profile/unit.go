@@ -43,6 +43,12 @@ func (p *Profile) addUnits() {
 		function bool
 	}
 	byName := make(map[key]*Unit)
+	loaded := make(map[string]bool) // functions that a process has
+	for _, process := range p.Processes {
+		for _, u := range process.Image.Units {
+			loaded[u.Name] = loaded[u.Name] || u.Refusal != recording.RefusedNotLoaded
+		}
+	}
 	for _, process := range p.Processes {
 		counted := make(map[*Unit]bool)
 		for _, u := range process.Image.Units {
@@ -53,7 +59,7 @@ func (p *Profile) addUnits() {
 				byName[k] = unit
 				p.Units = append(p.Units, unit)
 			}
-			if u.Refusal != 0 {
+			if u.Refusal != 0 && (u.Refusal != recording.RefusedNotLoaded || !loaded[u.Name]) {
 				p.Quality.Warnings = append(p.Quality.Warnings, fmt.Sprintf("%s: calls of %s are not counted: %v", process.Name(), u.Name, u.Refusal))
 			}
 			unit.Count += u.Amount

@@ -152,6 +152,21 @@ func TestCallsThatAreNotSeen(t *testing.T) {
 	}
 }
 
+// Where code must not be changed it is not, and the report says so.
+func TestCallsWhereCodeIsProtected(t *testing.T) {
+	program, guard := callsProgram(t, "-O1"), compiled(t, "gcc", "protected.c")
+	if result := harness.Run(t, harness.Command{Arguments: []string{guard, "/bin/true"}}); result.Status != 0 {
+		t.Skip("this kernel does not forbid it")
+	}
+	result, recording := recordPer(t, guard, []string{"--per", "early_exit@" + program}, program)
+	if result.Output != "done\n" || !strings.Contains(result.Errors, "calls of early_exit are not counted: the system does not let its code be changed") {
+		t.Errorf("%s: %s%s", result.Ending(), result.Output, result.Errors)
+	}
+	if warnings := harness.ReadReport(t, recording).Quality.Warnings; strings.Contains(strings.Join(warnings, "\n"), "not loaded") {
+		t.Errorf("the program that has none of it is blamed: %q", warnings)
+	}
+}
+
 // Of a script, the function is that of its interpreter; another program that it starts is named.
 func TestCallsInAChildProgram(t *testing.T) {
 	program := callsProgram(t, "-O1")
