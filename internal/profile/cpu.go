@@ -314,7 +314,8 @@ func allocatorName(function string) string {
 	if !found {
 		return function
 	}
-	for _, way := range []string{"Slow", "Recorded"} {
+	inside = strings.TrimPrefix(inside, "(anonymous namespace)::")
+	for _, way := range []string{"Slow", "Recorded", "Sampled"} {
 		rest, ok := strings.CutPrefix(inside, way)
 		if !ok {
 			continue

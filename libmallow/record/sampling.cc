@@ -6,7 +6,9 @@
 #include "os/clock.h"
 #include "os/thread.h"
 #include "record/counting.h"
+#include "record/cpu_sampler.h"
 #include "record/mapped_file.h"
+#include "record/process.h"
 #include "record/thread_recorder.h"
 
 namespace mallow::record {
@@ -87,6 +89,8 @@ int64_t Sampler::Distance(State& state) const {
 
 bool Sampler::TakesSlow(State& state, size_t bytes) {
   if (state.session != session_ || state.random == 0) {
+    // The thread's first call, which need not be a sample.
+    if (MALLOW_UNLIKELY(g_cpu_sampler.on())) g_process.Current();
     state = {};
     state.session = session_;
     state.random = HashWords(os::RealtimeNanoseconds() ^ HashWord(ThreadIdentity()),

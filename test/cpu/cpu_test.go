@@ -12,7 +12,12 @@ import (
 // sampled records a program with samples and returns how it ended and the report.
 func sampled(t *testing.T, arguments ...string) (harness.Result, harness.Report) {
 	t.Helper()
-	result, recording := harness.Record(t, harness.Command{Arguments: arguments, Flags: []string{"--cpu=1000"}})
+	return recorded(t, []string{"--cpu=1000"}, arguments...)
+}
+
+func recorded(t *testing.T, flags []string, arguments ...string) (harness.Result, harness.Report) {
+	t.Helper()
+	result, recording := harness.Record(t, harness.Command{Arguments: arguments, Flags: flags})
 	if result.Status != 0 {
 		t.Fatalf("%s\n%s", result.Ending(), result.Errors)
 	}
@@ -73,7 +78,14 @@ func TestShareOfMalloc(t *testing.T) {
 }
 
 func TestThreads(t *testing.T) {
-	_, report := sampled(t, harness.Program(t, "programs/cpu_threads"))
+	for _, flags := range [][]string{{"--cpu=1000"}, {"--cpu=1000", "--sample=1M"}} {
+		_, report := recorded(t, flags, harness.Program(t, "programs/cpu_threads"))
+		expectFourThreads(t, report)
+	}
+}
+
+func expectFourThreads(t *testing.T, report harness.Report) {
+	t.Helper()
 	cpu := report.CPU
 	for function, want := range map[string]float64{"worker_1": 0.1, "worker_2": 0.2, "worker_3": 0.3, "worker_4": 0.4} {
 		near(t, function, cpu.In(function), cpu.TotalS, want, cpu.Samples)
