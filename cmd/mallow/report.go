@@ -138,11 +138,18 @@ var reportFormats = map[string]func(w io.Writer, p *profile.Profile, paths []str
 	"cpu":   writeCPU,
 	"pprof": writePprof,
 	"memanalyze": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
-		return memanalyze.Write(w, p, memanalyze.Today, o.all)
+		return writeMemanalyze(w, p, memanalyze.Today, o.all)
 	},
 	"memanalyze-2017": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
-		return memanalyze.Write(w, p, memanalyze.Of2017, o.all)
+		return writeMemanalyze(w, p, memanalyze.Of2017, o.all)
 	},
+}
+
+func writeMemanalyze(w io.Writer, p *profile.Profile, dialect memanalyze.Dialect, all bool) error {
+	if p.Sampling != nil {
+		return fmt.Errorf("the recording is sampled: memanalyze's block is of counts, and these are estimates")
+	}
+	return memanalyze.Write(w, p, dialect, all)
 }
 
 func writePprof(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {

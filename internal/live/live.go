@@ -77,7 +77,10 @@ type View struct {
 	Processes []Process // that run
 	Total     Figures
 	Sites     []Site
-	Warnings  []string // what the recording lacks
+	// SampledMean is not 0 where figures are estimates: the bytes between two
+	// samples.
+	SampledMean uint64
+	Warnings    []string // what the recording lacks
 }
 
 // Watch reads one recording again and again. Not for concurrent use.
@@ -116,6 +119,11 @@ func (w *Watch) Next() (*View, error) {
 		v.Warnings = p.Warnings()
 	}
 	v.Ended = len(running) == 0 && (rec.Meta != nil || w.previous != nil && len(w.previous.Processes) == 0)
+	for _, im := range rec.Images {
+		if im.Sampling != nil {
+			v.SampledMean = max(v.SampledMean, im.Sampling.MeanBytes)
+		}
+	}
 	var before Figures
 	if w.previous == nil {
 		v.Since, v.Seconds = true, duration(rec, len(running) > 0, now)

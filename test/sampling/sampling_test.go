@@ -161,6 +161,17 @@ func TestMarked(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, result.Errors)
 		}
 	}
+	folder := filepath.Join(harness.TempDir(t), "m.mallow")
+	harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "-o", folder, "--sample", "4K", harness.Program(t, "programs/mixed"), "1", "0"}})
+	for _, show := range []struct{ arguments, says string }{
+		{"top -n 1", "estimates from samples, one in 4.10 kB"}, {"top -n 1 --json", `"sampling_mean_bytes":4096`},
+		{"report --format memanalyze", "the recording is sampled"},
+	} {
+		shown := harness.Run(t, harness.Command{Arguments: append(append([]string{harness.CLI(t)}, strings.Fields(show.arguments)...), folder)})
+		if !strings.Contains(shown.Output+shown.Errors, show.says) {
+			t.Errorf("%s: no %q in\n%s%s", show.arguments, show.says, shown.Output, shown.Errors)
+		}
+	}
 	exact, _ := record(t, harness.Program(t, "programs/mixed"), "1", "0")
 	if exact.Sampling != nil || exact.Sites[0].Errors != nil {
 		t.Errorf("%+v", exact.Sampling)

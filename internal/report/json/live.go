@@ -22,6 +22,7 @@ type liveView struct {
 	SinceStart bool          `json:"since_start"`
 	Ended      bool          `json:"ended"`
 	Gone       int           `json:"processes_ended"`
+	Sampled    *uint64       `json:"sampling_mean_bytes"` // null: everything was counted
 	Totals     liveFigures   `json:"totals"`
 	Processes  []liveProcess `json:"processes"`
 	Sites      []liveSite    `json:"sites"`
@@ -59,6 +60,9 @@ func WriteLive(w io.Writer, v *live.View, top int) error {
 	}
 	if v.Seconds > 0 {
 		r.Seconds = &v.Seconds
+	}
+	if v.SampledMean > 0 {
+		r.Sampled = &v.SampledMean
 	}
 	for i := range v.Processes {
 		p := &v.Processes[i]

@@ -112,6 +112,9 @@ func (b *liveBlock) head() {
 			state = append(state, fmt.Sprintf("%d ended", v.Gone))
 		}
 	}
+	if v.SampledMean > 0 {
+		state = append(state, b.style.warn("estimates from samples, one in "+size(v.SampledMean)))
+	}
 	state = append(state, v.Time.Format("15:04:05"))
 	b.line(b.style.bold("mallow top: ") + strings.Join(state, ", "))
 	b.line(fmt.Sprintf("  %s allocations/s, %s/s%s; live %s in %s; so far %s, %s",
