@@ -306,7 +306,7 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
 }
 
 // The figures of the others change meanwhile. An event is a birth or a death, of a block of ours or of another.
-Process::Sums Process::SumUp() {
+MALLOW_NO_SANITIZE Process::Sums Process::SumUp() {
   Sums sums = {};
   int64_t events = 0;
   Shard* const shards = file_.Items<Shard>(Section::kShards);

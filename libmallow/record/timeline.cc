@@ -65,16 +65,17 @@ TimelineSample* Timeline::At(uint32_t item) {
 }
 
 void Timeline::Pass(ThreadRecorder& thread) {
-  if (MALLOW_LIKELY(thread.shard->events - thread.events_at_sample < header_->timeline_events &&
+  if (MALLOW_LIKELY(thread.shard->events - thread.events_at_sample <
+                        __atomic_load_n(&header_->timeline_events, __ATOMIC_RELAXED) &&
                     thread.now_ms < __atomic_load_n(&next_ms_, __ATOMIC_RELAXED)))
     return;
   Take(thread);
 }
 
 void Timeline::Take(ThreadRecorder& thread) {
-  if (full_ || thread.session != g_process.session() || !lock_.TryLock()) return;
+  if (thread.session != g_process.session() || !lock_.TryLock()) return;
   if (header_->timeline_used == kTimelineSamples) Halve();
-  if (TimelineSample* sample = At(header_->timeline_used); sample != nullptr) {
+  if (TimelineSample* sample = full_ ? nullptr : At(header_->timeline_used); sample != nullptr) {
     const Process::Sums sums = g_process.SumUp();
     sample->ms = thread.now_ms;
     sample->stacks = g_process.stacks().stack_count();
@@ -84,11 +85,11 @@ void Timeline::Take(ThreadRecorder& thread) {
     thread.changes.Report(sample->changes);
     thread.changes.Clear();
     __atomic_store_n(&header_->timeline_used, header_->timeline_used + 1, __ATOMIC_RELEASE);
-    thread.events_at_sample = thread.shard->events;
-    __atomic_store_n(&next_ms_, thread.now_ms + header_->timeline_ms, __ATOMIC_RELAXED);
   } else {
     full_ = true;
   }
+  thread.events_at_sample = thread.shard->events;
+  __atomic_store_n(&next_ms_, thread.now_ms + header_->timeline_ms, __ATOMIC_RELAXED);
   lock_.Unlock();
 }
 
@@ -106,7 +107,7 @@ void Timeline::Halve() {
     changes.Report(later.changes);
     *At(i) = later;
   }
-  header_->timeline_events *= 2;
+  __atomic_store_n(&header_->timeline_events, header_->timeline_events * 2, __ATOMIC_RELAXED);
   header_->timeline_ms *= 2;
   __atomic_store_n(&header_->timeline_used, kTimelineSamples / 2, __ATOMIC_RELEASE);
 }
