@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library test bench fast-path tidy fuzz install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
+.PHONY: all library test bench programs fast-path tidy fuzz install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -58,6 +58,9 @@ fast-path: build/release/Makefile ## Write down anew what the hit paths execute 
 
 bench-malloc: all peers ## Measure libmallow against other mallocs, and draw the plots
 	@bench/run -malloc
+
+programs: all ## Record 50 programs of Debian, and write docs/programs.md (long; installs packages as root)
+	@bench/run -only programs -install
 
 peers: ## Fetch and build the mallocs to compare with, into build/peers
 	@tools/setup.sh bench || true

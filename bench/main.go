@@ -3,6 +3,7 @@
 //
 //	bench/run [-rounds N] [-match TEXT] [-scale N] [-build FOLDER] [-results FOLDER]
 //	bench/run -malloc [-group GROUP] [-allocators NAME,...] and the same
+//	bench/run -only programs [-install] [-rounds N] [-match TEXT]
 //
 // One round runs every workload once in every mode, or on every allocator, all in random order, so that a slow moment of
 // the machine falls on all of them alike.
@@ -32,7 +33,8 @@ func main() {
 
 func bench(out io.Writer) error {
 	rounds := flag.Int("rounds", 0, "how often every workload runs in every mode (default 7, with -malloc 5)")
-	only := flag.String("only", "recording", "recording, or malloc: which comparison")
+	only := flag.String("only", "recording", "recording, malloc, or programs: which comparison")
+	install := flag.Bool("install", false, "of programs: install Debian packages that are missing (as root)")
 	malloc := flag.Bool("malloc", false, "short for -only malloc")
 	match := flag.String("match", "", "only workloads whose name contains this")
 	group := flag.String("group", "", "of malloc: only rows of this group, one of "+strings.Join(allGroups, ", "))
@@ -58,10 +60,13 @@ func bench(out io.Writer) error {
 			options.results = filepath.Join("build", "bench", "results")
 		}
 		return compareAllocators(options, out)
+	case *only == "programs":
+		page := filepath.Join(cmp.Or(*folder, "docs"), "programs.md")
+		return surveyPrograms(programsOptions{cmp.Or(*rounds, 3), *match, *install, *build, page}, out)
 	case *only == "recording":
 		return measureRecording(cmp.Or(*rounds, 7), *scale, *match, *build, results, out)
 	}
-	return fmt.Errorf("-only %s: there are recording and malloc", *only)
+	return fmt.Errorf("-only %s: there are recording, malloc and programs", *only)
 }
 
 // measureRecording measures what recording costs.
