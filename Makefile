@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library test bench programs fast-path tidy fuzz install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
+.PHONY: all library test bench bench-record bench-malloc peers programs fast-path tidy fuzz install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -48,8 +48,11 @@ test: ## Run everything that must hold before a change lands (under 20 minutes o
 	@$(MAKE) all
 	@$(GO) run ./tools/suite -j $(JOBS)
 
-bench: all ## Measure what recording costs, and print the table
+bench-record: all ## Measure what recording costs, and print the table
+	@tools/setup.sh bench || true
 	@bench/run
+
+bench: bench-record bench-malloc ## Both measurements: more than an hour
 
 fast-path: build/release/Makefile ## Write down anew what the hit paths execute (after a change of them)
 	cmake --preset release -DMALLOW_TESTS=ON

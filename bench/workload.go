@@ -61,10 +61,20 @@ func prepare(folder string, scale int) ([]workload, error) {
 			"-quiet", "-O1", "-std=c++17", "-o", "/dev/null"}, modes: []mode{glibc, library, recorded, explained},
 			note: "heaptrack is left out of cc1plus: the interpreter of Debian's 1.4.0 takes minutes and most of the memory there"},
 	}
+	if clang, err := exec.LookPath("clang++-14"); err == nil {
+		parsed := filepath.Join(folder, "tmpl.clang.ii")
+		if err := run(clang, "-std=c++17", "-E", "-o", parsed, filepath.Join(sources, "tmpl.cc")); err != nil {
+			return nil, err
+		}
+		works = append(works, workload{name: "clang", command: []string{clang, "-x", "c++-cpp-output", "-O1", "-std=c++17", "-c",
+			"-o", "/dev/null", parsed}, modes: []mode{glibc, library, recorded, explained}, note: "heaptrack is left out of clang for the same reason"})
+	}
 	for _, threads := range []int{1, 4} {
 		works = append(works, workload{name: fmt.Sprintf("50 call paths, %d thread(s), 2 M pairs", threads),
 			command: []string{paths, strconv.Itoa(2000000 / scale), strconv.Itoa(threads)}, modes: allModes})
 	}
+	works = append(works, workload{name: fmt.Sprintf("%d times /bin/true from a shell", 200/scale), command: []string{"/bin/sh", "-c",
+		fmt.Sprintf("i=0; while [ $i -lt %d ]; do /bin/true; i=$((i+1)); done", 200/scale)}, modes: []mode{glibc, library, recorded, explained}})
 	return works, nil
 }
 
