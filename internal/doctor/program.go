@@ -154,7 +154,7 @@ func (p *Program) readLinking(object *elf.File) {
 
 func (p *Program) readDebugging(object *elf.File) {
 	p.Symbols = object.SectionByType(elf.SHT_SYMTAB) != nil
-	p.UnwindTables = object.Section(".eh_frame") != nil
+	p.UnwindTables = hasUnwindTables(object)
 	p.Lines = object.Section(".debug_line") != nil && object.Section(".debug_info") != nil
 	if note := object.Section(".note.gnu.build-id"); note != nil {
 		if data, err := note.Data(); err == nil {
