@@ -175,7 +175,7 @@ func (s session) measure(row *surveyed, rounds int) {
 		return
 	}
 	row.figures, row.unreadable = readFigures(folder)
-	row.steady = true
+	row.steady, row.errorsSteady = true, true
 	for range rounds {
 		for mode, prefix := range []string{
 			"",
@@ -196,8 +196,9 @@ func (s session) measure(row *surveyed, rounds int) {
 				return
 			}
 			row.cpu[mode] = append(row.cpu[mode], one.cpu)
-			if mode == 0 && !one.same(row.plain) {
-				row.steady = false
+			if mode == 0 {
+				row.steady = row.steady && one.same(row.plain)
+				row.errorsSteady = row.errorsSteady && one.errors == row.plain.errors
 			}
 			if mode == 1 && !one.same(row.plain) {
 				row.libraryDiffers = true
@@ -230,9 +231,15 @@ func readFigures(folder string) (figures, error) {
 	p := profile.New([]*recording.Recording{r}, profile.Options{Symbolizer: unnamed{}})
 	f := figures{
 		processes: uint64(len(p.Processes)), calls: p.Totals.Allocations, truncated: p.Quality.TruncatedStacks,
-		truncatedCalls: p.Quality.TruncatedCalls, incomplete: p.Quality.Incomplete,
+		truncatedCalls: p.Quality.TruncatedCalls,
 	}
 	for _, im := range r.Images {
+		if im.Incomplete&recording.IncompleteOwnMalloc != 0 {
+			f.processes--
+			f.leaveOut(filepath.Base(im.Executable) + " (brings a malloc of its own)")
+			continue
+		}
+		f.incomplete = f.incomplete || im.Incomplete != 0
 		im.EachStack(func(_ uint32, c *recording.Counters) {
 			if c.Calls > 0 {
 				f.stacks++
@@ -243,7 +250,13 @@ func readFigures(folder string) (figures, error) {
 		return f, errors.New("its recording has no meta.json")
 	}
 	for _, u := range r.Meta.Unrecorded {
-		f.unrecorded = append(f.unrecorded, filepath.Base(u.Executable)+" ("+u.Reason+")")
+		f.leaveOut(filepath.Base(u.Executable) + " (" + u.Reason + ")")
 	}
 	return f, nil
+}
+
+func (f *figures) leaveOut(what string) {
+	if !slices.Contains(f.unrecorded, what) {
+		f.unrecorded = append(f.unrecorded, what)
+	}
 }

@@ -18,6 +18,7 @@ type surveyed struct {
 	figures         figures
 	unreadable      error
 	steady          bool // unrecorded it prints the same every time
+	errorsSteady    bool // so is what it prints to stderr
 	libraryDiffers  bool // it printed other things on libmallow, unrecorded
 	cpu             [3][]float64
 }
@@ -96,7 +97,7 @@ func (r surveyed) remarks() string {
 	if r.figures.truncated > 0 && r.diagnosis != nil && !r.diagnosis.Program.UnwindTables {
 		all = append(all, "stacks end at its own functions, which have no unwind tables")
 	}
-	if !r.saidBefore() && !r.refused() && r.steady {
+	if !r.saidBefore() && !r.refused() && r.errorsSteady {
 		all = append(all, "what it writes to stderr differs")
 	}
 	if len(r.figures.unrecorded) > 0 {
@@ -134,7 +135,7 @@ func programsPage(head string, rows []surveyed) string {
 			r.doctorSays(), word, r.figuresCells(), cell(r.remarks()))
 	}
 	text := fmt.Sprintf(programsIntroduction, count) + "\n" + head + "\n" +
-		"| program | package | kind | doctor | recorded | CPU, s | on libmallow | recorded | / glibc | processes | allocations | stacks | truncated | remarks |\n" +
+		"| program | package | kind | doctor | recorded | CPU, s | on libmallow | overhead | / as it is | processes | allocations | stacks | truncated | remarks |\n" +
 		"|---|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n" + measured.String()
 	if left.Len() > 0 {
 		text += "\n## Left out of this run\n\n" + left.String()
@@ -144,15 +145,16 @@ func programsPage(head string, rows []surveyed) string {
 
 const programsIntroduction = `# Programs of Debian under the recorder
 
-%d programs as Debian packages them, each run unrecorded and by ` + "`mallow record`" + `. What each does stands in [programs.txt](../bench/programs.txt).
+%d programs of the packages named, each run unrecorded and by ` + "`mallow record`" + `. What each does stands in [programs.txt](../bench/programs.txt).
 
 - doctor: whether ` + "`mallow doctor`" + ` says that it can be recorded.
 - recorded: *same*, if output and exit status are those of an unrecorded run; for servers the output is that of their client. *varies* where two unrecorded
   runs differ too. *refused* where mallow does not start it, for the reason that doctor gives too.
-- CPU, s: user and system time of the program on glibc's malloc, with the children that it waited for.
-- on libmallow: that time on libmallow, unrecorded, as a ratio to glibc. recorded: the ratio of recorded to unrecorded, both on libmallow. / glibc: recorded, to
-  glibc.
-- truncated: stacks that could not be followed to their start; a report counts them too.
+- CPU, s: user and system time of the program as it is, on glibc's malloc if the remarks name no other, with the children that it waited for.
+- on libmallow: that time on libmallow, unrecorded, as a ratio to the program as it is. overhead: the ratio of recorded to unrecorded, both on libmallow.
+  / as it is: recorded, to the program as it is. No ratio is given below 20 ms.
+- stacks, truncated: different stacks, summed over the processes; of them those that could not be followed to their start, with their share of the allocations.
+  A report counts them too.
 
 Times are medians of interleaved runs. They are **indicative**: the machine was shared, and most runs are short, so that starting is a good part of them. What
 recording costs is measured in [bench](../bench/README.md).
@@ -164,8 +166,12 @@ func (r surveyed) figuresCells() string {
 		return "- | - | - | - | - | - | - | -"
 	}
 	glibc, library, recorded := median(r.cpu[cpuGlibc]), median(r.cpu[cpuLibrary]), median(r.cpu[cpuRecorded])
+	truncated := thousands(r.figures.truncated)
+	if r.figures.truncated > 0 {
+		truncated += fmt.Sprintf(" (%.2g %%)", 100*float64(r.figures.truncatedCalls)/float64(max(1, r.figures.calls)))
+	}
 	return fmt.Sprintf("%.2f | %s | %s | %s | %d | %s | %s | %s", glibc, ratioCell(library, glibc), ratioCell(recorded, library),
-		ratioCell(recorded, glibc), r.figures.processes, thousands(r.figures.calls), thousands(r.figures.stacks), thousands(r.figures.truncated))
+		ratioCell(recorded, glibc), r.figures.processes, thousands(r.figures.calls), thousands(r.figures.stacks), truncated)
 }
 
 // leastTime is the CPU time in seconds below which a ratio says nothing: the kernel counts in steps.

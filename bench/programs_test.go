@@ -86,16 +86,16 @@ func TestProgramsPage(t *testing.T) {
 	row := surveyed{
 		program: program{name: "one", kind: "text", debianPackage: "ones", note: "it | draws"}, version: "1.2", diagnosis: yes,
 		plain: ended{errors: "a\n"}, recorded: ended{errors: "a\nmallow: 12 allocations\n"}, steady: true,
-		figures: figures{processes: 2, calls: 1234567, stacks: 99, truncated: 3, unrecorded: []string{"true (is static)"}},
+		figures: figures{processes: 2, calls: 1234567, stacks: 99, truncated: 3, truncatedCalls: 617284, unrecorded: []string{"true (is static)"}},
 		cpu:     [3][]float64{{2, 1, 9}, {1, 1, 1}, {1.5, 9, 1}},
 	}
 	small := row
 	small.name, small.cpu = "two", [3][]float64{{0.01}, {0.01}, {0.02}}
 	page := programsPage("- machine: m\n", []surveyed{row, small, {program: program{name: "three"}, skipped: "not installed"}})
 	for _, wanted := range []string{
-		"\n2 programs as Debian",
+		"\n2 programs of the packages",
 		"- machine: m\n",
-		"| one | ones 1.2 | text | yes | same | 2.00 | 0.50 | 1.50 | 0.75 | 2 | 1,234,567 | 99 | 3 | it \\| draws; its own jemalloc is not seen; " +
+		"| one | ones 1.2 | text | yes | same | 2.00 | 0.50 | 1.50 | 0.75 | 2 | 1,234,567 | 99 | 3 (50 %) | it \\| draws; its own jemalloc is not seen; " +
 			"stacks end at its own functions, which have no unwind tables; not recorded of its children: true (is static) |\n",
 		"| two | ones 1.2 | text | yes | same | 0.01 | - | - | - | 2 |",
 		"\n## Left out of this run\n\n- three: not installed\n",
