@@ -84,7 +84,7 @@ func (s session) shell(ctx context.Context, script string) *exec.Cmd {
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
 	c.Dir = s.folder
 	c.Env = append([]string{"PATH=" + programsPath, "HOME=" + s.folder, "LC_ALL=C.UTF-8", "TZ=UTC", "TMPDIR=" + s.folder}, s.program.settings...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL} // no server outlives a survey that is ended
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 5 * time.Second
 	return c
