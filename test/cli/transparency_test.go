@@ -232,7 +232,11 @@ func TestForwardedSignal(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	// The test binary may have been started with signals ignored (by nohup, as a background job): children
-	// must not inherit that.
-	signal.Reset()
+	// must not inherit that. What is caught here is the default in them.
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	os.Exit(m.Run())
 }
