@@ -40,6 +40,13 @@
 
 // Functions that read memory that does not belong to them in the eyes of a sanitizer (the stack walk).
 #define MALLOW_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
+// The value of a word that another thread may just be storing to, at once. A plain load, which an instruction can have
+// as its operand, as an atomic one cannot; the thread sanitizer is shown the latter.
+#ifdef __SANITIZE_THREAD__
+#define MALLOW_LOAD_SHARED(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+#else
+#define MALLOW_LOAD_SHARED(word) (word)
+#endif
 
 namespace mallow {
 

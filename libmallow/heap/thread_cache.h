@@ -220,7 +220,8 @@ namespace internal {
 
 // The cursors that the hit paths use.
 MALLOW_ALWAYS_INLINE Cursors& HitCursors() {
-  char* const cursors = reinterpret_cast<char*>(&empty_cache.cursors) + thread_words.hit_distance;
+  char* const cursors =
+      reinterpret_cast<char*>(&empty_cache.cursors) + MALLOW_LOAD_SHARED(thread_words.hit_distance);
   return *reinterpret_cast<Cursors*>(cursors);
 }
 
@@ -291,7 +292,8 @@ MALLOW_ALWAYS_INLINE size_t SmallBytes(const void* p) { return Info(PageMap::Cla
 // seen.
 MALLOW_ALWAYS_INLINE bool StaysInPlace(const void* p, size_t bytes) {
   const SizeClass size_class = PageMap::ClassInWindow(p);
-  if (size_class == 0 || thread_words.hit_distance == 0 || bytes - 1 >= kMaxSmallBytes) return false;
+  if (size_class == 0 || MALLOW_LOAD_SHARED(thread_words.hit_distance) == 0 || bytes - 1 >= kMaxSmallBytes)
+    return false;
   return FitsInPlace(Info(size_class).bytes, bytes);
 }
 
@@ -300,7 +302,8 @@ MALLOW_ALWAYS_INLINE bool StaysInPlace(const void* p, size_t bytes) {
 MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes) {
   if (p == nullptr) return TryAllocate(bytes);
   const SizeClass size_class = PageMap::ClassInWindow(p);
-  if (size_class == 0 || thread_words.hit_distance == 0 || bytes - 1 >= kMaxSmallBytes) return nullptr;
+  if (size_class == 0 || MALLOW_LOAD_SHARED(thread_words.hit_distance) == 0 || bytes - 1 >= kMaxSmallBytes)
+    return nullptr;
   void* const to = TryAllocate(bytes);
   if (MALLOW_UNLIKELY(to == nullptr)) return nullptr;
   memcpy(to, p, Min<size_t>(Info(size_class).bytes, bytes));

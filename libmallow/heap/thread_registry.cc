@@ -36,7 +36,7 @@ void OpenHitPaths(const ThreadCache* cache) {
   if (every_call_slow.load(std::memory_order_relaxed)) CloseHitPaths();
 }
 
-bool HitPathsAreOpen() { return thread_words.hit_distance != 0; }
+bool HitPathsAreOpen() { return MALLOW_LOAD_SHARED(thread_words.hit_distance) != 0; }
 
 void ThreadRegistry::SetEveryCallSlow(bool slow) {
   SpinlockHolder holder(lock_);
