@@ -51,14 +51,7 @@ func compareRandom(t *testing.T, clock, seed, limit int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(folder, "log-1-1-0")
-	if err := eventlog.Trim(path); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := trimmed(t, folder)
 	want := bufio.NewScanner(bytes.NewReader(output))
 	n := 0
 	err = eventlog.ReadAll(b, func(e *eventlog.Event) {
@@ -95,17 +88,10 @@ func TestOrder(t *testing.T) {
 			if output, err := command.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, output)
 			}
-			path := filepath.Join(folder, "log-1-1-0")
-			if err := eventlog.Trim(path); err != nil {
-				t.Fatal(err)
-			}
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := trimmed(t, folder)
 			live := map[uint64]bool{}
 			wrong, events := 0, 0
-			err = eventlog.ReadAll(b, func(e *eventlog.Event) {
+			err := eventlog.ReadAll(b, func(e *eventlog.Event) {
 				events++
 				if given := e.Kind == eventlog.Birth; live[e.Address|e.Old] == given {
 					wrong++
@@ -118,4 +104,18 @@ func TestOrder(t *testing.T) {
 			}
 		}
 	}
+}
+
+// trimmed is the log that the writer has left in the folder.
+func trimmed(t *testing.T, folder string) []byte {
+	t.Helper()
+	path := filepath.Join(folder, "log-1-1-0")
+	if err := eventlog.Trim(path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -96,14 +96,4 @@ func (s *Screen) Close() {
 }
 
 // Height returns the lines of a terminal, 0 for what is none.
-func Height(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0
-	}
-	return int(size.Row)
-}
+func Height(w io.Writer) int { return int(size(w).Row) }

@@ -96,14 +96,17 @@ func (c Colour) For(w io.Writer) bool {
 }
 
 // Width returns the columns of a terminal, 0 for what is none.
-func Width(w io.Writer) int {
+func Width(w io.Writer) int { return int(size(w).Col) }
+
+// size is that of a terminal, all 0 for what is none.
+func size(w io.Writer) unix.Winsize {
 	f, ok := w.(*os.File)
 	if !ok {
-		return 0
+		return unix.Winsize{}
 	}
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return 0
+		return unix.Winsize{}
 	}
-	return int(size.Col)
+	return *size
 }

@@ -1,41 +1,22 @@
 #include "record/event_log.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <memory>
 
 #include "record/test_folder.h"
+#include "record/test_process.h"
 
 namespace mallow::record {
 namespace {
 
 constexpr char kImage[] = "image-7-8-9";
-
-int OpenDescriptors() {
-  int count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder) != nullptr) count++;
-  closedir(folder);
-  return count;
-}
-
-// Runs `body` in a child: there is one log in a process, and limits stay there. Its result is exit status 0.
-template <typename Body>
-bool InChild(Body body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body() ? 0 : 1);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 LogHeader HeaderOf(const TestFolder& folder) {
   LogHeader header = {};

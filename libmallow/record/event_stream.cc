@@ -173,15 +173,31 @@ EventStream::Place& EventStream::Find(Place (&places)[kLogPlaces], uint32_t name
   return place;
 }
 
+// A record of an event, as far as its place.
+EventStream::Record EventStream::Start(LogKind kind, uint64_t stamp, uint32_t place) {
+  Record record(block_, kind);
+  record.AddStamp(stamp - stamp_);
+  stamp_ = stamp;
+  record.AddPlace(place, last_->next);
+  last_->next = place;
+  return record;
+}
+
+// The block that the event ends.
+void EventStream::AddOld(Record* record, const void* block, uint64_t clock, uint64_t events,
+                         const Place& place) const {
+  if (const uint64_t age = AgeOf(clock, events); age != 0) {
+    record->AddAge(age);
+  } else {
+    record->AddOldAddress(Difference(AddressOf(block), place.address));
+  }
+}
+
 void EventStream::Birth(StackId stack, size_t bytes, const void* block, uint64_t argument, uint64_t events) {
   const uint64_t stamp = g_event_log.Stamp();
   if (!Prepare(stamp, events, 1)) return;
-  Record record(block_, argument == 0 ? LogKind::kBirth : LogKind::kBirthWithArgument);
-  record.AddStamp(stamp - stamp_);
-  stamp_ = stamp;
   const uint32_t name = StackIndex(stack);
-  record.AddPlace(name, last_->next);
-  last_->next = name;
+  Record record = Start(argument == 0 ? LogKind::kBirth : LogKind::kBirthWithArgument, stamp, name);
   Place& place = Find(births_, name);
   record.AddSize(bytes, place.size);
   record.AddAddress(Difference(AddressOf(block), place.address));
@@ -195,17 +211,9 @@ void EventStream::Birth(StackId stack, size_t bytes, const void* block, uint64_t
 void EventStream::Death(NodeId caller, const void* block, uint64_t clock, uint64_t events) {
   const uint64_t stamp = g_event_log.Stamp();
   if (!Prepare(stamp, events, 1)) return;
-  Record record(block_, LogKind::kDeath);
-  record.AddStamp(stamp - stamp_);
-  stamp_ = stamp;
-  record.AddPlace(caller, last_->next);
-  last_->next = caller;
+  Record record = Start(LogKind::kDeath, stamp, caller);
   Place& place = Find(deaths_, caller);
-  if (const uint64_t age = AgeOf(clock, events); age != 0) {
-    record.AddAge(age);
-  } else {
-    record.AddOldAddress(Difference(AddressOf(block), place.address));
-  }
+  AddOld(&record, block, clock, events, place);
   record.End();
   place.address = address_ = AddressOf(block);
   last_ = &place;
@@ -215,20 +223,12 @@ void EventStream::Move(StackId stack, const void* old, uint64_t clock, size_t by
                        uint64_t events) {
   const uint64_t stamp = g_event_log.Stamp();
   if (!Prepare(stamp, events, 2)) return;
-  Record record(block_, LogKind::kMove);
-  record.AddStamp(stamp - stamp_);
-  stamp_ = stamp;
   const uint32_t name = StackIndex(stack);
-  record.AddPlace(name, last_->next);
-  last_->next = name;
+  Record record = Start(LogKind::kMove, stamp, name);
   Place& place = Find(births_, name);
   record.AddSize(bytes, place.size);
   record.AddAddress(Difference(AddressOf(block), AddressOf(old)));
-  if (const uint64_t age = AgeOf(clock, events); age != 0) {
-    record.AddAge(age);
-  } else {
-    record.AddOldAddress(Difference(AddressOf(old), place.address));
-  }
+  AddOld(&record, old, clock, events, place);
   record.End();
   place.size = bytes;
   place.address = address_ = AddressOf(block);
@@ -238,12 +238,8 @@ void EventStream::Move(StackId stack, const void* old, uint64_t clock, size_t by
 void EventStream::Failure(StackId stack, size_t bytes, uint64_t events) {
   const uint64_t stamp = g_event_log.Stamp();
   if (!Prepare(stamp, events, 0)) return;
-  Record record(block_, LogKind::kFailure);
-  record.AddStamp(stamp - stamp_);
-  stamp_ = stamp;
   const uint32_t name = StackIndex(stack);
-  record.AddPlace(name, last_->next);
-  last_->next = name;
+  Record record = Start(LogKind::kFailure, stamp, name);
   Place& place = Find(births_, name);
   record.AddSize(bytes, place.size);
   record.End();
@@ -254,11 +250,7 @@ void EventStream::Failure(StackId stack, size_t bytes, uint64_t events) {
 void EventStream::NullRelease(NodeId caller, uint64_t events) {
   const uint64_t stamp = g_event_log.Stamp();
   if (!Prepare(stamp, events, 0)) return;
-  Record record(block_, LogKind::kNullRelease);
-  record.AddStamp(stamp - stamp_);
-  stamp_ = stamp;
-  record.AddPlace(caller, last_->next);
-  last_->next = caller;
+  Record record = Start(LogKind::kNullRelease, stamp, caller);
   last_ = &Find(deaths_, caller);
   record.End();
 }

@@ -55,6 +55,8 @@ class EventStream {
   void Rebase(uint64_t stamp);
   void AddThread();
   uint64_t AgeOf(uint64_t clock, uint64_t events) const;
+  Record Start(LogKind kind, uint64_t stamp, uint32_t place);
+  void AddOld(Record* record, const void* block, uint64_t clock, uint64_t events, const Place& place) const;
   Place& Find(Place (&places)[kLogPlaces], uint32_t name);
 
   EventStream** holder_;

@@ -1,6 +1,5 @@
 #include "record/mapped_file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,30 +7,12 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "record/test_folder.h"
+#include "record/test_process.h"
 
 namespace mallow::record {
 namespace {
-
-int OpenDescriptors() {
-  int count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder) != nullptr) count++;
-  closedir(folder);
-  return count;
-}
-
-// Runs `body` in a child, so that limits stay there; its result is the child's exit status 0.
-template <typename Body>
-bool InChild(Body body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body() ? 0 : 1);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 TEST(MappedFile, WritesTheHeaderAsSpecified) {
   TestFolder folder;

@@ -361,17 +361,19 @@ ThreadRecorder::CallerSlot& ThreadRecorder::CallerAt(uintptr_t pc) {
   return slot;
 }
 
-char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index) {
-  const size_t at = index / kCountersPerPage;
-  char* page = nullptr;
+template <typename T>
+char* ThreadRecorder::NewPageFor(Table<T>& table, CounterKind kind, uint32_t index) {
   // Late from the session before: its numbers mean nothing in this one.
-  if (session == g_process.session() && Widen(table, at)) {
-    page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
-  }
+  if (session != g_process.session() || !Widen(table, index / kCountersPerPage)) return nullptr;
+  return g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
+}
+
+char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index) {
+  char* const page = NewPageFor(table, kind, index);
   if (page == nullptr) {
     shard->lost_growth++;
   } else {
-    table.items[at] = page;
+    table.items[index / kCountersPerPage] = page;
   }
   return page;
 }
@@ -379,13 +381,9 @@ char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32
 void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {
   const bool rare = kind != CounterKind::kBirths && kind != CounterKind::kDeaths;
   if (rare && full) return unread_;
-  const size_t at = index / kCountersPerPage;
-  char* page = nullptr;
-  if (session == g_process.session() && Widen(pages, at)) {
-    page = g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
-  }
+  char* const page = NewPageFor(pages, kind, index);
   if (page != nullptr) {
-    SetPage(kind, at, page);
+    SetPage(kind, index / kCountersPerPage, page);
     return page + index % kCountersPerPage * kRecordBytes;
   }
   if (rare) {

@@ -80,6 +80,11 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
   return stack;
 }
 
+// To be called before the heap is.
+MALLOW_ALWAYS_INLINE void PrefetchFor(const Registers& caller) {
+  if (MALLOW_LIKELY(IsRecorder(t_recorder))) t_recorder->stack_cache.Prefetch(caller);
+}
+
 bool HasNewHandler(Function function) {
   return function >= Function::kNew && function <= Function::kNewArrayAlignedNothrow;
 }
@@ -145,8 +150,7 @@ MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, 
 }
 
 MALLOW_NOINLINE void* BornPerhapsSample(Function function, void* p, size_t bytes, const Registers& caller) {
-  if (MALLOW_LIKELY(!g_sampler.Takes(bytes))) return Sampler::NoteBirth(p);
-  return CountBirth<true>(function, p, bytes, caller, 0);
+  return MALLOW_LIKELY(IsNoSample(p, bytes)) ? p : AddSample(function, p, bytes, caller);
 }
 
 MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const Registers& caller,
@@ -157,10 +161,7 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
 }
 
 // Whether the block's birth was counted in this process, so that its death has to be.
-bool IsOurs(const ThreadRecorder& thread, const Tag& tag) {
-  if (MALLOW_LIKELY(tag.shard == thread.number)) return true;
-  return tag.shard >= g_process.first_shard() && tag.shard != kNoShard;
-}
+bool IsOurs(const Tag& tag) { return tag.shard >= g_process.first_shard() && tag.shard != kNoShard; }
 
 // For a block that is about to be released and whose side record does not say where it comes from. A thread that was
 // within malloc when recording began may have been given, unseen, a block of which the last thing seen is a release.
@@ -175,7 +176,7 @@ MALLOW_ALWAYS_INLINE const Tag* Known(const Tag* tag, const void* p, const char*
 
 MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p,
                                      Counting::Release how, uintptr_t pc) {
-  if (MALLOW_LIKELY(IsOurs(thread, tag))) {
+  if (MALLOW_LIKELY(tag.shard == thread.number || IsOurs(tag))) {
     Counting(thread).Death(tag, p, how, pc);
   } else {
     thread.shard->inherited_frees++;
@@ -193,8 +194,18 @@ StackId NullStackOf(ThreadRecorder& thread, uintptr_t pc) {
   return slot.null_stack;
 }
 
-bool IsSample(const Tag* tag) {
-  return tag != nullptr && tag->shard >= g_process.first_shard() && tag->shard != kNoShard;
+bool IsSample(const Tag* tag) { return tag != nullptr && IsOurs(*tag); }
+
+MALLOW_ALWAYS_INLINE void CountFree(ThreadRecorder& thread, uintptr_t pc) {
+  thread.shard->frees++;
+  if (g_process.IsLibc(pc)) thread.shard->frees_libc++;
+}
+
+// The end of every release; `pc` is its return address.
+MALLOW_ALWAYS_INLINE void GiveBack(void* p, const heap::Block& block, uintptr_t pc) {
+  // dlclose has unmapped an object by the time it frees what ld.so kept of it.
+  if (MALLOW_UNLIKELY(g_process.IsLdSo(pc))) LoaderFreed(p);
+  heap::Free(p, block);
 }
 
 // The end of a sample. Nothing is known of its memory from here on: what is not a sample has no record, or this one.
@@ -208,9 +219,7 @@ MALLOW_NOINLINE void EndSample(Tag* tag, const void* p, Counting::Release how, c
   Sampler::Catch(thread);
   Counting(thread).Death(known, p, how, caller.pc);
   g_sampler.WeighDeath(thread, known);
-  if (how == Counting::Release::kRealloc) return;
-  thread.shard->frees++;
-  if (g_process.IsLibc(caller.pc)) thread.shard->frees_libc++;
+  if (how == Counting::Release::kFree) CountFree(thread, caller.pc);
 }
 
 MALLOW_NOINLINE bool ReleasePerhapsSample(void* p, const heap::Block& block, const Registers& caller) {
@@ -219,8 +228,7 @@ MALLOW_NOINLINE bool ReleasePerhapsSample(void* p, const heap::Block& block, con
   } else {
     Sampler::NoteDeath();
   }
-  if (MALLOW_UNLIKELY(g_process.IsLdSo(caller.pc))) LoaderFreed(p);
-  heap::Free(p, block);
+  GiveBack(p, block, caller.pc);
   return true;
 }
 
@@ -260,10 +268,12 @@ void SampleEvery(uint64_t bytes) {
 }
 
 bool Start(const char* folder) {
-  // Of samples there are few: they are given side records when they are there.
   heap::Configure(g_sampling ? 0 : kSideRecordBytes, true);
-  if (g_sampling) heap::RecordFromNowOn(kSideRecordBytes);
-  if (g_sampling) heap::RecordFromNowOn(0);
+  if (g_sampling) {
+    // Of samples there are few: they are given side records, of this width, when they are there.
+    heap::RecordFromNowOn(kSideRecordBytes);
+    heap::RecordFromNowOn(0);
+  }
   g_recording = g_process.Start(folder, 0);
   return g_recording;
 }
@@ -292,13 +302,13 @@ void Leave() {
 }
 
 void* Allocate(Function function, size_t bytes, const Registers& caller) {
-  if (MALLOW_LIKELY(IsRecorder(t_recorder))) t_recorder->stack_cache.Prefetch(caller);
+  PrefetchFor(caller);
   // The hit path never hits while every call is slow.
   return Born(function, heap::AllocateSlow(bytes), bytes, caller);
 }
 
 void* AllocateZeroed(Function function, size_t bytes, size_t count, const Registers& caller) {
-  if (MALLOW_LIKELY(IsRecorder(t_recorder))) t_recorder->stack_cache.Prefetch(caller);
+  PrefetchFor(caller);
   return Born(function, heap::AllocateZeroed(bytes), bytes, caller, count == 1 ? 0 : count);
 }
 
@@ -321,11 +331,9 @@ void* AddSample(Function function, void* p, size_t bytes, const Registers& calle
 bool ReleaseNoSample(void* p, const void* return_address) {
   const heap::Block block = Describe(p);
   if (MALLOW_UNLIKELY(block.span == nullptr)) return false;
-  const Tag* tag = TagOf(block);
-  if (MALLOW_UNLIKELY(tag != nullptr) && IsSample(tag)) return false;
+  if (MALLOW_UNLIKELY(IsSample(TagOf(block)))) return false;
   Sampler::NoteDeath();
-  if (MALLOW_UNLIKELY(g_process.IsLdSo(reinterpret_cast<uintptr_t>(return_address)))) LoaderFreed(p);
-  heap::Free(p, block);
+  GiveBack(p, block, reinterpret_cast<uintptr_t>(return_address));
   return true;
 }
 
@@ -345,16 +353,13 @@ bool Release(void* p, const Registers& caller) {
     ThreadRecorder& thread = entry.thread();
     InFlight in_flight(*thread.shard, known->stack);
     CountDeath(thread, *known, p, Counting::Release::kFree, caller.pc);
-    thread.shard->frees++;
-    if (g_process.IsLibc(caller.pc)) thread.shard->frees_libc++;
+    CountFree(thread, caller.pc);
     if (MALLOW_UNLIKELY(thread.log != nullptr)) {
       thread.log->Death(NodeOf(thread, caller), p, ClockOf(thread, *known), thread.shard->events);
     }
   }
   if (MALLOW_LIKELY(tag != nullptr)) tag->stack = kReleased;
-  // dlclose has unmapped an object by the time it frees what ld.so kept of it.
-  if (MALLOW_UNLIKELY(g_process.IsLdSo(caller.pc))) LoaderFreed(p);
-  heap::Free(p, block);
+  GiveBack(p, block, caller.pc);
   return true;
 }
 

@@ -45,10 +45,9 @@ class Sampler {
   }
 
   // What the thread's recorder has to know of calls that were no samples: the latest block, and how many events.
-  MALLOW_ALWAYS_INLINE static void* NoteBirth(void* p) {
+  MALLOW_ALWAYS_INLINE static void NoteBirth(const void* p) {
     t_state.newest = p;
     t_state.events++;
-    return p;
   }
   MALLOW_ALWAYS_INLINE static void NoteDeath() { t_state.events++; }
   // Before a sample is counted.

@@ -71,20 +71,13 @@ struct ThreadRecorder {
 
   // A thread's figures of a region; null for none, and when there is no room.
   RegionFigures* FiguresOf(RegionId region) {
-    if (region == kNoRegion) return nullptr;
-    const size_t at = region / kCountersPerPage;
-    char* page = at < region_pages.capacity ? region_pages.items[at] : nullptr;
-    if (page == nullptr) page = NewExtraPage(region_pages, CounterKind::kRegions, region);
-    return page == nullptr ? nullptr : reinterpret_cast<RegionFigures*>(page) + region % kCountersPerPage;
+    return region == kNoRegion ? nullptr
+                               : ExtraRecord<RegionFigures>(region_pages, CounterKind::kRegions, region);
   }
 
   // What the thread's samples of a stack stand for; null when there is no room.
   Weights* WeightsOf(StackId stack) {
-    const uint32_t index = StackIndex(stack);
-    const size_t at = index / kCountersPerPage;
-    char* page = at < weight_pages.capacity ? weight_pages.items[at] : nullptr;
-    if (page == nullptr) page = NewExtraPage(weight_pages, CounterKind::kWeights, index);
-    return page == nullptr ? nullptr : reinterpret_cast<Weights*>(page) + index % kCountersPerPage;
+    return ExtraRecord<Weights>(weight_pages, CounterKind::kWeights, StackIndex(stack));
   }
 
   Shard* shard;
@@ -124,6 +117,16 @@ struct ThreadRecorder {
   ThreadRecorder* next_of_all;
 
  private:
+  template <typename T>
+  T* ExtraRecord(Table<char*>& table, CounterKind kind, uint32_t index) {
+    const size_t at = index / kCountersPerPage;
+    char* page = at < table.capacity ? table.items[at] : nullptr;
+    if (page == nullptr) page = NewExtraPage(table, kind, index);
+    return page == nullptr ? nullptr : reinterpret_cast<T*>(page) + index % kCountersPerPage;
+  }
+  // A page of the file, with room for it in the table; null when there is none.
+  template <typename T>
+  char* NewPageFor(Table<T>& table, CounterKind kind, uint32_t index);
   // Null when there is no room; counts that.
   char* NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index);
 

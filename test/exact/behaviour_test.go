@@ -1,11 +1,8 @@
 package exact
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"mallow/test/harness"
 )
@@ -183,24 +180,7 @@ func TestVforkChildrenAreNamed(t *testing.T) {
 
 // A daemon goes on recording after the program that was started, and the CLI with it, have ended.
 func TestDaemonGoesOn(t *testing.T) {
-	recording := filepath.Join(harness.TempDir(t), "run.mallow")
-	done, held, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer done.Close()
-	process := exec.Command(harness.CLI(t), "record", "-o", recording, "--", harness.Program(t, "programs/background"))
-	process.Env = harness.Environment()
-	process.ExtraFiles = []*os.File{held}
-	if err := process.Run(); err != nil {
-		t.Fatal(err)
-	}
-	held.Close()
-	done.SetReadDeadline(time.Now().Add(20 * time.Second))
-	if _, err := done.Read(make([]byte, 1)); os.IsTimeout(err) {
-		t.Fatal("the daemon does not end")
-	}
-	report := harness.ReadReport(t, recording)
+	report := harness.RecordDaemon(t)
 	if got := report.SiteIn("serve").Allocations; got != 2000 {
 		t.Errorf("%d allocations of the daemon, want 2000", got)
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mallow/test/harness"
 )
@@ -109,22 +108,7 @@ func TestSpawned(t *testing.T) {
 
 // The parent of a daemon is the one that forked it, although that has ended and another has taken its place.
 func TestDaemon(t *testing.T) {
-	recording := filepath.Join(harness.TempDir(t), "run.mallow")
-	done, held, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer done.Close()
-	process := exec.Command(harness.CLI(t), "record", "-o", recording, "--", harness.Program(t, "programs/background"))
-	process.Env = harness.Environment()
-	process.ExtraFiles = []*os.File{held}
-	if err := process.Run(); err != nil {
-		t.Fatal(err)
-	}
-	held.Close()
-	done.SetReadDeadline(time.Now().Add(20 * time.Second))
-	done.Read(make([]byte, 1))
-	expect(t, harness.ReadReport(t, recording), times(1, "background<first"), times(1, "background<fork<background"))
+	expect(t, harness.RecordDaemon(t), times(1, "background<first"), times(1, "background<fork<background"))
 }
 
 func TestPipeline(t *testing.T) {

@@ -2,7 +2,9 @@ package harness
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -64,4 +66,28 @@ func (b *Background) Wait(t testing.TB) {
 	case <-time.After(time.Minute):
 		t.Fatalf("%v does not end", b.Process.Args)
 	}
+}
+
+// RecordDaemon records programs/background, which leaves a daemon behind, and
+// reads the report when that has ended too.
+func RecordDaemon(t testing.TB) Report {
+	t.Helper()
+	recording := filepath.Join(TempDir(t), "run.mallow")
+	done, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done.Close()
+	process := exec.Command(CLI(t), "record", "-o", recording, "--", Program(t, "programs/background"))
+	process.Env = Environment()
+	process.ExtraFiles = []*os.File{held}
+	if err := process.Run(); err != nil {
+		t.Fatal(err)
+	}
+	held.Close()
+	done.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := done.Read(make([]byte, 1)); os.IsTimeout(err) {
+		t.Fatal("the daemon does not end")
+	}
+	return ReadReport(t, recording)
 }
