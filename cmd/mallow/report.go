@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mallow/internal/advise"
 	"mallow/internal/analyze"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
@@ -190,5 +191,5 @@ func writeJSON(w io.Writer, p *profile.Profile, _ []string, o reportOptions) err
 	if o.topSet && o.top > 0 && len(sites) > o.top {
 		sites = sites[:o.top]
 	}
-	return json.Write(w, p, json.Options{Sites: sites, Stacks: o.stacks})
+	return json.Write(w, p, json.Options{Sites: sites, Stacks: o.stacks, Advice: advise.For(p, advise.Options{All: o.all})})
 }

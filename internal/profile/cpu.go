@@ -58,7 +58,7 @@ func (p *Profile) CPU() *CPU {
 	if result.Interval == 0 {
 		return nil
 	}
-	result.Used = p.usedCPU()
+	result.Used = p.UsedCPU()
 	c.name()
 	c.sum()
 	result.Allocator = c.allocatorTime()
@@ -67,9 +67,9 @@ func (p *Profile) CPU() *CPU {
 	return &result
 }
 
-// usedCPU is what the kernel said of the processes when they had ended; 0 where
+// UsedCPU is the CPU time in ns that the kernel told when they had ended; 0 where
 // it is not known of all of them, or some were left out.
-func (p *Profile) usedCPU() (used uint64) {
+func (p *Profile) UsedCPU() (used uint64) {
 	if p.chosen {
 		return 0
 	}

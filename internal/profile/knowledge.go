@@ -90,17 +90,18 @@ type knower struct {
 // siteOf returns the site of a stack; nil for one that counted nothing.
 func (p *Profile) siteOf(im *recording.Image, id uint32) *Site {
 	if p.siteOfKey == nil {
-		p.siteOfKey = make(map[stackKey]*Site)
+		p.siteOfKey = make(map[StackKey]*Site)
 		for _, site := range p.Sites {
 			for i := range site.stacks {
-				p.siteOfKey[stackKey{site.stacks[i].image, site.stacks[i].id}] = site
+				p.siteOfKey[StackKey{site.stacks[i].image, site.stacks[i].id}] = site
 			}
 		}
 	}
-	return p.siteOfKey[stackKey{im, id}]
+	return p.siteOfKey[StackKey{im, id}]
 }
 
-type stackKey struct {
+// StackKey tells a stack of one process from all others.
+type StackKey struct {
 	image *recording.Image
 	id    uint32
 }
@@ -141,7 +142,7 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 	var sum Knowledge
 	var sizes ballot[uint64]
 	var bornAfter, freedAfter, freedBy ballot[Frame]
-	threads := make(map[stackKey]bool)
+	threads := make(map[StackKey]bool)
 	for i, of := range known {
 		if of == nil {
 			continue
@@ -155,7 +156,7 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 			sum.Lifetimes[item] += n
 		}
 		for _, shard := range of.Shards {
-			threads[stackKey{im, shard}] = true
+			threads[StackKey{im, shard}] = true
 		}
 		k.addTimes(&sum, im, of)
 		sizes.add(of.Size, func(size uint32) (uint64, bool) { return uint64(size), true })

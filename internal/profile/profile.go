@@ -54,7 +54,7 @@ type Profile struct {
 	frames    *frameTable
 	sites     *search
 	freeNulls []stack
-	siteOfKey map[stackKey]*Site // nil before the first siteOf
+	siteOfKey map[StackKey]*Site // nil before the first siteOf
 }
 
 // Process is one image of a process: fork and exec each begin another.

@@ -105,6 +105,14 @@ func (s *Site) Without(o Origin) *Site {
 	return rest
 }
 
+// EachStack visits the stacks of the site, each process's own, with what they
+// counted.
+func (s *Site) EachStack(visit func(key StackKey, c *recording.Counters)) {
+	for i := range s.stacks {
+		visit(StackKey{s.stacks[i].image, s.stacks[i].id}, s.stacks[i].counters)
+	}
+}
+
 // Caller is a frame that calls a site.
 type Caller struct {
 	Frame

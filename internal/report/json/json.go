@@ -39,6 +39,10 @@
 //     which the live bytes changed most, as far as the thread that looked knew.
 //   - phases are start-up, steady state and shutdown, exact to the distance of
 //     two moments; null where there is no steady state to tell.
+//   - advice begins with what saves most. saves.share is that of all
+//     allocations without libc's own, cpu_share that of the program's CPU time;
+//     advice_stop is the sentence that nothing further is worth the work, null
+//     while something is.
 //   - function is the module and where the code starts, such as
 //     "libz.so.1+0x3a10", where no symbol covers it.
 package json
@@ -48,6 +52,7 @@ import (
 	"io"
 	"time"
 
+	"mallow/internal/advise"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
 )
@@ -59,6 +64,7 @@ const Schema = "mallow.report/1"
 type Options struct {
 	Sites  []*profile.Site // in the order to write them
 	Stacks int             // at most so many of each site; 0: all
+	Advice advise.Result
 }
 
 type report struct {
@@ -72,7 +78,8 @@ type report struct {
 	Sites      []site       `json:"sites"`
 	Regions    []region     `json:"regions"`
 	Units      []unit       `json:"units"`
-	Advice     []struct{}   `json:"advice"`
+	Advice     []advice     `json:"advice"`
+	AdviceStop *string      `json:"advice_stop"`
 	CPU        *cpuKeys     `json:"cpu"`
 	Quality    qualityKeys  `json:"quality"`
 
@@ -203,7 +210,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		Sites:      siteKeys(p, o),
 		Regions:    regionKeys(p),
 		Units:      unitKeys(p),
-		Advice:     []struct{}{},
+		Advice:     adviceKeys(o.Advice.Advice),
+		AdviceStop: known(o.Advice.Stop),
 		CPU:        cpuOf(p),
 
 		FreeNullCallers: nullCallerKeys(p),

@@ -1,0 +1,82 @@
+// Package advise says what to change in a program so that it allocates less,
+// what each change saves, and where it is not worth going on.
+//
+// What there is to find is found by rules, one folder each below rules. This
+// package lets them look, sees to it that no allocation is promised twice,
+// prices what is saved, and ranks.
+package advise
+
+import (
+	"mallow/internal/advise/rule"
+	"mallow/internal/advise/rules"
+	"mallow/internal/profile"
+)
+
+// Advice is one thing to change.
+type Advice struct {
+	Rule     string  // its page is docs/manual/advice/RULE.md
+	Title    string  // what is so, one line with its numbers
+	Remedy   string  // what to do, one or two sentences
+	Sites    []Place // the line to change first, then the others that take part
+	Saves    Saves
+	Evidence string // the figures that show it
+}
+
+// Place is a line of code.
+type Place struct{ profile.Frame }
+
+// Saves is what the program no longer does once an advice is followed.
+type Saves struct {
+	Allocations uint64
+	Bytes       uint64   // requested by these
+	Share       float64  // of all allocations of program and libraries, 0..1
+	CPUShare    *float64 // of the program's CPU time, 0..1; nil where it is not known
+	Basis       string   // of CPUShare: what an allocation costs, and how that is known; "" when CPUShare is nil
+}
+
+// Little tells whether CPU time is no reason to follow the advice, however
+// many allocations it saves.
+func (s *Saves) Little() bool { return s.CPUShare != nil && *s.CPUShare < worthwhile }
+
+// Result is all advice, that which saves most first, and where to stop.
+type Result struct {
+	Advice []Advice
+	Stop   string // the sentence that nothing, or nothing further, is worth the work; "" while something is
+}
+
+// Options of advice.
+type Options struct {
+	Price Price // nil: where no CPU samples were taken no CPUShare is known
+	All   bool  // also on what libc allocates on its own account
+}
+
+// For returns the advice that a profile gives. It takes a few milliseconds,
+// and the naming of further frames, so p must not be used by others meanwhile.
+func For(p *profile.Profile, o Options) Result {
+	c := rule.NewCase(p, o.All)
+	var found []found
+	for order, r := range rules.All {
+		for _, f := range r.Find(c) {
+			found = append(found, newFound(r.Name, order, f))
+		}
+	}
+	found = worthMentioning(c, settle(found))
+	cost := newCost(p, o.Price)
+	result := Result{Advice: make([]Advice, 0, len(found))}
+	for i := range found {
+		result.Advice = append(result.Advice, advice(c, &found[i], cost))
+	}
+	rank(result.Advice)
+	result.Stop = stop(c, result.Advice)
+	return result
+}
+
+func advice(c *rule.Case, f *found, cost *cost) Advice {
+	a := Advice{Rule: f.rule, Title: f.Title, Remedy: f.Remedy, Evidence: f.Evidence}
+	for _, place := range f.Places {
+		a.Sites = append(a.Sites, Place{place})
+	}
+	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Share: rule.Share(f.left.Calls, c.Allocations)}
+	cost.price(&a.Saves, f)
+	return a
+}

@@ -1,0 +1,45 @@
+// Package rule has what rules of advice are written with: a Case, which is a
+// profile as rules see it, and the Finding that a rule returns.
+package rule
+
+import "mallow/internal/profile"
+
+// Rule finds one kind of waste. Its page is docs/manual/advice/NAME.md.
+type Rule struct {
+	Name string
+	Find func(*Case) []Finding
+}
+
+// Means is what a remedy does, the best first. Of two remedies for the same
+// allocations the better one is told.
+type Means int
+
+const (
+	Avoid  Means = iota // the allocation is not made
+	Reuse               // the block of the time before serves again
+	Pool                // many allocations become one
+	Faster              // each allocation costs less
+)
+
+// Finding is what a rule found.
+type Finding struct {
+	Means    Means
+	Title    string          // what is so, one line with its numbers
+	Remedy   string          // what to do, one or two sentences
+	Evidence string          // the figures that show it, one sentence
+	Places   []profile.Frame // the line to change first, then the others that take part
+	Claims   []Claim
+	// Nanoseconds are CPU time that is saved besides the allocations: copying,
+	// calls that allocate nothing.
+	Nanoseconds float64
+	// Notable keeps a finding that saves no or few allocations: it is about
+	// memory, or a defect.
+	Notable bool
+}
+
+// Claim is allocations of a site, or of a part of one, that the remedy saves.
+type Claim struct {
+	Site  *Site
+	Calls uint64
+	Bytes uint64
+}

@@ -1,0 +1,41 @@
+// Package freenull finds those who free NULL again and again.
+package freenull
+
+import (
+	"fmt"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/profile"
+)
+
+// Rule is the rule.
+var Rule = rule.Rule{Name: "free-null", Find: find}
+
+const (
+	// One caller with fewer calls than this share of all allocations is not
+	// worth a test.
+	leastShare = 0.1
+	leastCalls = 1000
+	// A call and a branch.
+	nanoseconds = 1
+)
+
+func find(c *rule.Case) []rule.Finding {
+	var found []rule.Finding
+	for _, caller := range c.Profile.FreeNullCallers() {
+		n := caller.Allocations
+		if n < leastCalls || rule.Share(n, c.Allocations) < leastShare || caller.Frame == (profile.Frame{}) {
+			continue
+		}
+		found = append(found, rule.Finding{
+			Means:       rule.Avoid,
+			Title:       fmt.Sprintf("free(NULL) %s times", rule.Count(n)),
+			Remedy:      "release only what was allocated: skip the call, or the loop around it, where there is nothing",
+			Evidence:    fmt.Sprintf("%s calls of free with NULL come from here, against %s in all", rule.Count(n), rule.Counted(c.Allocations, "allocation", "allocations")),
+			Places:      []profile.Frame{caller.Frame},
+			Nanoseconds: nanoseconds * float64(n),
+			Notable:     true,
+		})
+	}
+	return found
+}

@@ -1,0 +1,92 @@
+package advise
+
+import (
+	"cmp"
+	"slices"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/profile"
+	"mallow/internal/recording"
+)
+
+// found is a finding with what is left for it once better remedies have taken
+// theirs.
+type found struct {
+	rule.Finding
+	rule  string
+	order int // of the rule
+	asked amount
+	left  amount
+	pairs []sized // what is left, by size
+}
+
+type amount struct{ Calls, Bytes uint64 }
+
+// sized are allocations of about one size.
+type sized struct{ calls, size uint64 }
+
+func newFound(name string, order int, f rule.Finding) found {
+	of := found{Finding: f, rule: name, order: order}
+	for _, c := range f.Claims {
+		of.asked.Calls += c.Calls
+		of.asked.Bytes += c.Bytes
+	}
+	return of
+}
+
+// leastLeft is the share of its allocations that a finding must still have
+// after better ones took theirs: with less its words are no longer true.
+const leastLeft = 0.5
+
+// settle gives every allocation to one finding: to the best remedy, of two as
+// good to the one that saves more. Findings that are left with little are
+// dropped.
+func settle(all []found) []found {
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.Means, b.Means), cmp.Compare(b.asked.Calls, a.asked.Calls), cmp.Compare(a.order, b.order))
+	})
+	taken := make(ledger)
+	kept := all[:0]
+	for _, f := range all {
+		for _, claim := range f.Claims {
+			calls := taken.available(claim)
+			f.left.Calls += calls
+			f.left.Bytes += uint64(rule.Share(calls, claim.Calls) * float64(claim.Bytes))
+			f.pairs = append(f.pairs, sized{calls, claim.Bytes / max(1, claim.Calls)})
+		}
+		if f.asked.Calls > 0 && rule.Share(f.left.Calls, f.asked.Calls) < leastLeft {
+			continue
+		}
+		for _, claim := range f.Claims {
+			taken.take(claim)
+		}
+		kept = append(kept, f)
+	}
+	return kept
+}
+
+// ledger has the share of each stack's calls that was given away.
+type ledger map[profile.StackKey]float64
+
+func share(c rule.Claim) float64 { return min(1, rule.Share(c.Calls, c.Site.Counters.Calls)) }
+
+func (l ledger) available(c rule.Claim) uint64 {
+	wanted, calls := share(c), 0.0
+	c.Site.EachStack(func(key profile.StackKey, of *recording.Counters) {
+		calls += float64(of.Calls) * max(0, min(wanted, 1-l[key]))
+	})
+	return uint64(calls + 0.5)
+}
+
+func (l ledger) take(c rule.Claim) {
+	wanted := share(c)
+	c.Site.EachStack(func(key profile.StackKey, _ *recording.Counters) { l[key] = min(1, l[key]+wanted) })
+}
+
+// worthMentioning leaves out what saves less than a per cent of the
+// allocations, unless it is notable for another reason.
+func worthMentioning(c *rule.Case, all []found) []found {
+	return slices.DeleteFunc(all, func(f found) bool {
+		return !f.Notable && rule.Share(f.left.Calls, c.Allocations) < rule.Worthwhile
+	})
+}
