@@ -4,81 +4,27 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"mallow/internal/analyze"
+	"mallow/internal/figure"
 	"mallow/internal/profile"
 	"mallow/internal/term"
 )
 
-// count writes a number with a comma between thousands.
-func count(n uint64) string {
-	digits := strconv.FormatUint(n, 10)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
-
-// size writes bytes with three digits: "16 B", "640 kB", "1.92 MB".
-func size(n uint64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	value := float64(n)
-	for _, unit := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
-		value /= 1000
-		switch {
-		case value < 9.995:
-			return fmt.Sprintf("%.2f %s", value, unit)
-		case value < 99.95:
-			return fmt.Sprintf("%.1f %s", value, unit)
-		case value < 999.5 || unit == "EB":
-			return fmt.Sprintf("%.0f %s", value, unit)
-		}
-	}
-	return ""
-}
-
-// percent never rounds what is not all to all, nor something to nothing.
-func percent(part, whole uint64) string {
-	if whole == 0 {
-		return "-"
-	}
-	share := 100 * float64(part) / float64(whole)
-	switch {
-	case part == 0:
-		return "0 %"
-	case share < 0.1:
-		return "<0.1 %"
-	case share < 9.95:
-		return fmt.Sprintf("%.1f %%", share)
-	case part < whole && share > 99:
-		return "99 %"
-	}
-	return fmt.Sprintf("%.0f %%", share)
-}
+var (
+	count   = figure.Count
+	size    = figure.Size
+	percent = figure.Percent
+	counted = figure.Counted
+	plural  = figure.Plural
+)
 
 func orDash(n uint64, text string) string {
 	if n == 0 {
 		return "-"
 	}
 	return text
-}
-
-// counted writes a number of things.
-func counted(n uint64, one, many string) string { return count(n) + " " + plural(n, one, many) }
-
-func plural(n uint64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 func (r *report) sentence(f analyze.Fact) string {

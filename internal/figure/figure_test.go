@@ -1,0 +1,34 @@
+package figure_test
+
+import (
+	"testing"
+
+	"mallow/internal/figure"
+)
+
+func TestFigures(t *testing.T) {
+	for got, want := range map[string]string{
+		figure.Count(0):                      "0",
+		figure.Count(999):                    "999",
+		figure.Count(1_000):                  "1,000",
+		figure.Count(12_345_678):             "12,345,678",
+		figure.Counted(1, "call", "calls"):   "1 call",
+		figure.Counted(2, "call", "calls"):   "2 calls",
+		figure.Size(999):                     "999 B",
+		figure.Size(1_000):                   "1.00 kB",
+		figure.Size(9_996):                   "10.0 kB",
+		figure.Size(640_000):                 "640 kB",
+		figure.Size(999_600):                 "1.00 MB",
+		figure.Size(1<<64 - 1):               "18.4 EB",
+		figure.Percent(0, 0):                 "-",
+		figure.Percent(0, 7):                 "0 %",
+		figure.Percent(1, 1_000_000):         "<0.1 %",
+		figure.Percent(999_999, 1_000_000):   "99 %",
+		figure.Percent(1, 20):                "5.0 %",
+		figure.Percent(1_000_000, 1_000_000): "100 %",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
