@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,7 @@ import (
 	"mallow/internal/recording"
 	"mallow/internal/report/json"
 	"mallow/internal/report/memanalyze"
-	"mallow/internal/report/pprof"
+	"mallow/internal/report/metric"
 	"mallow/internal/report/text"
 	"mallow/internal/symbolize"
 	"mallow/internal/term"
@@ -33,12 +32,13 @@ type reportOptions struct {
 	wrappers  []string
 	processes []string
 	region    string
+	metric    metric.Metric
 	colour    term.Colour
 	wrote     string // the recording that mallow record has just made
 }
 
 func defaultReportOptions() reportOptions {
-	return reportOptions{format: "text", top: 10, stacks: 10, sort: analyze.ByCalls, colour: term.Auto}
+	return reportOptions{format: "text", top: 10, stacks: 10, sort: analyze.ByCalls, metric: metric.Calls, colour: term.Auto}
 }
 
 func newReportCommand() *cobra.Command {
@@ -76,7 +76,7 @@ always has it, by origin.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, `the same as --format json: schema "mallow.report/1"`)
-	f.StringVar(&o.format, "format", o.format, "text, json, cpu, pprof (for go tool pprof), memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
+	f.StringVar(&o.format, "format", o.format, "text, json, cpu, pprof (for go tool pprof), speedscope, folded, csv, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
 	f.IntVar(&o.top, "top", o.top, "sites to show, 0 for all (JSON has all unless this is given)")
 	f.IntVar(&o.stacks, "stacks", o.stacks, "stacks of each site in JSON, 0 for all")
 	f.Var(&o.sort, "sort", "what to sort sites by; size is that of the greatest block")
@@ -85,6 +85,7 @@ always has it, by origin.`,
 	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
 	f.StringVar(&o.region, "region", "", "only what was allocated within the region of that `NAME`")
 	f.StringArrayVar(&o.processes, "process", nil, "only processes with this process id or program name (may be repeated)")
+	f.Var(&o.metric, "metric", "what --format folded counts")
 	f.Var(&o.colour, "color", "when to write in colour")
 	return c
 }
@@ -97,7 +98,7 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	}
 	write, ok := reportFormats[o.format]
 	if !ok {
-		return fmt.Errorf("--format %s: there are text, json, cpu, pprof, memanalyze and memanalyze-2017", term.Safe(o.format))
+		return fmt.Errorf("--format %s: there are text, json, cpu, pprof, speedscope, folded, csv, memanalyze and memanalyze-2017", term.Safe(o.format))
 	}
 	wrappers, err := compileAll(o.wrappers)
 	if err != nil {
@@ -138,6 +139,10 @@ var reportFormats = map[string]func(w io.Writer, p *profile.Profile, paths []str
 	"json":  writeJSON,
 	"cpu":   writeCPU,
 	"pprof": writePprof,
+
+	"speedscope": writeSpeedscope,
+	"folded":     writeFolded,
+	"csv":        writeCSV,
 	"memanalyze": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
 		return writeMemanalyze(w, p, memanalyze.Today, o.all)
 	},
@@ -151,13 +156,6 @@ func writeMemanalyze(w io.Writer, p *profile.Profile, dialect memanalyze.Dialect
 		return fmt.Errorf("the recording is sampled: memanalyze's block is of counts, and these are estimates")
 	}
 	return memanalyze.Write(w, p, dialect, all)
-}
-
-func writePprof(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
-	if term.Width(w) > 0 {
-		return fmt.Errorf("--format pprof is no text: write it to a file, mallow report --format pprof %s >profile.pb.gz", term.Safe(strings.Join(paths, " ")))
-	}
-	return pprof.Write(w, p, analyze.Rank(p, o.all, o.sort))
 }
 
 func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {

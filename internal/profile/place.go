@@ -2,6 +2,7 @@ package profile
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -21,6 +22,22 @@ type Frame struct {
 // made of its module and where it starts.
 func (f *Frame) Named() bool {
 	return f.Function != "" && !strings.HasPrefix(f.Function, filepath.Base(f.Module)+"+0x")
+}
+
+// Label names the frame in one word, wherever a graph has a box for it: the
+// function, or else what is known.
+func (f *Frame) Label() string {
+	switch {
+	case f.Function != "":
+		return f.Function
+	case f.File != "" && f.Line > 0:
+		return f.File + ":" + strconv.Itoa(f.Line)
+	case f.File != "":
+		return f.File
+	case f.Module != "":
+		return filepath.Base(f.Module)
+	}
+	return "(unknown function)"
 }
 
 // place is a position in the code that a frame of a stack stands for, with

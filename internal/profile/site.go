@@ -202,6 +202,8 @@ type Stack struct {
 	Counters    recording.Counters
 	Truncated   bool
 	Frames      []Frame // innermost first
+	// Positions are the same, with what was inlined; only EachStack tells.
+	Positions []Position
 }
 
 // Stacks returns the stacks of each of the sites, the most frequent first, no

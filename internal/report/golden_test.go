@@ -13,8 +13,12 @@ import (
 	"mallow/internal/profile/profiletest"
 	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
+	"mallow/internal/report/csv"
+	"mallow/internal/report/folded"
 	reportjson "mallow/internal/report/json"
 	"mallow/internal/report/memanalyze"
+	"mallow/internal/report/metric"
+	"mallow/internal/report/speedscope"
 	"mallow/internal/report/text"
 )
 
@@ -54,6 +58,17 @@ func TestReports(t *testing.T) {
 				return nil
 			}
 			return text.WriteCPU(b, p, text.Options{Top: 10, Next: "mallow"})
+		},
+		"folded": func(b *bytes.Buffer, p *profile.Profile) error {
+			return folded.Write(b, p, p.Sites, metric.Bytes)
+		},
+		"csv": func(b *bytes.Buffer, p *profile.Profile) error { return csv.Write(b, p, p.Sites) },
+		"speedscope": func(b *bytes.Buffer, p *profile.Profile) error {
+			var line bytes.Buffer
+			if err := speedscope.Write(&line, p, p.Sites, "demo.mallow"); err != nil {
+				return err
+			}
+			return json.Indent(b, line.Bytes(), "", " ")
 		},
 		"memanalyze": func(b *bytes.Buffer, p *profile.Profile) error {
 			return memanalyze.Write(b, p, memanalyze.Today, false)

@@ -49,24 +49,3 @@ func TestTotals(t *testing.T) {
 		}
 	}
 }
-
-// FuzzWrite writes what hostile recordings claim.
-func FuzzWrite(f *testing.F) {
-	for _, golden := range recordingtest.Goldens() {
-		f.Add(golden.Images[0].Bytes())
-	}
-	f.Fuzz(func(t *testing.T, image []byte) {
-		im, err := recording.ReadImage("image", bytes.NewReader(image), int64(len(image)))
-		if err != nil {
-			return
-		}
-		p := mallow.New([]*recording.Recording{{Images: []*recording.Image{im}}}, mallow.Options{Symbolizer: profiletest.Demo()})
-		var written bytes.Buffer
-		if err := Write(&written, p, p.Sites); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := profile.Parse(&written); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
