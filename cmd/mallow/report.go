@@ -9,6 +9,7 @@ import (
 
 	"mallow/internal/advise"
 	"mallow/internal/analyze"
+	"mallow/internal/calibrate"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
 	"mallow/internal/report/json"
@@ -189,5 +190,5 @@ func writeJSON(w io.Writer, p *profile.Profile, _ []string, o reportOptions) err
 	if o.topSet && o.top > 0 && len(sites) > o.top {
 		sites = sites[:o.top]
 	}
-	return json.Write(w, p, json.Options{Sites: sites, Stacks: o.stacks, Advice: advise.For(p, advise.Options{All: o.all})})
+	return json.Write(w, p, json.Options{Sites: sites, Stacks: o.stacks, Advice: advise.For(p, advise.Options{Price: calibrate.Costs, All: o.all})})
 }

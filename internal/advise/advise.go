@@ -61,7 +61,10 @@ func For(p *profile.Profile, o Options) Result {
 		}
 	}
 	found = worthMentioning(c, settle(found))
-	cost := newCost(p, o.Price)
+	var cost *cost
+	if len(found) > 0 {
+		cost = newCost(p, o.Price)
+	}
 	result := Result{Advice: make([]Advice, 0, len(found))}
 	for i := range found {
 		result.Advice = append(result.Advice, advice(c, &found[i], cost))

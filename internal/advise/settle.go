@@ -17,13 +17,16 @@ type found struct {
 	order int // of the rule
 	asked amount
 	left  amount
-	pairs []sized // what is left, by size
+	parts []part // what is left, by claim
 }
 
 type amount struct{ Calls, Bytes uint64 }
 
-// sized are allocations of about one size.
-type sized struct{ calls, size uint64 }
+// part is so many calls of a site.
+type part struct {
+	calls uint64
+	site  *rule.Site
+}
 
 func newFound(name string, order int, f rule.Finding) found {
 	of := found{Finding: f, rule: name, order: order}
@@ -52,7 +55,7 @@ func settle(all []found) []found {
 			calls := taken.available(claim)
 			f.left.Calls += calls
 			f.left.Bytes += uint64(rule.Share(calls, claim.Calls) * float64(claim.Bytes))
-			f.pairs = append(f.pairs, sized{calls, claim.Bytes / max(1, claim.Calls)})
+			f.parts = append(f.parts, part{calls, claim.Site})
 		}
 		if f.asked.Calls > 0 && rule.Share(f.left.Calls, f.asked.Calls) < leastLeft {
 			continue

@@ -113,6 +113,14 @@ func (s *Site) EachStack(visit func(key StackKey, c *recording.Counters)) {
 	}
 }
 
+// EachFunction visits the stacks of the site with the function that each
+// called.
+func (s *Site) EachFunction(visit func(f recording.Function, c *recording.Counters)) {
+	for i := range s.stacks {
+		visit(s.stacks[i].function, s.stacks[i].counters)
+	}
+}
+
 // Caller is a frame that calls a site.
 type Caller struct {
 	Frame

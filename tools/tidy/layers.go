@@ -97,6 +97,7 @@ var goLayers = map[string]goPackage{
 	"callcount": {flow[:2], "how a function's calls are counted depends on its code alone"},
 	"running":   {nil, "what a process has mapped concerns nobody's figures"},
 	"launch":    {[]string{"recording", "eventlog"}, "starting programs needs only to complete the recordings that they leave"},
+	"calibrate": {[]string{"advise", "launch"}, "measuring what a malloc costs needs to start programs, which advice must not"},
 	"control":   {[]string{"recording", "launch", "running"}, "telling a process to record needs to find it, and to complete the recording"},
 	"doctor":    {[]string{"launch"}, "the doctor looks at programs, not at recordings"},
 }

@@ -1,0 +1,163 @@
+package price
+
+import (
+	"fmt"
+	"math"
+
+	"mallow/internal/profile"
+	"mallow/internal/recording"
+)
+
+// Costs are what was measured on this machine.
+type Costs struct {
+	Malloc    string // that the program would use without us: "glibc's malloc"
+	Plain     *Table // of it
+	Libmallow *Table // not recording
+	Recorded  *Table // libmallow, recording
+}
+
+// Check returns an error when these are no costs that were measured.
+func (c *Costs) Check() error {
+	for _, t := range []*Table{c.Plain, c.Libmallow, c.Recorded} {
+		if t == nil {
+			return errIncomplete
+		}
+		if err := t.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run is a run of a program as it would be without us.
+type Run struct {
+	costs       *Costs
+	nanoseconds float64 // of CPU time, that of allocating included
+	uncertain   float64 // part of it that is estimated
+	sampled     bool
+}
+
+// Known tells whether the CPU time of the run is known, so that its share can
+// be told.
+func Known(p *profile.Profile) bool {
+	if usedCPU(p.Recordings) > 0 {
+		return true
+	}
+	for _, process := range p.Processes {
+		if process.Image.CPUInterval > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// For estimates the run without us of what is recorded in p. It returns nil
+// where the CPU time is not known: the recording has none, or the costs are
+// nil.
+//
+// CPU samples tell what the program took besides allocating. Without them it is what
+// the kernel said, less what recording costs.
+func For(p *profile.Profile, costs *Costs) *Run {
+	if costs == nil {
+		return nil
+	}
+	r := &Run{costs: costs}
+	calls := countCalls(p.Recordings, costs)
+	if cpu := p.CPU(); cpu != nil && cpu.Samples >= fewSamples && cpu.Total > cpu.Allocator {
+		r.sampled = true
+		r.nanoseconds = float64(cpu.Total-cpu.Allocator) + calls.plain
+		r.uncertain = calls.plain/2 + r.nanoseconds/math.Sqrt(float64(cpu.Samples))
+		return r
+	}
+	used := usedCPU(p.Recordings)
+	if used == 0 {
+		return nil
+	}
+	recording := calls.recorded(costs)
+	r.nanoseconds = max(used-recording, leastLeft*used) + calls.plain
+	r.uncertain = (recording + calls.plain) / 2
+	return r
+}
+
+const (
+	// With fewer samples the kernel's figure says more.
+	fewSamples = 100
+	// Whatever recording is thought to cost, so much of the time is the
+	// program's.
+	leastLeft = 0.1
+)
+
+// usedCPU is the CPU time of all the processes in ns; 0 where it is not known.
+func usedCPU(recordings []*recording.Recording) (used float64) {
+	for _, rec := range recordings {
+		if rec.Meta == nil || rec.Meta.Joined {
+			return 0
+		}
+		seconds := rec.Meta.UserSeconds + rec.Meta.SystemSeconds
+		if !(seconds > 0 && seconds < 1e9) {
+			return 0
+		}
+		used += seconds * 1e9
+	}
+	return used
+}
+
+// Nanoseconds is the CPU time of the run.
+func (r *Run) Nanoseconds() float64 { return r.nanoseconds }
+
+// Site returns what one of the allocations of a site costs on the average,
+// with its release, in ns.
+func (r *Run) Site(s *profile.Site) float64 {
+	var sum float64
+	var calls uint64
+	s.EachFunction(func(f recording.Function, c *recording.Counters) {
+		sum += float64(c.Calls) * r.costs.Plain.call(f, c)
+		calls += c.Calls
+	})
+	return sum / float64(max(1, calls))
+}
+
+// Basis says how a share of CPU time is known whose allocations cost so many
+// ns each: what was measured, and how well the whole is known.
+func (r *Run) Basis(each float64) string {
+	whole := "estimated"
+	if r.sampled {
+		whole = "by CPU samples"
+	}
+	return fmt.Sprintf("%s at %.0f ns a pair, measured on this machine, of %s %s (± %.0f %%)",
+		r.costs.Malloc, each, seconds(r.nanoseconds), whole, math.Ceil(100*min(1, r.uncertain/r.nanoseconds)))
+}
+
+func seconds(ns float64) string {
+	switch s := ns / 1e9; {
+	case s >= 100:
+		return fmt.Sprintf("%.0f s", s)
+	case s >= 1:
+		return fmt.Sprintf("%.3g s", s)
+	case s >= 0.001:
+		return fmt.Sprintf("%.3g ms", 1e3*s)
+	default:
+		return fmt.Sprintf("%.2g ms", 1e3*s)
+	}
+}
+
+// call is what an allocation of a stack and its release cost.
+func (t *Table) call(f recording.Function, c *recording.Counters) float64 {
+	size := c.Bytes / max(1, c.Calls)
+	hot := hotShare(c)
+	switch f.Group() {
+	case recording.GroupCalloc:
+		return t.calloc(size, hot)
+	case recording.GroupRealloc:
+		return t.realloc(size, hot)
+	}
+	return t.malloc(size, hot)
+}
+
+// hotShare is how much the calls are like those of a loop that does nothing
+// else: blocks that are released at once find all that malloc looks at in the
+// nearest cache, those that are released soon find half of it.
+func hotShare(c *recording.Counters) float64 {
+	calls := float64(max(1, c.Calls))
+	return min(1, 0.5*float64(c.Temporary)/calls+0.5*float64(max(c.ShortLived, c.Temporary))/calls)
+}

@@ -1,0 +1,149 @@
+// Package calibrate measures what malloc and free cost on this machine: with
+// the malloc that a program would use without us, and with libmallow.
+//
+// It takes a quarter of a second of CPU time, once on a machine: the figures
+// are kept in the user's cache folder. When it fails nothing is harmed, there
+// is just no price.
+package calibrate
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mallow/internal/advise/price"
+	"mallow/internal/launch"
+)
+
+// embedded has the program that measures, put there by the Makefile; without
+// it nothing is measured.
+//
+//go:embed all:embedded
+var embedded embed.FS
+
+const programName = "embedded/calibrate"
+
+// Costs returns what allocating costs with that malloc: from the cache, else
+// measured now. It returns nil where neither can be had.
+func Costs(m price.Malloc) *price.Costs {
+	program, err := embedded.ReadFile(programName)
+	if err != nil {
+		return nil
+	}
+	library, err := launch.Library()
+	if err != nil {
+		return nil
+	}
+	if !trusted(m.Library) {
+		m = price.Malloc{Name: price.Glibc.Name}
+	}
+	kept, ok := cacheFor(program, library, m.Library)
+	if !ok {
+		return nil
+	}
+	if costs := kept.read(); costs != nil {
+		costs.Malloc = m.Name
+		return costs
+	}
+	costs, err := measure(program, library, m)
+	if err != nil {
+		return nil
+	}
+	kept.write(costs)
+	return costs
+}
+
+// trusted tells whether a library may be executed because a recording, which
+// may be a stranger's, names it: only one that the system has installed.
+func trusted(library string) bool {
+	if library == "" {
+		return true
+	}
+	path, err := filepath.EvalSymlinks(library)
+	if err != nil || !strings.HasPrefix(path, "/usr/") || strings.ContainsAny(path, " :\t\n$") {
+		return false
+	}
+	for ; path != "/"; path = filepath.Dir(path) {
+		var status unix.Stat_t
+		if unix.Lstat(path, &status) != nil || status.Uid != 0 || status.Mode&0o022 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// patience is what one of the runs may take, of which each takes a tenth of a
+// second of CPU time on an idle machine.
+const patience = 3 * time.Second
+
+func measure(program []byte, library string, m price.Malloc) (*price.Costs, error) {
+	file, err := inMemory(program)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	folder, err := os.MkdirTemp("", "mallow-calibrate-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+
+	costs := &price.Costs{Malloc: m.Name}
+	var plain []string
+	if m.Library != "" {
+		plain = []string{launch.Preload(nil, m.Library)}
+	}
+	preload := launch.Preload(nil, launch.Preloaded(library))
+	for _, run := range []struct {
+		table **price.Table
+		env   []string
+	}{
+		{&costs.Plain, plain},
+		{&costs.Libmallow, []string{preload}},
+		{&costs.Recorded, []string{preload, launch.RecordInto(nil, folder, launch.RecordOptions{})}},
+	} {
+		if *run.table, err = execute(file, run.env); err != nil {
+			return nil, err
+		}
+	}
+	return costs, nil
+}
+
+// inMemory puts the program into a file that needs no place where programs
+// may lie.
+func inMemory(program []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("calibrate", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("calibration: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "calibrate")
+	if _, err := file.Write(program); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("calibration: %w", err)
+	}
+	return file, nil
+}
+
+func execute(file *os.File, env []string) (*price.Table, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	const inChild = "/proc/self/fd/3"
+	command := exec.CommandContext(ctx, inChild)
+	command.Env = append([]string{"LC_ALL=C"}, env...)
+	command.ExtraFiles = []*os.File{file}
+	command.Dir = "/"
+	var output bytes.Buffer
+	command.Stdout = &output
+	if err := command.Run(); err != nil {
+		return nil, fmt.Errorf("calibration: %w", err)
+	}
+	return price.Read(&output)
+}
