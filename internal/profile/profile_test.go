@@ -19,7 +19,7 @@ func TestTotals(t *testing.T) {
 	want := profile.Totals{
 		Mallocs: 1001, Callocs: 1, Reallocs: 4, Strdups: 40, Wcsdups: 1, Aligned: 1, News: 25,
 		Allocations: 1073, Frees: number(1044), FreeNulls: 3, Bytes: 46927, PeakBytes: 18883,
-		LiveBlocks: 25, LiveBytes: 1200, Temporary: 1002, ShortLived: 1004 + 2, Failed: 1,
+		LiveBlocks: 25, LiveBytes: 1200, Temporary: 1006, ShortLived: 1004 + 2, Failed: 1,
 	}
 	if !reflect.DeepEqual(p.Totals, want) {
 		t.Errorf("got  %+v %d\nwant %+v %d", p.Totals, *p.Totals.Frees, want, *want.Frees)

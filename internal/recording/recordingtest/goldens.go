@@ -1,3 +1,4 @@
+// Package recordingtest has recordings for tests, and what they are made with.
 package recordingtest
 
 import "mallow/internal/recording"
@@ -280,7 +281,7 @@ func regions() []*Image {
 	im.Unit(recording.Unit{Name: "late", Source: recording.UnitOfFunction, Refusal: recording.RefusedNotLoaded})
 
 	child, ct := p.Fork(5101)
-	ct.process.record(ct, 64, request)[regionOpen] = 1 // it begins inside
+	ct.Inherit(request) // it begins inside
 	inner := child.Image.Region(request, "child")
 	work := child.Image.StackIn(inner, recording.Calloc, d.main(d.inProgram(0x1250))...)
 	ct.Enter(inner)

@@ -1,7 +1,10 @@
-// Package recordingtest makes recordings for tests: Process plays the part of
-// the recorder and counts by the rules of format/recording.md, Image writes
-// what it counted, byte for byte, as libmallow does.
-package recordingtest
+// Package recorder writes recordings without libmallow: Process plays the part
+// of libmallow's recorder and counts by the rules of format/recording.md, Image
+// writes what it counted, byte for byte. Importers count with it what logs of
+// other tools tell, and tests make recordings of programs that never were.
+//
+// Nothing here may be used by two goroutines at a time.
+package recorder
 
 import (
 	"encoding/binary"
@@ -46,11 +49,6 @@ func Call(module uint32, address uint64) Frame {
 	return Frame{Tag: recording.TagReturn, Value: address, Module: module}
 }
 
-// Truncated stands before the outermost frame that could be unwound.
-func Truncated(reason uint64) Frame {
-	return Frame{Tag: recording.TagTruncated, Value: reason}
-}
-
 // Image is an image file in the making.
 type Image struct {
 	Name          string
@@ -74,6 +72,8 @@ type Image struct {
 
 	nodes    []byte
 	nodeIDs  map[nodeKey]uint32
+	texts    map[string]uint32
+	known    map[recording.SymbolicFrame]uint32
 	stacks   []byte
 	modules  []byte
 	kinds    map[uint32]recording.ModuleKind
@@ -88,7 +88,9 @@ type Image struct {
 	firstRegion uint32
 
 	cpuInterval, cpuProcess uint64
-	cpu                     []byte
+
+	samples int // of the timeline
+	cpu     []byte
 }
 
 type nodeKey struct {
@@ -103,6 +105,7 @@ func NewImage(pid uint64, executable string) *Image {
 		PID: pid, ParentPID: 1, Executable: executable,
 		StartRealtime: 1795232400_000000000 + pid,
 		nodeIDs:       map[nodeKey]uint32{}, kinds: map[uint32]recording.ModuleKind{},
+		texts: map[string]uint32{}, known: map[recording.SymbolicFrame]uint32{},
 	}
 	im.Name = imageName(pid, im.StartRealtime)
 	im.firstRegion = 1
@@ -116,6 +119,7 @@ func (im *Image) fork(pid uint64) *Image {
 	child := &Image{
 		PID: pid, ParentPID: im.PID, Executable: im.Executable, StartRealtime: im.StartRealtime + 1_000_000,
 		nodeIDs: map[nodeKey]uint32{}, kinds: map[uint32]recording.ModuleKind{},
+		texts: map[string]uint32{}, known: map[recording.SymbolicFrame]uint32{},
 		parent:        im,
 		parentNodes:   im.parentNodes + uint32(len(im.nodes)/16),
 		parentStacks:  im.parentStacks + uint32(len(im.stacks)/4),
@@ -147,22 +151,39 @@ func (im *Image) Module(m Module) uint32 {
 	return extra
 }
 
+// putText refers to a string, which is written once.
 func (im *Image) putText(b []byte, s string) {
-	le.PutUint32(b[0:], uint32(len(im.strings)))
+	at, known := im.texts[s]
+	if !known {
+		at = uint32(len(im.strings))
+		im.strings = append(im.strings, s...)
+		if s != "" {
+			im.texts[s] = at
+		}
+	}
+	le.PutUint32(b[0:], at)
 	le.PutUint32(b[4:], uint32(len(s)))
-	im.strings = append(im.strings, s...)
 }
 
-// Symbolic adds a symbolic frame.
+// Symbolic returns a frame that is named here; the same for the same name.
 func (im *Image) Symbolic(function, file, module string, line uint32) Frame {
-	b := make([]byte, 32)
-	im.putText(b[0:], function)
-	im.putText(b[8:], file)
-	im.putText(b[16:], module)
-	le.PutUint32(b[24:], line)
-	im.symbolic = append(im.symbolic, b...)
-	return Frame{Tag: recording.TagSymbolic, Value: uint64(len(im.symbolic)/32 - 1)}
+	named := recording.SymbolicFrame{Function: function, File: file, Module: module, Line: line}
+	index, known := im.known[named]
+	if !known {
+		b := make([]byte, 32)
+		im.putText(b[0:], function)
+		im.putText(b[8:], file)
+		im.putText(b[16:], module)
+		le.PutUint32(b[24:], line)
+		index = uint32(len(im.symbolic) / 32)
+		im.symbolic = append(im.symbolic, b...)
+		im.known[named] = index
+	}
+	return Frame{Tag: recording.TagSymbolic, Value: uint64(index)}
 }
+
+// Nodes returns how many frames of stacks there are.
+func (im *Image) Nodes() int { return len(im.nodes) / 16 }
 
 // SampledCPU makes the image one of a process whose CPU time was sampled.
 func (im *Image) SampledCPU(interval, process uint64) {
@@ -171,10 +192,7 @@ func (im *Image) SampledCPU(interval, process uint64) {
 
 // CPU adds samples of the stack of the frames, which come outermost first.
 func (im *Image) CPU(part recording.CPUPart, nanoseconds, samples uint64, frames ...Frame) {
-	var node uint32
-	for _, fr := range frames {
-		node = im.node(node, fr.Tag, fr.Value, fr.Module)
-	}
+	node := im.Path(frames...)
 	im.cpu = le.AppendUint32(im.cpu, node)
 	im.cpu = le.AppendUint32(im.cpu, uint32(part))
 	im.cpu = le.AppendUint64(im.cpu, nanoseconds)
@@ -196,24 +214,42 @@ func (im *Image) Stack(f recording.Function, frames ...Frame) Stack {
 
 // StackIn adds the same within a region.
 func (im *Image) StackIn(region uint32, f recording.Function, frames ...Frame) Stack {
-	var node uint32
-	for _, fr := range frames {
-		node = im.node(node, fr.Tag, fr.Value, fr.Module)
+	var caller Frame
+	if len(frames) > 0 {
+		caller = frames[len(frames)-1]
 	}
+	s := im.stackAt(im.Path(frames...), region, f)
+	s.libc = im.kinds[caller.Module] == recording.ModuleLibc
+	return s
+}
+
+// StackAt adds the stack in which the innermost frame of a path calls f; libc
+// tells that it is one of libc's.
+func (im *Image) StackAt(path uint32, f recording.Function, libc bool) Stack {
+	s := im.stackAt(path, 0, f)
+	s.libc = libc
+	return s
+}
+
+func (im *Image) stackAt(path, region uint32, f recording.Function) Stack {
 	id := im.parentStacks + uint32(len(im.stacks)/4)
-	node = im.addNode(nodeKey{frame: uint64(recording.TagFunction)<<56 | uint64(region)<<16 | uint64(f), parent: node, module: id})
+	node := im.addNode(nodeKey{frame: uint64(recording.TagFunction)<<56 | uint64(region)<<16 | uint64(f), parent: path, module: id})
 	im.stacks = le.AppendUint32(im.stacks, node)
-	caller := frames[len(frames)-1].Module
-	return Stack{ID: id, libc: im.kinds[caller] == recording.ModuleLibc}
+	return Stack{ID: id}
 }
 
 // Path adds frames, outermost first, and returns the node of the innermost.
 func (im *Image) Path(frames ...Frame) uint32 {
 	var node uint32
 	for _, fr := range frames {
-		node = im.node(node, fr.Tag, fr.Value, fr.Module)
+		node = im.Inside(node, fr)
 	}
 	return node
+}
+
+// Inside returns the node of a frame that another one, or none (0), calls.
+func (im *Image) Inside(outer uint32, fr Frame) uint32 {
+	return im.node(outer, fr.Tag, fr.Value, fr.Module)
 }
 
 func (im *Image) node(parent uint32, tag recording.Tag, value uint64, extra uint32) uint32 {
@@ -229,7 +265,9 @@ func (im *Image) addNode(key nodeKey) uint32 {
 	im.nodes = le.AppendUint64(im.nodes, key.frame)
 	im.nodes = le.AppendUint32(im.nodes, key.parent)
 	im.nodes = le.AppendUint32(im.nodes, key.module)
-	im.nodeIDs[key] = id
+	if recording.Tag(key.frame>>56) != recording.TagFunction { // each of those is a stack of its own
+		im.nodeIDs[key] = id
+	}
 	return id
 }
 
@@ -304,6 +342,7 @@ func (im *Image) Header(layout Layout) []byte {
 	le.PutUint32(b[200:], im.firstRegion)
 	le.PutUint64(b[184:], im.cpuInterval)
 	le.PutUint64(b[192:], im.cpuProcess)
+	le.PutUint32(b[232:], uint32(im.samples))
 	copy(b[384:895], im.Executable)
 
 	sections := im.sections()
@@ -320,10 +359,11 @@ func (im *Image) Header(layout Layout) []byte {
 }
 
 func reserve(s section, layout Layout) int64 {
+	packed := (int64(len(s.data)) + page - 1) / page * page
 	if layout == Sparse {
-		return sparseReserve
+		return max(sparseReserve, packed)
 	}
-	return (int64(len(s.data)) + page - 1) / page * page
+	return packed
 }
 
 func (im *Image) offset(index int, layout Layout) int64 {

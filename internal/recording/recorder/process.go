@@ -1,35 +1,41 @@
-package recordingtest
+package recorder
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 func imageName(pid, start uint64) string { return fmt.Sprintf("image-%d-%d-0", pid, start) }
 
-// Process counts allocations and releases as the recorder does, with the one
+// Process counts allocations and releases as libmallow does, with the one
 // difference that every thread tells the others each change at once: its peak
 // is exact.
 type Process struct {
-	Image   *Image
+	Image *Image
+	// Detailed makes it count what is usual of stacks, too: of every call,
+	// where libmallow looks at some.
+	Detailed bool
+	// Granule is what usable sizes are multiples of: 16 unless it is changed
+	// before the first allocation.
+	Granule uint64
+
 	threads []*Thread
 	live    sum
 	peak    sum
 	epoch   uint64
 	atPeak  bool
-	records map[recordKey]*record
-	order   []recordKey
+	pages   []counterPage
+	course  course
 }
 
 type sum struct{ all, program int64 }
 
-type recordKey struct {
-	shard, kind, block uint32
-}
-
-// record is a counter page: 64 records of eight figures.
-type record [64][8]uint64
+// figures are a record of births, deaths, reallocs or regions.
+type figures [8]uint64
 
 // NewProcess begins to record a process into an image.
 func NewProcess(im *Image) *Process {
-	return &Process{Image: im, atPeak: true, records: map[recordKey]*record{}}
+	return &Process{Image: im, Granule: 16, atPeak: true}
 }
 
 // Fork begins to record a fork child, which has one thread. Blocks of the
@@ -49,6 +55,13 @@ type Thread struct {
 	events  uint64
 	births  uint64
 	figures [22]uint64 // from offset 8 of the shard on
+
+	lastBorn, lastFreed uint32 // stacks
+	run                 uint32
+
+	birthsOf, deathsOf, reallocsOf, regionsOf table[figures]
+	traitsOf                                  table[traits]
+	lifetimesOf                               table[lifetimes]
 }
 
 // Block is a live block.
@@ -59,6 +72,9 @@ type Block struct {
 	event  uint64
 	births uint64
 }
+
+// Size is what was asked for.
+func (b *Block) Size() uint64 { return b.size }
 
 // Figures of a shard, as indexes of eight bytes from its offset 8 on.
 const (
@@ -88,23 +104,24 @@ func (p *Process) Thread() *Thread {
 	return t
 }
 
-func (p *Process) record(t *Thread, kind uint32, stack uint32) *[8]uint64 {
-	key := recordKey{t.shard, kind, stack / 64}
-	r := p.records[key]
-	if r == nil {
-		r = new(record)
-		p.records[key] = r
-		p.order = append(p.order, key)
-	}
-	return &r[stack%64]
-}
-
 // Positions within births and deaths.
 const (
 	birthCalls, birthBytes, birthUsable, birthAtPeak, birthEpoch, birthMin, birthMax, birthFailed = 0, 1, 2, 3, 4, 5, 6, 7
 	deathReleases, deathBytes, deathAtPeak, deathEpoch                                            = 0, 1, 2, 3
 	deathTemporary, deathShort, deathRealloc, deathForeign                                        = 4, 5, 6, 7
 )
+
+func (t *Thread) birthsAt(stack uint32) *figures {
+	return t.birthsOf.at(stack, func(page *[64]figures, block uint32) { t.addPage(pageBirths, block, encode(page)) })
+}
+
+func (t *Thread) deathsAt(stack uint32) *figures {
+	return t.deathsOf.at(stack, func(page *[64]figures, block uint32) { t.addPage(pageDeaths, block, encode(page)) })
+}
+
+func (t *Thread) regionAt(region uint32) *figures {
+	return t.regionsOf.at(region, func(page *[64]figures, block uint32) { t.addPage(pageRegions, block, encode(page)) })
+}
 
 // change counts a change of the live sum before the records change.
 func (p *Process) change(t *Thread, by int64, blocks int64, libc bool) {
@@ -134,7 +151,7 @@ func (p *Process) rise(t *Thread) {
 	}
 }
 
-func (p *Process) save(r *[8]uint64, bytes, atPeak, epoch int) {
+func (p *Process) save(r *figures, bytes, atPeak, epoch int) {
 	if r[epoch] < p.epoch {
 		r[atPeak] = r[bytes]
 		r[epoch] = p.epoch
@@ -147,7 +164,7 @@ func (t *Thread) Alloc(s Stack, size uint64) Block {
 	t.events++
 	t.births++
 	p.change(t, int64(size), 1, s.libc)
-	r := p.record(t, 1, s.ID)
+	r := t.birthsAt(s.ID)
 	p.save(r, birthBytes, birthAtPeak, birthEpoch)
 	if r[birthCalls] == 0 || size < r[birthMin] {
 		r[birthMin] = size
@@ -155,38 +172,52 @@ func (t *Thread) Alloc(s Stack, size uint64) Block {
 	r[birthMax] = max(r[birthMax], size)
 	r[birthCalls]++
 	r[birthBytes] += size
-	r[birthUsable] += (size + 15) / 16 * 16
+	r[birthUsable] += (size + p.Granule - 1) / p.Granule * p.Granule
 	p.rise(t)
 	t.figures[figCaptures]++
+	if p.Detailed {
+		t.noteBirth(s.ID, size)
+	}
 	return Block{stack: s, size: size, thread: t, event: t.events, births: t.births}
 }
 
 // Fail counts a call that returned no block.
 func (t *Thread) Fail(s Stack) {
-	t.process.record(t, 1, s.ID)[birthFailed]++
+	t.birthsAt(s.ID)[birthFailed]++
 	t.figures[figFailed]++
 }
 
 // FreeNull counts a free of NULL.
 func (t *Thread) FreeNull(s Stack) {
-	t.process.record(t, 1, s.ID)[birthCalls]++
+	t.birthsAt(s.ID)[birthCalls]++
 	t.figures[figFreeNulls]++
 }
 
 // Free counts a free by the program, FreeByLibc one by libc.
-func (t *Thread) Free(b Block) { t.release(b, true, false) }
+func (t *Thread) Free(b Block) { t.release(b, true, false, 0) }
 
 // FreeByLibc counts a free whose caller is libc.
-func (t *Thread) FreeByLibc(b Block) { t.release(b, true, true) }
+func (t *Thread) FreeByLibc(b Block) { t.release(b, true, true, 0) }
 
-// Realloc counts a realloc of b that returned a block.
+// FreeFrom counts a free by a caller, which is the node of a path of one frame.
+func (t *Thread) FreeFrom(b Block, caller uint32) { t.release(b, true, false, caller) }
+
+// Realloc counts a realloc of b that returned a block elsewhere.
 func (t *Thread) Realloc(b Block, s Stack, size uint64) Block {
-	t.release(b, false, false)
-	t.events-- // one call, one event
+	return t.ReallocFrom(b, s, size, true, 0)
+}
+
+// ReallocFrom counts a realloc of b that returned a block; moved tells that it
+// lies elsewhere.
+func (t *Thread) ReallocFrom(b Block, s Stack, size uint64, moved bool, caller uint32) Block {
+	t.release(b, false, false, caller)
+	if t.process.Detailed {
+		t.noteRealloc(b, s.ID, size, moved)
+	}
 	return t.Alloc(s, size)
 }
 
-func (t *Thread) release(b Block, free, libc bool) {
+func (t *Thread) release(b Block, free, libc bool, caller uint32) {
 	p := t.process
 	t.events++
 	if free {
@@ -200,22 +231,27 @@ func (t *Thread) release(b Block, free, libc bool) {
 		return
 	}
 	p.change(t, -int64(b.size), -1, b.stack.libc)
-	r := p.record(t, 2, b.stack.ID)
+	r := t.deathsAt(b.stack.ID)
 	p.save(r, deathBytes, deathAtPeak, deathEpoch)
 	r[deathReleases]++
 	r[deathBytes] += b.size
 	if !free {
 		r[deathRealloc]++
 	}
-	if b.thread != t {
+	var life uint64
+	if b.thread == t {
+		life = t.events - b.event
+		if b.births == t.births {
+			r[deathTemporary]++
+		}
+		if life <= 32 {
+			r[deathShort]++
+		}
+	} else {
 		r[deathForeign]++
-		return
 	}
-	if b.births == t.births && free {
-		r[deathTemporary]++
-	}
-	if t.events-b.event <= 32 {
-		r[deathShort]++
+	if p.Detailed {
+		t.noteDeath(b.stack.ID, b.size, life, caller)
 	}
 }
 
@@ -229,7 +265,7 @@ func (t *Thread) ofRegions() [3]uint64 {
 
 // Enter begins a region.
 func (t *Thread) Enter(region uint32) {
-	r := t.process.record(t, 64, region)
+	r := t.regionAt(region)
 	r[regionEntries]++
 	r[regionOpen] = 1
 	for i, figure := range t.ofRegions() {
@@ -237,9 +273,12 @@ func (t *Thread) Enter(region uint32) {
 	}
 }
 
+// Inherit makes a thread that a fork began one that is inside of a region.
+func (t *Thread) Inherit(region uint32) { t.regionAt(region)[regionOpen] = 1 }
+
 // Leave ends it.
 func (t *Thread) Leave(region uint32) {
-	r := t.process.record(t, 64, region)
+	r := t.regionAt(region)
 	r[regionOpen] = 0
 	for i, figure := range t.ofRegions() {
 		r[regionSums+i] += figure - r[regionSums+3+i]
@@ -248,6 +287,14 @@ func (t *Thread) Leave(region uint32) {
 
 // InFlight marks a call as being counted, as a kill at that moment leaves it.
 func (t *Thread) InFlight(s Stack) { t.figures[figInFlight] = uint64(s.ID) + 1 }
+
+// Live returns the blocks and bytes that were not released so far.
+func (p *Process) Live() (blocks, bytes int64) {
+	for _, t := range p.threads {
+		blocks += int64(t.figures[figLiveBlocks])
+	}
+	return blocks, p.live.all
+}
 
 // Finish writes what was counted into the image.
 func (p *Process) Finish() *Image {
@@ -266,14 +313,36 @@ func (p *Process) Finish() *Image {
 		}
 		im.shards = append(im.shards, b...)
 	}
-	for _, key := range p.order {
-		im.dir = le.AppendUint32(im.dir, key.kind<<24|(key.shard-im.parentShards))
-		im.dir = le.AppendUint32(im.dir, key.block)
-		for _, r := range p.records[key] {
-			for _, v := range r {
-				im.pages = le.AppendUint64(im.pages, v)
-			}
-		}
+	for _, page := range p.pages {
+		im.addPage(page.kind, page.shard-im.parentShards, page.block, page.encode)
 	}
+	p.course.write(im)
 	return im
 }
+
+// addPage adds a counter page, and one of carries where it has any.
+func (im *Image) addPage(kind, shard, block uint32, encode func(b []byte, carry bool) []byte) {
+	from := len(im.pages)
+	im.pages = encode(im.pages, false)
+	im.describe(kind, shard, block)
+	if kind != pageLifetimes {
+		return
+	}
+	from = len(im.pages)
+	im.pages = encode(im.pages, true)
+	for _, c := range im.pages[from:] {
+		if c != 0 {
+			im.describe(pageCarries, shard, block)
+			return
+		}
+	}
+	im.pages = im.pages[:from]
+}
+
+func (im *Image) describe(kind, shard, block uint32) {
+	im.dir = le.AppendUint32(im.dir, kind<<24|shard)
+	im.dir = le.AppendUint32(im.dir, block)
+}
+
+// log2 is the item of a lifetime.
+func log2(n uint64) int { return min(bits.Len64(n)-1, 31) }
