@@ -220,6 +220,24 @@ type Report struct {
 	FreeNullCallers []NullCaller `json:"free_null_callers"`
 	Timeline        []Moment     `json:"timeline"`
 	Phases          []Phase      `json:"phases"`
+	Advice          []Advice     `json:"advice"`
+	AdviceStop      *string      `json:"advice_stop"`
+}
+
+// Advice is one thing to change.
+type Advice struct {
+	Rule   string  `json:"rule"`
+	Title  string  `json:"title"`
+	Remedy string  `json:"remedy"`
+	Sites  []Frame `json:"sites"`
+	Saves  struct {
+		Allocations   uint64   `json:"allocations"`
+		Bytes         uint64   `json:"bytes"`
+		Share         float64  `json:"share"`
+		CPUShare      *float64 `json:"cpu_share"`
+		CPUShareBasis *string  `json:"cpu_share_basis"`
+	} `json:"saves"`
+	Evidence string `json:"evidence"`
 }
 
 // CPU is where the CPU time went.
