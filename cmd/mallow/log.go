@@ -84,7 +84,7 @@ func printLog(w io.Writer, path string, o logOptions) error {
 			return fmt.Errorf("--site: %w", err)
 		}
 	}
-	wrappers, err := compileAll(o.wrappers)
+	wrappers, err := compileAll("--wrapper", o.wrappers)
 	if err != nil {
 		return err
 	}

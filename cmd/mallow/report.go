@@ -1,9 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,6 @@ import (
 	"mallow/internal/analyze"
 	"mallow/internal/calibrate"
 	"mallow/internal/profile"
-	"mallow/internal/recording"
 	"mallow/internal/report/json"
 	"mallow/internal/report/memanalyze"
 	"mallow/internal/report/metric"
@@ -22,24 +22,24 @@ import (
 
 // reportOptions are the flags of mallow report.
 type reportOptions struct {
-	json      bool
-	format    string
-	top       int
-	topSet    bool
-	stacks    int
-	sort      analyze.Order
-	all       bool
-	cpu       bool
-	wrappers  []string
-	processes []string
-	region    string
-	metric    metric.Metric
-	colour    term.Colour
-	wrote     string // the recording that mallow record has just made
+	json     bool
+	format   string
+	top      int
+	topSet   bool
+	stacks   int
+	sort     analyze.Order
+	all      bool
+	cpu      bool
+	by       profile.Grouping
+	wrappers []string
+	filter   filterFlags
+	metric   metric.Metric
+	colour   term.Colour
+	wrote    string // the recording that mallow record has just made
 }
 
 func defaultReportOptions() reportOptions {
-	return reportOptions{format: "text", top: 10, stacks: 10, sort: analyze.ByCalls, metric: metric.Calls, colour: term.Auto}
+	return reportOptions{format: "text", top: 10, stacks: 10, sort: analyze.ByCalls, by: profile.ByLine, metric: metric.Calls, colour: term.Auto}
 }
 
 func newReportCommand() *cobra.Command {
@@ -66,6 +66,7 @@ always has it, by origin.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			o.topSet = c.Flags().Changed("top")
+			o.filter.sized = c.Flags().Changed("max-size")
 			if o.json {
 				o.format = "json"
 			}
@@ -80,12 +81,12 @@ always has it, by origin.`,
 	f.StringVar(&o.format, "format", o.format, "text, json, cpu, pprof (for go tool pprof), speedscope, folded, csv, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
 	f.IntVar(&o.top, "top", o.top, "sites to show, 0 for all (JSON has all unless this is given)")
 	f.IntVar(&o.stacks, "stacks", o.stacks, "stacks of each site in JSON, 0 for all")
+	f.Var(&o.by, "by", "what makes a site: line of code, function, module, or type that is allocated")
 	f.Var(&o.sort, "sort", "what to sort sites by; size is that of the greatest block")
 	f.BoolVar(&o.cpu, "cpu", false, "where the CPU time went, by function (of recordings made with record --cpu)")
 	f.BoolVar(&o.all, "all", false, "with what libc allocated on its own account")
 	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
-	f.StringVar(&o.region, "region", "", "only what was allocated within the region of that `NAME`")
-	f.StringArrayVar(&o.processes, "process", nil, "only processes with this process id or program name (may be repeated)")
+	o.filter.add(f)
 	f.Var(&o.metric, "metric", "what --format folded counts")
 	f.Var(&o.colour, "color", "when to write in colour")
 	return c
@@ -101,39 +102,48 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	if !ok {
 		return fmt.Errorf("--format %s: there are text, json, cpu, pprof, speedscope, folded, csv, memanalyze and memanalyze-2017", term.Safe(o.format))
 	}
-	wrappers, err := compileAll(o.wrappers)
+	wrappers, err := compileAll("--wrapper", o.wrappers)
 	if err != nil {
 		return err
 	}
-	recordings := make([]*recording.Recording, len(paths))
-	for i, path := range paths {
-		if recordings[i], err = recording.Open(path); err != nil {
-			return fmt.Errorf("%s", term.Safe(err.Error()))
-		}
+	recordings, err := o.filter.open(paths)
+	if err != nil {
+		return err
 	}
-	if o.region != "" && !profile.HasRegion(recordings, o.region) {
-		return fmt.Errorf("there is no region %s in it (mallow report lists those there are)", term.Safe(o.region))
+	filter, err := o.filter.filter(recordings)
+	if err != nil {
+		return err
 	}
 	symbolizer := symbolize.New(symbolize.Options{})
 	defer symbolizer.Close()
-	if err := profile.CheckProcesses(recordings, o.processes); err != nil {
-		return fmt.Errorf("%s", term.Safe(err.Error()))
+	p := profile.New(recordings, profile.Options{
+		Symbolizer: symbolizer, Wrappers: wrappers,
+		Processes: o.filter.processes, Threads: o.filter.threads, Filter: filter,
+	})
+	if err := checkCPUOrder(p, &o); err != nil {
+		return err
 	}
-	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer, Processes: o.processes, Wrappers: wrappers, Region: o.region})
+	// Nothing else is of libc's account: who asks for it wants to see it.
+	o.all = o.all || slices.Contains(filter.Origins, profile.OriginLibc)
 	return write(w, p, paths, o)
 }
 
-func compileAll(expressions []string) ([]*regexp.Regexp, error) {
-	var compiled []*regexp.Regexp
-	for _, e := range expressions {
-		re, err := regexp.Compile(e)
-		if err != nil {
-			return nil, fmt.Errorf("--wrapper: %w", err)
-		}
-		compiled = append(compiled, re)
+// checkCPUOrder tells whether sites can be sorted by CPU time.
+func checkCPUOrder(p *profile.Profile, o *reportOptions) error {
+	switch {
+	case o.sort != analyze.ByCPU:
+		return nil
+	case o.by == profile.ByType:
+		return fmt.Errorf("--sort cpu: the time of a line is not known by type")
+	case p.Restricted():
+		return errCPURestricted
+	case p.CPU() == nil:
+		return fmt.Errorf("--sort cpu: there are no CPU samples in it: mallow record --cpu takes them")
 	}
-	return compiled, nil
+	return nil
 }
+
+var errCPURestricted = errors.New("CPU samples are of whole processes: --process is the only restriction that they know")
 
 var reportFormats = map[string]func(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error{
 	"text":  writeText,
@@ -156,18 +166,24 @@ func writeMemanalyze(w io.Writer, p *profile.Profile, dialect memanalyze.Dialect
 	if p.Sampling != nil {
 		return fmt.Errorf("the recording is sampled: memanalyze's block is of counts, and these are estimates")
 	}
+	if p.Totals.Frees == nil {
+		return fmt.Errorf("memanalyze's block has the frees and the peak of a whole program, and of what is left with these flags they are not known")
+	}
 	return memanalyze.Write(w, p, dialect, all)
 }
 
 func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
 	return text.Write(w, p, text.Options{
-		Top: o.top, Sort: o.sort, All: o.all,
+		Top: o.top, Sort: o.sort, By: o.by, All: o.all,
 		Colour: o.colour.For(w), Width: term.Width(w),
 		Wrote: o.wrote, Next: nextStep(paths, o),
 	})
 }
 
 func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
+	if p.Restricted() {
+		return errCPURestricted
+	}
 	return text.WriteCPU(w, p, text.Options{
 		Top: o.top, Colour: o.colour.For(w), Width: term.Width(w),
 		Next: fmt.Sprintf("mallow report %s | --cpu --top 30 | --json", onlyPath(paths)),
@@ -186,9 +202,9 @@ func onlyPath(paths []string) string {
 }
 
 func writeJSON(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
-	sites := analyze.Rank(p, true, o.sort)
+	sites := analyze.RankGroups(p, true, o.sort, o.by)
 	if o.topSet && o.top > 0 && len(sites) > o.top {
 		sites = sites[:o.top]
 	}
-	return json.Write(w, p, json.Options{Sites: sites, Stacks: o.stacks, Advice: advise.For(p, advise.Options{Price: calibrate.Costs, All: o.all})})
+	return json.Write(w, p, json.Options{Sites: sites, By: o.by, Stacks: o.stacks, Advice: advise.For(p, advise.Options{Price: calibrate.Costs, All: o.all})})
 }

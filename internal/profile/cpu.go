@@ -42,8 +42,12 @@ type CPUFunction struct {
 	Flat, Cum        uint64
 }
 
-// CPU returns nil where no process was sampled.
+// CPU returns nil where no process was sampled, and of a profile that is
+// restricted to some stacks or threads.
 func (p *Profile) CPU() *CPU {
+	if p.Restricted() {
+		return nil
+	}
 	c := cpuTimes{profile: p, frames: p.frames}
 	var result CPU
 	for _, process := range p.Processes {
@@ -70,7 +74,7 @@ func (p *Profile) CPU() *CPU {
 // UsedCPU is the CPU time in ns that the kernel told when they had ended; 0 where
 // it is not known of all of them, or some were left out.
 func (p *Profile) UsedCPU() (used uint64) {
-	if p.chosen {
+	if len(p.Restriction.Processes) > 0 {
 		return 0
 	}
 	for _, rec := range p.Recordings {
@@ -262,6 +266,20 @@ func (c *cpuTimes) functions() []CPUFunction {
 
 // callers are the first frames outside of the allocator that are no wrappers.
 func (c *cpuTimes) callers() []CPUFunction {
+	byKey := make(map[cpuKey]*CPUFunction)
+	for frame, time := range c.callerTimes() {
+		key := cpuKey{frame.Function, frame.Module}
+		if byKey[key] == nil {
+			byKey[key] = &CPUFunction{Function: key.function, Module: key.module}
+		}
+		byKey[key].Flat += time
+		byKey[key].Cum += time
+	}
+	return sorted(byKey)
+}
+
+// callerTimes are their times by line.
+func (c *cpuTimes) callerTimes() map[Frame]uint64 {
 	times := make(map[node]uint64)
 	for _, l := range c.leaves {
 		if outermost := c.heap[l.node]; outermost != 0 {
@@ -276,17 +294,26 @@ func (c *cpuTimes) callers() []CPUFunction {
 	}
 	search := c.profile.sites
 	search.prepare(nodes)
-	byKey := make(map[cpuKey]*CPUFunction)
+	byFrame := make(map[Frame]uint64)
 	for n, time := range times {
-		frame := search.frame(search.node(n))
-		key := cpuKey{frame.Function, frame.Module}
-		if byKey[key] == nil {
-			byKey[key] = &CPUFunction{Function: key.function, Module: key.module}
-		}
-		byKey[key].Flat += time
-		byKey[key].Cum += time
+		byFrame[*search.frame(search.node(n))] += time
 	}
-	return sorted(byKey)
+	return byFrame
+}
+
+// MeasureCPU gives every site the CPU time that calls of malloc and free there
+// took, as far as samples tell.
+func (p *Profile) MeasureCPU() {
+	c := cpuTimes{profile: p, frames: p.frames}
+	for _, process := range p.Processes {
+		c.add(process.Image, new(CPU))
+	}
+	c.name()
+	c.sum()
+	times := c.callerTimes()
+	for _, site := range p.Sites {
+		site.CPU = times[site.Frame]
+	}
 }
 
 func sorted(byKey map[cpuKey]*CPUFunction) []CPUFunction {

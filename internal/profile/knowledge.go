@@ -100,6 +100,39 @@ func (p *Profile) siteOf(im *recording.Image, id uint32) *Site {
 	return p.siteOfKey[StackKey{im, id}]
 }
 
+// siteFrame names the site of a stack, also of one that was left out.
+func (p *Profile) siteFrame(im *recording.Image, id uint32) (Frame, bool) {
+	if id == 0 {
+		return Frame{}, false
+	}
+	if site := p.siteOf(im, id); site != nil {
+		return site.Frame, true
+	}
+	if !p.Restricted() {
+		return Frame{}, false
+	}
+	at := p.sites.node(p.forest.stack(im, id, nil).leaf)
+	if at == root {
+		return Frame{}, false
+	}
+	return *p.sites.frame(at), true
+}
+
+// strangers adds the partners that were left out: their sites have no name yet.
+func (p *Profile) strangers(leaves []node, im *recording.Image, of *recording.Knowledge) []node {
+	if !p.Restricted() {
+		return leaves
+	}
+	for _, votes := range [][]recording.Vote{of.BornAfter, of.FreedAfter} {
+		for _, vote := range votes {
+			if vote.Lead > 0 && vote.Candidate != 0 && p.siteOf(im, vote.Candidate) == nil {
+				leaves = append(leaves, p.forest.stack(im, vote.Candidate, nil).leaf)
+			}
+		}
+	}
+	return leaves
+}
+
 // StackKey tells a stack of one process from all others.
 type StackKey struct {
 	image *recording.Image
@@ -108,10 +141,7 @@ type StackKey struct {
 
 // Knowledge returns what is known of each of the sites.
 func (p *Profile) Knowledge(sites []*Site) []Knowledge {
-	k := &knower{profile: p, begun: make(map[*recording.Image]time.Duration)}
-	for _, process := range p.Processes {
-		k.begun[process.Image] = p.begun(process.Image)
-	}
+	k := &knower{profile: p, begun: p.begins()}
 	known := make([][]*recording.Knowledge, len(sites))
 	var callers []node
 	for i, site := range sites {
@@ -128,6 +158,7 @@ func (p *Profile) Knowledge(sites []*Site) []Knowledge {
 					callers = append(callers, p.forest.find(st.image, vote.Candidate))
 				}
 			}
+			callers = p.strangers(callers, st.image, of)
 		}
 	}
 	p.sites.prepare(callers)
@@ -160,13 +191,7 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 		}
 		k.addTimes(&sum, im, of)
 		sizes.add(of.Size, func(size uint32) (uint64, bool) { return uint64(size), true })
-		siteOf := func(stack uint32) (Frame, bool) {
-			neighbour := k.profile.siteOf(im, stack)
-			if stack == 0 || neighbour == nil {
-				return Frame{}, false
-			}
-			return neighbour.Frame, true
-		}
+		siteOf := func(stack uint32) (Frame, bool) { return k.profile.siteFrame(im, stack) }
 		bornAfter.add(of.BornAfter, siteOf)
 		freedAfter.add(of.FreedAfter, siteOf)
 		freedBy.add(of.FreedBy, func(caller uint32) (Frame, bool) { return k.caller(im, caller) })

@@ -27,9 +27,9 @@ type Options struct {
 	Wrappers []*regexp.Regexp
 	// Processes, process ids or names of programs, leave out all others.
 	Processes []string
-	// Region, if not empty, leaves out what was not called within the region of
-	// that name.
-	Region string
+	// Threads, as they were given to recording.OpenThreads.
+	Threads []string
+	Filter  Filter
 }
 
 // Profile is the sum of some recordings. Reading it needs no lock; methods
@@ -46,9 +46,9 @@ type Profile struct {
 	Running    uint64 // processes that still go on
 	Quality    Quality
 	Sampling   *Sampling // nil where every call was recorded
+	// Restriction is what was asked for; see Restricted.
+	Restriction Restriction
 
-	region    string // that it is restricted to, if any
-	chosen    bool   // it is restricted to some processes
 	forest    *forest
 	places    *places
 	frames    *frameTable
@@ -70,6 +70,7 @@ type Process struct {
 	Exit     *Exit // nil where nobody knows
 	// Without libc's own calls.
 	programPeak, programFrees uint64
+	freesUnknown              bool
 }
 
 // Name tells the process from others: program and process id.
@@ -104,25 +105,35 @@ type Quality struct {
 
 // New merges recordings.
 func New(recordings []*recording.Recording, o Options) *Profile {
-	p := &Profile{Recordings: recordings, region: o.Region, chosen: len(o.Processes) > 0, forest: newForest(recordings)}
+	p := &Profile{
+		Recordings:  recordings,
+		Restriction: Restriction{Filter: o.Filter, Processes: o.Processes, Threads: o.Threads},
+		forest:      newForest(recordings),
+	}
 	p.places = newPlaces(o.Symbolizer)
 	p.frames = newFrameTable(p.forest, p.places)
 	wrappers := newWrappers(o.Wrappers)
 	p.sites = newSearch(p.frames, func(f *Frame) bool { return !wrappers.match(f.Function) })
 
-	var stacks []stack
+	processOf := make(map[*recording.Image]*Process)
+	var all []stack
 	for _, rec := range recordings {
-		processOf := make(map[*recording.Image]*Process, len(rec.Images))
 		var chosen []*recording.Image
 		for _, im := range rec.Images {
-			if selects(o.Processes, im) {
-				processOf[im] = &Process{Image: im, Threads: im.MostThreads}
-				chosen = append(chosen, im)
-				stacks = p.addProcess(processOf[im], stacks)
+			if !selects(o.Processes, im) || im.Chosen && len(im.Shards) == 0 {
+				continue
 			}
+			processOf[im] = &Process{Image: im, Threads: im.MostThreads}
+			p.Processes = append(p.Processes, processOf[im])
+			chosen = append(chosen, im)
+			all = p.addStacks(im, all)
 		}
 		linkFamily(chosen, processOf)
 		noteExits(rec, processOf)
+	}
+	stacks := p.countStacks(p.choose(all), processOf)
+	for _, process := range p.Processes {
+		p.sum(process)
 	}
 	p.addUp()
 	p.sumSampling(stacks)
@@ -133,36 +144,51 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 	return p
 }
 
-func (p *Profile) addProcess(process *Process, stacks []stack) []stack {
-	im := process.Image
-	cut := make(map[stackPath]bool)
+func (p *Profile) addStacks(im *recording.Image, stacks []stack) []stack {
 	im.EachStack(func(id uint32, c *recording.Counters) {
-		s := p.forest.stack(im, id, c)
-		if p.region != "" && !slices.Contains(s.regions, p.region) {
-			return
+		stacks = append(stacks, p.forest.stack(im, id, c))
+	})
+	return stacks
+}
+
+// countStacks adds stacks to the figures of their processes. It returns those
+// that allocate.
+func (p *Profile) countStacks(stacks []stack, processOf map[*recording.Image]*Process) []stack {
+	cut := make(map[stackPath]bool)
+	var process *Process
+	allocating := stacks[:0]
+	for _, s := range stacks {
+		if process == nil || process.Image != s.image {
+			process = processOf[s.image]
+			clear(cut)
 		}
-		process.Origins[s.origin].addStack(s.function, c)
+		process.Origins[s.origin].addStack(s.function, s.counters)
 		if s.function == recording.FreeNull {
 			p.freeNulls = append(p.freeNulls, s)
-			return
+			continue
 		}
 		if s.leaf == root {
-			p.Quality.UnplacedCalls += c.Calls
+			p.Quality.UnplacedCalls += s.counters.Calls
 		} else if p.forest.truncated[s.leaf] {
-			cut[stackPath{s.leaf, s.function}] = true
-			p.Quality.TruncatedCalls += c.Calls
+			if path := (stackPath{s.leaf, s.function}); !cut[path] {
+				cut[path] = true
+				p.Quality.TruncatedStacks++
+			}
+			p.Quality.TruncatedCalls += s.counters.Calls
 		}
-		stacks = append(stacks, s)
-	})
-	p.Quality.TruncatedStacks += uint64(len(cut))
-	if process.sum(); p.region != "" {
-		process.restrictTo(p.region)
+		allocating = append(allocating, s)
 	}
-	if im.Running {
+	return allocating
+}
+
+func (p *Profile) sum(process *Process) {
+	if process.sum(); p.Restricted() {
+		process.restrict(&p.Restriction)
+	}
+	if process.Image.Running {
 		p.Running++
 	}
-	p.Processes = append(p.Processes, process)
-	return stacks
+	p.Restriction.Mixed += process.Image.Mixed
 }
 
 // sum takes the totals of a process from its stacks and, where only the
@@ -231,6 +257,7 @@ func (p *Profile) addUp() {
 
 func (p *Profile) describeQuality() {
 	q := &p.Quality
+	whole := !p.Restricted()
 	for _, rec := range p.Recordings {
 		q.Incomplete = q.Incomplete || rec.Unrecorded > 0 || rec.Meta != nil && len(rec.Meta.Unrecorded) > 0
 		q.Warnings = append(q.Warnings, rec.Warnings...)
@@ -247,7 +274,9 @@ func (p *Profile) describeQuality() {
 			q.BytesBefore += im.BytesBefore
 		}
 		for i := range im.Shards {
-			q.InheritedFrees += im.Shards[i].InheritedFrees
+			if whole {
+				q.InheritedFrees += im.Shards[i].InheritedFrees
+			}
 		}
 		for _, w := range im.Warnings {
 			q.Warnings = append(q.Warnings, process.Name()+": "+w)
@@ -265,19 +294,21 @@ func (p *Profile) Warnings() []string {
 
 // WithoutLibc returns the totals of the program and its libraries.
 func (p *Profile) WithoutLibc() Totals {
-	return withoutLibc(&p.Origins, p.Program)
+	return withoutLibc(&p.Origins, p.Program, p.Totals.Frees == nil)
 }
 
 // WithoutLibc returns the totals of the process without libc's own calls.
 func (process *Process) WithoutLibc() Totals {
-	return withoutLibc(&process.Origins, process.program())
+	return withoutLibc(&process.Origins, process.program(), process.freesUnknown)
 }
 
-func withoutLibc(origins *[Origins]Totals, program ProgramFigures) Totals {
+func withoutLibc(origins *[Origins]Totals, program ProgramFigures, freesUnknown bool) Totals {
 	t := origins[OriginProgram]
 	t.Add(&origins[OriginLibraries])
 	t.PeakBytes = program.PeakBytes
-	t.Frees = &program.Frees
+	if !freesUnknown {
+		t.Frees = &program.Frees
+	}
 	return t
 }
 

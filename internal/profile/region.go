@@ -77,31 +77,44 @@ func (p *Profile) addRegions(stacks []stack) {
 // within leaves out the regions around the one that the profile is restricted
 // to; all are left out where that is not among them.
 func (p *Profile) within(names []string) []string {
-	if p.region == "" {
+	if p.Restriction.Region == "" {
 		return names
 	}
-	return names[:slices.Index(names, p.region)+1]
+	return names[:slices.Index(names, p.Restriction.Region)+1]
 }
 
-// restrictTo replaces what the threads know of the whole process by what is
-// known of a region: peak_bytes is then what was live at the process's peak.
-func (process *Process) restrictTo(region string) {
-	var frees, none uint64
-	process.Image.EachRegion(func(id uint32, f *recording.RegionFigures) {
-		if names := process.Image.RegionNames(id); len(names) > 0 && names[0] == region {
-			frees += uint64(max(0, f.Frees))
-		}
-	})
+// restrict replaces what the threads know of the whole process by what is
+// known of the stacks: peak_bytes is then what was live at the process's peak.
+// The frees that were made within a region are known, and those that threads
+// made; who released the blocks of a stack is not.
+func (process *Process) restrict(r *Restriction) {
 	t := Totals{}
 	for i := range process.Origins {
 		process.Origins[i].Frees = nil
 		t.Add(&process.Origins[i])
 	}
 	process.programPeak = t.PeakBytes - process.Origins[OriginLibc].PeakBytes
-	process.programFrees = frees
-	process.Origins[OriginLibc].Frees = &none
-	t.Frees = &frees
-	process.Totals = t
+	process.Totals, t = t, process.Totals
+	beyond := r.Filter
+	beyond.Region = ""
+	switch {
+	case !beyond.empty() || r.Region != "" && len(r.Threads) > 0:
+		process.freesUnknown = true
+	case r.Region != "":
+		var frees, none uint64
+		process.Image.EachRegion(func(id uint32, f *recording.RegionFigures) {
+			if names := process.Image.RegionNames(id); len(names) > 0 && names[0] == r.Region {
+				frees += uint64(max(0, f.Frees))
+			}
+		})
+		process.programFrees = frees
+		process.Origins[OriginLibc].Frees = &none
+		process.Totals.Frees = &frees
+	default:
+		libc := *t.Frees - process.programFrees
+		process.Origins[OriginLibc].Frees = &libc
+		process.Totals.Frees = t.Frees
+	}
 }
 
 // HasRegion tells whether a recording has a region of that name.

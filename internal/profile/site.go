@@ -13,6 +13,11 @@ type Site struct {
 	Frame
 	Origin   Origin // of most of its allocations
 	Counters recording.Counters
+	// AllocatedType is what a group by type allocates; see Group.
+	AllocatedType string
+	// CPU is the ns that were spent in malloc and free when they were called
+	// here, by samples; 0 before Profile.MeasureCPU.
+	CPU uint64
 
 	stacks []stack
 }
@@ -57,6 +62,7 @@ func compareSites(a, b *Site) int {
 	return cmp.Or(
 		cmp.Compare(b.Counters.Calls, a.Counters.Calls),
 		cmp.Compare(b.Counters.Bytes, a.Counters.Bytes),
+		cmp.Compare(a.AllocatedType, b.AllocatedType),
 		a.Frame.compare(&b.Frame),
 	)
 }
@@ -86,12 +92,12 @@ func (s *Site) commonOrigin() Origin {
 
 // Known tells whether the site is a place in the code. One site may stand for
 // the calls whose stack was not recorded.
-func (s *Site) Known() bool { return s.Frame != (Frame{}) }
+func (s *Site) Known() bool { return s.Frame != (Frame{}) || s.AllocatedType != "" }
 
 // Without returns the site with the stacks of one origin left out; nil when
 // none remains.
 func (s *Site) Without(o Origin) *Site {
-	rest := &Site{Frame: s.Frame}
+	rest := &Site{Frame: s.Frame, CPU: s.CPU}
 	for _, st := range s.stacks {
 		if st.origin != o {
 			rest.stacks = append(rest.stacks, st)

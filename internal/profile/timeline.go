@@ -30,8 +30,12 @@ const maxMoments = 1024
 
 // Timeline returns the course of the recordings' processes, added up. The
 // memory of a process that has ended counts no more once another goes on.
-// Changes are left out unless they are asked for.
+// Changes are left out unless they are asked for. Of a profile that is
+// restricted to some stacks or threads there is none.
 func (p *Profile) Timeline(changes bool) []Moment {
+	if p.Restricted() {
+		return nil
+	}
 	type step struct {
 		at      time.Duration
 		process int
@@ -39,11 +43,12 @@ func (p *Profile) Timeline(changes bool) []Moment {
 		last    bool
 	}
 	var steps []step
+	begun := p.begins()
 	for number, process := range p.Processes {
 		im := process.Image
 		samples := im.Timeline()
 		for i := range samples {
-			at := p.begun(im) + time.Duration(samples[i].Ms)*time.Millisecond
+			at := begun[im] + time.Duration(samples[i].Ms)*time.Millisecond
 			steps = append(steps, step{at, number, &samples[i], i == len(samples)-1})
 		}
 	}
@@ -128,12 +133,26 @@ func (p *Profile) changes(im *recording.Image, sample *recording.TimelineSample)
 	return sumOfChanges(changes)
 }
 
-// begun returns when an image was begun, since its recording was.
-func (p *Profile) begun(im *recording.Image) time.Duration {
+// begins returns when each image was begun, since its recording was.
+func (p *Profile) begins() map[*recording.Image]time.Duration {
+	begun := make(map[*recording.Image]time.Duration)
 	for _, rec := range p.Recordings {
-		if slices.Contains(rec.Images, im) {
-			return time.Duration(im.StartRealtime - rec.Images[0].StartRealtime) // sorted: never negative
+		for _, im := range rec.Images {
+			begun[im] = time.Duration(im.StartRealtime - rec.Images[0].StartRealtime) // sorted: never negative
 		}
 	}
-	return 0
+	return begun
+}
+
+// Timeline is that of recordings, of some processes or all, without changes.
+func Timeline(recordings []*recording.Recording, processes []string) []Moment {
+	p := &Profile{Recordings: recordings}
+	for _, rec := range recordings {
+		for _, im := range rec.Images {
+			if selects(processes, im) {
+				p.Processes = append(p.Processes, &Process{Image: im})
+			}
+		}
+	}
+	return p.Timeline(false)
 }

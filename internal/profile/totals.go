@@ -1,6 +1,10 @@
 package profile
 
-import "mallow/internal/recording"
+import (
+	"slices"
+
+	"mallow/internal/recording"
+)
 
 // Origin tells on whose account a call was made: by the module that called
 // the allocator.
@@ -13,8 +17,14 @@ const (
 	Origins = iota
 )
 
-func (o Origin) String() string {
-	return [Origins]string{"program", "libraries", "libc"}[o]
+var originNames = [Origins]string{"program", "libraries", "libc"}
+
+func (o Origin) String() string { return originNames[o] }
+
+// OriginNamed returns the origin of a name.
+func OriginNamed(name string) (Origin, bool) {
+	at := slices.Index(originNames[:], name)
+	return Origin(max(0, at)), at >= 0
 }
 
 func originOf(kind recording.ModuleKind) Origin {

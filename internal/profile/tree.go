@@ -54,10 +54,7 @@ func (p *Profile) Tree(sites []*Site) *Tree {
 		crowd:   make(map[TreeNode]int32),
 		frame:   make(map[Frame]int32),
 		framed:  make([][]int32, len(p.places.all)),
-		begun:   make(map[*recording.Image]time.Duration, len(p.Processes)),
-	}
-	for _, process := range p.Processes {
-		g.begun[process.Image] = p.begun(process.Image)
+		begun:   p.begins(),
 	}
 	if len(p.Processes) > 1 || len(p.Regions) > 0 {
 		g.stack = make(map[treeKey]int32)

@@ -36,6 +36,9 @@ func (c *Counters) LiveBlocks() int64 { return max(0, int64(c.Calls-c.Releases))
 // LiveBytes returns the requested bytes of the live blocks.
 func (c *Counters) LiveBytes() int64 { return max(0, int64(c.Bytes-c.ReleasedBytes)) }
 
+// Waste returns the bytes that the blocks have beyond those asked for.
+func (c *Counters) Waste() int64 { return max(0, int64(c.UsableBytes-c.Bytes)) }
+
 // Add sums the figures of two stacks, or of one in two processes.
 func (c *Counters) Add(o *Counters) {
 	if o.Calls > 0 {
@@ -111,6 +114,13 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 	if item.block >= blocks {
 		return
 	}
+	counters := im.counters
+	if !im.counts(item.shard) {
+		if item.kind != pageBirths && item.kind != pageDeaths {
+			return
+		}
+		counters = im.others
+	}
 	if item.kind == pageRegions {
 		im.addRegions(item, page)
 		return
@@ -135,10 +145,10 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 	default:
 		return
 	}
-	block := im.counters[item.block]
+	block := counters[item.block]
 	if block == nil {
 		block = new([stacksPerPage]Counters)
-		im.counters[item.block] = block
+		counters[item.block] = block
 	}
 	for i := range block {
 		record := page[i*recordBytes:][:recordBytes]
@@ -228,7 +238,7 @@ func (im *Image) EachStack(visit func(id uint32, c *Counters)) {
 // which count the same calls on their own: what differs was damaged. Only of
 // a process that ended in good order must they agree.
 func (im *Image) checkSums() {
-	if im.Sampling != nil || im.Flags&FlagPacked == 0 || im.Incomplete != 0 || im.inFlight() > 0 || len(im.Warnings) > 0 {
+	if im.Chosen || im.Sampling != nil || im.Flags&FlagPacked == 0 || im.Incomplete != 0 || im.inFlight() > 0 || len(im.Warnings) > 0 {
 		return
 	}
 	var blocks, bytes int64

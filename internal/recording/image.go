@@ -23,6 +23,11 @@ type Image struct {
 	Sampling *Sampling
 	// Running tells that a process still writes to the file.
 	Running bool
+	// Chosen tells that only some threads were read: see OpenThreads. Of their
+	// calls Mixed are with stacks of whose blocks it is not known exactly what
+	// lived, because threads released each other's.
+	Chosen bool
+	Mixed  uint64
 	// Warnings say in sentences what of the file could not be read, or what
 	// the recorder could not record.
 	Warnings []string
@@ -35,6 +40,8 @@ type Image struct {
 	pages    []directoryItem
 	counters map[uint32]*[stacksPerPage]Counters
 	weights  map[uint32]*weights // of samples, by stack
+	chosen   []bool              // of each shard; nil: all are
+	others   map[uint32]*[stacksPerPage]Counters
 
 	regions       []Region
 	regionFigures map[uint32]*RegionFigures
@@ -175,7 +182,7 @@ func zeroPadded(b []byte) string {
 }
 
 // readImageFile reads one image file.
-func readImageFile(path, name string) (*Image, error) {
+func readImageFile(path, name string, choose func(*Image)) (*Image, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -193,7 +200,7 @@ func readImageFile(path, name string) (*Image, error) {
 	}
 	// Asked first: what is read of a process that has ended is all there is.
 	running := hasWriter(f)
-	im, err := ReadImage(name, f, info.Size())
+	im, err := readImage(name, f, info.Size(), choose)
 	if err == nil && im.Flags&FlagPacked == 0 {
 		im.Running = running
 	}
@@ -204,6 +211,10 @@ func readImageFile(path, name string) (*Image, error) {
 // be read. An error means that there is nothing to read. The image has no
 // Parent yet.
 func ReadImage(name string, r io.ReaderAt, size int64) (*Image, error) {
+	return readImage(name, r, size, nil)
+}
+
+func readImage(name string, r io.ReaderAt, size int64, choose func(*Image)) (*Image, error) {
 	header, err := readHeader(r, size)
 	if err != nil {
 		return nil, err
@@ -218,9 +229,15 @@ func ReadImage(name string, r io.ReaderAt, size int64) (*Image, error) {
 	im.readUnits(r)
 	im.readShards(r)
 	im.readSampling(r)
+	if choose != nil {
+		choose(im)
+	}
 	im.readCounters(r)
+	im.separate()
 	im.estimate()
-	im.readCPUSamples(r)
+	if !im.Chosen {
+		im.readCPUSamples(r)
+	}
 	im.describeIncompleteness()
 	return im, nil
 }

@@ -40,3 +40,16 @@ func (im *Image) parseModule(b []byte) Module {
 
 // Modules returns the modules that this image's own file describes.
 func (im *Image) Modules() []Module { return im.modules }
+
+// ModulePaths returns the files of the modules that frames of this image's own
+// file are in, and of symbolic frames.
+func (im *Image) ModulePaths() []string {
+	var paths []string
+	for i := range im.modules {
+		paths = append(paths, im.modules[i].Path)
+	}
+	for i := range im.symbolic {
+		paths = append(paths, im.symbolic[i].Module)
+	}
+	return paths
+}

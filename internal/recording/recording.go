@@ -35,13 +35,16 @@ const imagePrefix = "image-"
 var errUnrecorded = errors.New("this process could not be recorded: the disk was full, a limit of file size or memory was met, the kernel is older than 5.14 or in a sandbox that refuses madvise, or it was killed as it began")
 
 // Open reads the recording in the folder path.
-func Open(path string) (*Recording, error) {
+func Open(path string) (*Recording, error) { return open(path, nil) }
+
+// open calls choose, if any, for every image before its counters are read.
+func open(path string, choose func(*Image)) (*Recording, error) {
 	names, err := imageNames(path)
 	if err != nil {
 		return nil, err
 	}
 	rec := &Recording{Path: path}
-	if err := rec.readImages(names); err != nil {
+	if err := rec.readImages(names, choose); err != nil {
 		return nil, err
 	}
 	rec.linkParents()
@@ -80,11 +83,11 @@ func imageNames(path string) ([]string, error) {
 
 // readImages reads all image files. One that cannot be read at all is left
 // out with a warning, unless it is newer than this reader or the only one.
-func (rec *Recording) readImages(names []string) error {
+func (rec *Recording) readImages(names []string, choose func(*Image)) error {
 	images := make([]*Image, len(names))
 	failures := make([]error, len(names))
 	forEach(len(names), func(i int) {
-		images[i], failures[i] = readImageFile(filepath.Join(rec.Path, names[i]), names[i])
+		images[i], failures[i] = readImageFile(filepath.Join(rec.Path, names[i]), names[i], choose)
 	})
 	for i, err := range failures {
 		switch {

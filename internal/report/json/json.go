@@ -43,11 +43,18 @@
 //     allocations without libc's own, cpu_share that of the program's CPU time;
 //     advice_stop is the sentence that nothing further is worth the work, null
 //     while something is.
+//   - restricted is null in a report of everything. Otherwise all figures are
+//     those of the stacks that were left; what is only known of whole processes
+//     is null or empty: frees, cpu, timeline, phases; and peak_bytes is what was
+//     live at the process's peak.
+//   - grouped_by is line, function, module or type. With type a site for which
+//     one is known has a type and no function; with --sort cpu sites have cpu_s.
 //   - function is the module and where the code starts, such as
 //     "libz.so.1+0x3a10", where no symbol covers it.
 package json
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"time"
@@ -64,11 +71,14 @@ const Schema = "mallow.report/1"
 type Options struct {
 	Sites  []*profile.Site // in the order to write them
 	Stacks int             // at most so many of each site; 0: all
+	By     profile.Grouping
 	Advice advise.Result
 }
 
 type report struct {
 	Schema     string       `json:"schema"`
+	Restricted *restriction `json:"restricted"`
+	GroupedBy  string       `json:"grouped_by"`
 	Totals     totals       `json:"totals"`
 	Origins    origins      `json:"origins"`
 	Recordings []recorded   `json:"recordings"`
@@ -161,6 +171,8 @@ type frame struct {
 
 type site struct {
 	frame
+	Type        *string  `json:"type,omitempty"`
+	CPUS        *float64 `json:"cpu_s,omitempty"`
 	Origin      string   `json:"origin"`
 	Allocations uint64   `json:"allocations"`
 	Share       *float64 `json:"share"`
@@ -202,6 +214,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	moments := p.Timeline(true)
 	r := report{
 		Schema:     Schema,
+		Restricted: restrictionKeys(p),
+		GroupedBy:  string(cmp.Or(o.By, profile.ByLine)),
 		Totals:     totals(p.Totals),
 		Origins:    originKeys(p.Origins),
 		Recordings: make([]recorded, 0, len(p.Recordings)),
@@ -298,6 +312,13 @@ func siteKeys(p *profile.Profile, o Options) []site {
 		if p.Totals.Allocations > 0 {
 			share := float64(c.Calls) / float64(p.Totals.Allocations)
 			keys.Share = &share
+		}
+		if s.AllocatedType != "" {
+			keys.Type = &s.AllocatedType
+		}
+		if s.CPU > 0 {
+			cpu := inSeconds(s.CPU)
+			keys.CPUS = &cpu
 		}
 		if p.Sampling != nil {
 			keys.Errors = errorKeys(s.Errors())

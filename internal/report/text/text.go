@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Top    int // sites to show; 0: all
 	Sort   analyze.Order
+	By     profile.Grouping
 	All    bool // with what libc allocated on its own account
 	Colour bool
 	Width  int    // columns of the terminal; 0: lines are not cut
@@ -29,8 +30,9 @@ type Options struct {
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	out := bufio.NewWriter(w)
 	r := &report{profile: p, options: o, style: style{on: o.Colour}, out: out}
-	r.sites = analyze.Rank(p, o.All, o.Sort)
+	r.sites = analyze.RankGroups(p, o.All, o.Sort, o.By)
 	r.headline()
+	r.restriction()
 	r.sampling()
 	r.functions()
 	r.phases()
@@ -65,13 +67,15 @@ func (r *report) totals() profile.Totals {
 
 func (r *report) headline() {
 	t := r.totals()
-	parts := []string{
-		r.style.bold(r.about(counted(t.Allocations, "allocation", "allocations"))),
-		r.about(counted(*t.Frees, "free", "frees")),
-		r.about(size(t.PeakBytes)) + " peak",
-		r.about(count(t.LiveBlocks)) + " " + r.notFreed() + inBrackets(t.LiveBytes),
-		r.about(count(t.Temporary)) + " temporary",
+	parts := []string{r.style.bold(r.about(counted(t.Allocations, "allocation", "allocations")))}
+	if t.Frees != nil {
+		parts = append(parts, r.about(counted(*t.Frees, "free", "frees")))
 	}
+	parts = append(parts,
+		r.about(size(t.PeakBytes))+" "+r.atPeak(),
+		r.about(count(t.LiveBlocks))+" "+r.notFreed()+inBrackets(t.LiveBytes),
+		r.about(count(t.Temporary))+" temporary",
+	)
 	if t.Failed > 0 {
 		parts = append(parts, count(t.Failed)+" failed")
 	}
@@ -80,6 +84,14 @@ func (r *report) headline() {
 		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", count(libc)))
 	}
 	r.line(line)
+}
+
+// atPeak tells the peak of all from what of a part was live then.
+func (r *report) atPeak() string {
+	if r.profile.Restricted() {
+		return "at the peak"
+	}
+	return "peak"
 }
 
 // notFreed does not say never of a program that still runs.
@@ -206,6 +218,9 @@ func (r *report) notes() []string {
 	}
 	if q.InheritedFrees > 0 {
 		notes = append(notes, counted(q.InheritedFrees, "free", "frees")+" released what was allocated before a fork, or before recording")
+	}
+	if mixed := r.profile.Restriction.Mixed; mixed > 0 {
+		notes = append(notes, "of "+counted(mixed, "allocation", "allocations")+" it is not known exactly what lived: threads released each other's blocks")
 	}
 	if q.PeakErrorBytes > 0 {
 		notes = append(notes, "the peak is exact to "+size(q.PeakErrorBytes)+", because several threads allocated")

@@ -69,7 +69,12 @@ func siteName(s *profile.Site) (function, where string) {
 	if !s.Known() {
 		return "(no stack, or code outside any file)", ""
 	}
-	if s.Function == "" {
+	switch {
+	case s.AllocatedType != "":
+		return shortType(s.AllocatedType), ""
+	case s.Function == "" && s.File == "":
+		return term.Safe(path.Base(s.Module)), ""
+	case s.Function == "":
 		return "(unknown function)", place(&s.Frame)
 	}
 	return shortName(s.Function), place(&s.Frame)
@@ -99,6 +104,14 @@ func shortPath(file string) string {
 }
 
 const longestName = 60
+
+// shortType leaves out the middle of a long type.
+func shortType(name string) string {
+	if runes := []rune(name); len(runes) > longestName {
+		name = string(runes[:longestName-16]) + "…" + string(runes[len(runes)-15:])
+	}
+	return term.Safe(name)
+}
 
 // ShortName is how every text calls a function.
 func ShortName(function string) string { return shortName(function) }

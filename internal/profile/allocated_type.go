@@ -1,0 +1,388 @@
+package profile
+
+import "strings"
+
+// typeFinder tells what type a stack allocates, as far as the functions tell
+// that it was passed on by: containers and allocators of C++ and Rust, their
+// functions that make one object, and operator new of a class. The type of a
+// plain new, and of what C allocates, is in no stack.
+type typeFinder struct {
+	sites *search
+	told  map[string]string // by function
+}
+
+func newTypeFinder(p *Profile) *typeFinder {
+	return &typeFinder{sites: p.sites, told: make(map[string]string)}
+}
+
+// of looks from the allocator outwards up to the site, whose names are known.
+// The innermost that tells a type is right, but for those that several
+// containers are made of.
+func (t *typeFinder) of(leaf node) string {
+	site := t.sites.node(leaf)
+	found := ""
+	for n := t.sites.known(leaf); n != root; n = t.sites.parent(n) {
+		frames := t.sites.placeOf(n).frames
+		last := len(frames)
+		if n == site {
+			last = t.sites.index(n) + 1
+		}
+		for i := range frames[:max(0, last)] {
+			told := t.tells(frames[i].Function)
+			if told != "" && (found == "" || isPartOf(found, told)) {
+				found = told
+			}
+		}
+		if n == site {
+			break
+		}
+	}
+	return strings.TrimPrefix(found, anyOwner)
+}
+
+func (t *typeFinder) tells(function string) string {
+	told, asked := t.told[function]
+	if !asked {
+		told = allocatedType(function)
+		t.told[function] = told
+	}
+	return told
+}
+
+// anyOwner stands before what only an allocator was asked for: the container
+// that asked, if there is one, tells more.
+const anyOwner = "\x00"
+
+func isPartOf(part, whole string) bool {
+	return strings.HasPrefix(part, anyOwner) && !strings.HasPrefix(whole, anyOwner) || part == "Vec<u8>" && whole == "String"
+}
+
+// scope is one name of a qualified one, with its template arguments.
+type scope struct{ name, arguments string }
+
+// scopes takes a function's name apart: "int std::vector<A, B>::at<C>(int)" is
+// std, vector<A, B>, at<C>.
+func scopes(function string) (path []scope) {
+	var name, arguments strings.Builder
+	depth := 0
+	end := func() {
+		path = append(path, scope{name.String(), arguments.String()})
+		name.Reset()
+		arguments.Reset()
+	}
+	for i := 0; i < len(function); i++ {
+		c := function[i]
+		switch {
+		case strings.HasPrefix(function[i:], "(anonymous namespace)"):
+			i += len("(anonymous namespace)") - 1
+			write(&name, &arguments, depth, "(anonymous namespace)")
+		case strings.HasPrefix(function[i:], "operator new") && depth == 0:
+			name.WriteString("operator new")
+			end()
+			return path
+		case c == '<':
+			if depth++; depth > 1 {
+				arguments.WriteByte(c)
+			}
+		case c == '>' && i > 0 && function[i-1] == '-':
+			write(&name, &arguments, depth, ">")
+		case c == '>':
+			if depth = max(0, depth-1); depth > 0 {
+				arguments.WriteByte(c)
+			}
+		case depth > 0:
+			arguments.WriteByte(c)
+		case c == '(' || c == '[' || c == '.':
+			end()
+			return path
+		case c == ' ': // what stood before was the return type
+			name.Reset()
+			arguments.Reset()
+			path = path[:0]
+		case c == ':' && strings.HasPrefix(function[i:], "::"):
+			if i++; name.Len() > 0 {
+				end()
+			}
+		default:
+			name.WriteByte(c)
+		}
+	}
+	end()
+	return path
+}
+
+func write(name, arguments *strings.Builder, depth int, text string) {
+	if depth > 0 {
+		arguments.WriteString(text)
+	} else {
+		name.WriteString(text)
+	}
+}
+
+// allocatedType returns the type that a function allocates; "" where its name
+// does not tell.
+func allocatedType(function string) string {
+	path := scopes(function)
+	if self, _, ok := rustImplementation(function); ok {
+		path = append(scopes(self), scope{name: "method"})
+	}
+	if len(path) < 2 {
+		return ""
+	}
+	method := path[len(path)-1]
+	class := path[:len(path)-1]
+	owner := class[len(class)-1]
+	if method.name == "operator new" {
+		return tidyType(joined(class))
+	}
+	switch path[0].name {
+	case "std", "__gnu_cxx":
+		return libraryType(method, owner)
+	case "alloc":
+		return rustType(method, owner)
+	}
+	return ""
+}
+
+func joined(path []scope) string {
+	names := make([]string, len(path))
+	for i, s := range path {
+		if names[i] = s.name; s.arguments != "" {
+			names[i] += "<" + s.arguments + ">"
+		}
+	}
+	return strings.Join(names, "::")
+}
+
+// libraryType knows what the classes and functions of C++'s library allocate.
+func libraryType(method, owner scope) string {
+	arguments := templateArguments(owner.arguments)
+	of := func(container string, count int) string {
+		if len(arguments) < count {
+			return ""
+		}
+		return container + "<" + strings.Join(arguments[:count], ", ") + ">"
+	}
+	switch owner.name {
+	case "vector", "_Vector_base":
+		return of("std::vector", 1)
+	case "deque", "_Deque_base":
+		return of("std::deque", 1)
+	case "list", "_List_base":
+		return nodeOf(of("std::list", 1))
+	case "forward_list", "_Fwd_list_base":
+		return nodeOf(of("std::forward_list", 1))
+	case "basic_string":
+		return stringType(arguments)
+	case "_Rb_tree":
+		return treeType(arguments)
+	case "_Hashtable":
+		return hashType(arguments, method.name)
+	case "_Function_base", "_Base_manager":
+		return "functor of std::function"
+	case "function":
+		return of("functor of std::function", 1)
+	case "allocator", "new_allocator", "__new_allocator", "polymorphic_allocator":
+		if strings.HasPrefix(method.name, "allocate") && len(arguments) > 0 {
+			return anyOwner + elementType(arguments[0])
+		}
+	case "__shared_count":
+		return sharedType(method)
+	}
+	made := templateArguments(method.arguments)
+	if len(made) == 0 {
+		return ""
+	}
+	switch method.name {
+	case "make_unique", "make_unique_for_overwrite":
+		return tidyType(made[0])
+	case "make_shared", "allocate_shared":
+		return tidyType(made[0]) + " with its shared_ptr"
+	}
+	return ""
+}
+
+func nodeOf(container string) string {
+	if container == "" {
+		return ""
+	}
+	return "node of " + container
+}
+
+func stringType(arguments []string) string {
+	if len(arguments) == 0 {
+		return ""
+	}
+	switch arguments[0] {
+	case "char":
+		return "std::string"
+	case "wchar_t":
+		return "std::wstring"
+	}
+	return "std::basic_string<" + arguments[0] + ">"
+}
+
+// treeType: the second argument is what a node holds, a pair in maps.
+func treeType(arguments []string) string {
+	if len(arguments) < 2 {
+		return ""
+	}
+	if key, value, ok := pair(arguments[1]); ok && key == arguments[0] {
+		return "node of std::map<" + key + ", " + value + ">"
+	}
+	return "node of std::set<" + arguments[0] + ">"
+}
+
+func hashType(arguments []string, method string) string {
+	if len(arguments) < 2 {
+		return ""
+	}
+	table := "std::unordered_set<" + arguments[0] + ">"
+	if key, value, ok := pair(arguments[1]); ok && key == arguments[0] {
+		table = "std::unordered_map<" + key + ", " + value + ">"
+	}
+	if strings.Contains(method, "rehash") || strings.Contains(method, "buckets") {
+		return "buckets of " + table
+	}
+	return "node of " + table
+}
+
+func sharedType(method scope) string {
+	arguments := templateArguments(method.arguments)
+	if method.name != "__shared_count" || len(arguments) == 0 {
+		return ""
+	}
+	if object, isPointer := strings.CutSuffix(arguments[0], "*"); isPointer {
+		return "control block of std::shared_ptr<" + object + ">"
+	}
+	return arguments[0] + " with its shared_ptr"
+}
+
+// elementType is what an allocator was made for, named by what it is a part of.
+func elementType(element string) string {
+	path := scopes(element)
+	class := path[len(path)-1]
+	arguments := templateArguments(class.arguments)
+	if strings.HasSuffix(element, "*") || len(arguments) == 0 {
+		return tidyType(element)
+	}
+	switch class.name {
+	case "_Rb_tree_node":
+		if key, value, ok := pair(arguments[0]); ok {
+			return "node of std::map<" + key + ", " + value + ">"
+		}
+		return "node of std::set<" + arguments[0] + ">"
+	case "_Hash_node":
+		if key, value, ok := pair(arguments[0]); ok {
+			return "node of std::unordered_map<" + key + ", " + value + ">"
+		}
+		return "node of std::unordered_set<" + arguments[0] + ">"
+	case "_List_node":
+		return "node of std::list<" + arguments[0] + ">"
+	case "_Fwd_list_node":
+		return "node of std::forward_list<" + arguments[0] + ">"
+	case "_Sp_counted_ptr_inplace":
+		return arguments[0] + " with its shared_ptr"
+	}
+	return tidyType(element)
+}
+
+// pair returns the types of a std::pair<K const, V>.
+func pair(element string) (key, value string, ok bool) {
+	inside, isPair := strings.CutPrefix(element, "std::pair<")
+	if !isPair {
+		return "", "", false
+	}
+	arguments := templateArguments(strings.TrimSuffix(inside, ">"))
+	if len(arguments) != 2 {
+		return "", "", false
+	}
+	key, ok = strings.CutSuffix(arguments[0], " const")
+	return key, arguments[1], ok
+}
+
+// rustType knows the owners of Rust's library. Parameters that are no types,
+// such as T, are those of names without them.
+func rustType(method, owner scope) string {
+	arguments := templateArguments(owner.arguments)
+	if owner.name == "String" || owner.name == "string" {
+		return "String"
+	}
+	if len(arguments) == 0 || len(arguments[0]) == 1 {
+		return ""
+	}
+	switch owner.name {
+	case "Vec", "RawVec":
+		return "Vec<" + arguments[0] + ">"
+	case "Box", "Rc", "Arc", "VecDeque":
+		return owner.name + "<" + arguments[0] + ">"
+	}
+	return ""
+}
+
+// templateArguments splits at the commas that stand in no brackets.
+func templateArguments(list string) []string {
+	var arguments []string
+	depth, from := 0, 0
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '<', '(', '[', '{':
+			depth++
+		case '>', ')', ']', '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				arguments = append(arguments, tidyType(list[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	if rest := strings.TrimSpace(list[from:]); rest != "" {
+		arguments = append(arguments, tidyType(rest))
+	}
+	return arguments
+}
+
+// defaults are the arguments that a programmer leaves out.
+var defaults = []string{", std::allocator<", ", std::less<", ", std::hash<", ", std::equal_to<", ", std::char_traits<", ", std::default_delete<",
+	", alloc::alloc::Global"}
+
+// tidyType writes a type as a programmer does: without the arguments that
+// containers have by default, and without inline namespaces.
+func tidyType(t string) string {
+	t = strings.TrimSpace(t)
+	for _, inline := range []string{"__cxx11::", "__cxx1998::", "__1::"} {
+		t = strings.ReplaceAll(t, inline, "")
+	}
+	for _, d := range defaults {
+		for {
+			at := strings.Index(t, d)
+			if at < 0 {
+				break
+			}
+			end := at + len(d)
+			if strings.HasSuffix(d, "<") {
+				end = closing(t, end)
+			}
+			t = t[:at] + t[end:]
+		}
+	}
+	t = strings.ReplaceAll(t, " >", ">")
+	t = strings.ReplaceAll(t, "std::basic_string<char>", "std::string")
+	return t
+}
+
+// closing returns the index behind the bracket that closes the one before at.
+func closing(t string, at int) int {
+	for depth := 1; at < len(t); at++ {
+		switch t[at] {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		}
+	}
+	return at
+}
