@@ -125,9 +125,12 @@ func TestReportJSONKeys(t *testing.T) {
 	stack := site["stacks"].([]any)[0].(map[string]any)
 	has("a stack", stack, "allocations frames")
 	has("a frame", stack["frames"].([]any)[0], frame)
-	if advice, ok := report["advice"].([]any); !ok || len(advice) != 0 {
-		t.Errorf("advice: %v", report["advice"])
+	advice, ok := report["advice"].([]any)
+	if !ok || len(advice) == 0 {
+		t.Fatalf("advice: %v", report["advice"])
 	}
+	has("an advice", advice[0], "rule title remedy sites saves evidence")
+	has("what it saves", advice[0].(map[string]any)["saves"], "allocations share cpu_share cpu_share_basis")
 }
 
 func TestReportIsTheSameEveryTime(t *testing.T) {
