@@ -17,6 +17,7 @@ var commands = []func() *cobra.Command{
 	newReportCommand,
 	newLogCommand,
 	newTopCommand,
+	newGoCommand,
 	newDoctorCommand,
 	newLibCommand,
 	newVersionCommand,

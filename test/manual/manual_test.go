@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -89,9 +90,8 @@ func execute(t *testing.T, page string) {
 	for _, e := range examples(string(content)) {
 		command := exec.Command("/bin/bash", "-c", e.command)
 		command.Dir = folder
-		command.Env = []string{
-			"PATH=" + filepath.Dir(harness.CLI(t)) + ":/usr/bin:/bin", "HOME=" + folder, "LC_ALL=C.UTF-8",
-		}
+		command.Env = append(harness.GoSettings(t), "PATH="+filepath.Dir(harness.CLI(t))+":"+filepath.Join(runtime.GOROOT(), "bin")+":/usr/bin:/bin",
+			"HOME="+folder, "LC_ALL=C.UTF-8")
 		output, _ := command.CombinedOutput() // pages print exit codes themselves
 		if got := string(output); !matches(e.output, got) {
 			t.Errorf("%s:%d: $ %s\nprinted\n%s\nnot\n%s", filepath.Base(page), e.line, e.command, got, e.output)
@@ -105,7 +105,7 @@ func prepare(t *testing.T, folder string) {
 	t.Helper()
 	root := harness.Root()
 	for name, target := range map[string]string{
-		"words.c": "examples/words.c", "examples": "examples", "LICENSE": "LICENSE",
+		"words.c": "examples/words.c", "examples": "examples", "LICENSE": "LICENSE", "digest": "test/gocode/testdata/digest",
 	} {
 		if err := os.Symlink(filepath.Join(root, target), filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,324 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"mallow/internal/gocode"
+	goreport "mallow/internal/report/gocode"
+	"mallow/internal/term"
+)
+
+// goOptions are the flags of mallow go test and run.
+type goOptions struct {
+	json      bool
+	top       int
+	bench     string
+	benchtime string
+	seconds   float64
+	output    string
+}
+
+func newGoCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "go test|run|build",
+		Short: "Count every allocation of a Go program or of its benchmarks",
+		Long: `go counts the allocations of Go code exactly: every one, also of the tiny
+objects that the runtime's own profile misses, by line and by what the line
+calls. The code, go.mod and the Go installation stay as they are: the program is
+built with an overlay that makes the runtime count.
+
+Flags of the go command (-tags, -race, -ldflags and so on) have one dash and
+are passed on to it; mallow's own have two.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("mallow go %s: there are test, run and build", term.Safe(args[0]))
+			}
+			return fmt.Errorf("mallow go: say test, run or build")
+		},
+	}
+	for _, sub := range []*cobra.Command{newGoTestCommand(), newGoRunCommand(), newGoBuildCommand()} {
+		sub.DisableFlagsInUseLine = true
+		sub.DisableFlagParsing = true // see splitGoFlags
+		c.AddCommand(sub)
+	}
+	return c
+}
+
+func newGoTestCommand() *cobra.Command {
+	o := goOptions{top: 10, bench: ".", seconds: 1}
+	c := &cobra.Command{
+		Use:   "test [--bench RE] [--json] [--top N] [GO FLAGS] [PACKAGES]",
+		Short: "Allocations of each operation of benchmarks, by line",
+		Long: `test runs the benchmarks of packages and says what one operation allocates, by
+line. Each runs once as it is, for the time, and twice counting, with a known
+number of operations between the two: set-up and what is made only once cancel
+out, and parts of an allocation per operation show.`,
+		Example: `  mallow go test ./...
+  mallow go test --bench 'Parse$' --top 5 -tags fast ./internal/parser`,
+	}
+	f := c.Flags()
+	f.BoolVar(&o.json, "json", false, `for scripts: schema "mallow.go/1"`)
+	f.StringVar(&o.bench, "bench", o.bench, "regular expression of benchmarks, as go test -bench takes it")
+	f.StringVar(&o.benchtime, "benchtime", "", "how long the run for the time goes on, as go test -benchtime takes it")
+	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run may take")
+	f.IntVar(&o.top, "top", o.top, "lines to show of each benchmark, 0 for all")
+	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
+		return goTest(c.OutOrStdout(), goFlags, args, o)
+	})
+	return c
+}
+
+func newGoRunCommand() *cobra.Command {
+	o := goOptions{top: 10}
+	c := &cobra.Command{
+		Use:   "run [--json] [--top N] [GO FLAGS] PACKAGE ARGS",
+		Short: "Run a main package and say what it allocated, by line",
+		Long: `run builds a main package, runs it and then says on stderr what it allocated,
+by line, however it ended. Its input, output, signals and exit status are left
+alone.
+
+Exit codes: the program's own; killed by a signal, the same signal; 1 where it
+does not build, 125 mallow failed.`,
+		Example: `  mallow go run . --port 8080
+  mallow go run ./cmd/tool input.txt`,
+	}
+	c.Flags().SetInterspersed(false)
+	c.Flags().BoolVar(&o.json, "json", false, `write JSON to stdout, schema "mallow.go/1"; the program's own output goes to stderr then`)
+	c.Flags().IntVar(&o.top, "top", o.top, "lines to show, 0 for all")
+	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
+		return goRun(c.OutOrStdout(), c.ErrOrStderr(), goFlags, args, o)
+	})
+	return c
+}
+
+func newGoBuildCommand() *cobra.Command {
+	var o goOptions
+	c := &cobra.Command{
+		Use:   "build -o FILE [GO FLAGS] [PACKAGE]",
+		Short: "Build a main package that can count its allocations",
+		Long: `build makes an executable that is as go build makes it, and that counts its
+allocations when the environment has MALLOW_GO_COUNTS=FOLDER: each process then
+writes FOLDER/PID.counts.`,
+		Example: `  mallow go build -o server ./cmd/server`,
+	}
+	c.Flags().StringVarP(&o.output, "output", "o", "", "the executable")
+	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
+		if o.output == "" {
+			return fmt.Errorf("mallow go build: -o FILE says where the executable goes")
+		}
+		b, err := gocode.NewBuilder(goFlags)
+		if err != nil {
+			return clean(err)
+		}
+		if len(args) == 0 {
+			args = []string{"."}
+		}
+		return clean(b.Program(o.output, args...))
+	})
+	return c
+}
+
+// withGoFlags parses the flags of a command that takes flags of the go command
+// too.
+func withGoFlags(c *cobra.Command, run func(goFlags, args []string) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		goFlags, own := splitGoFlags(args, c.Flags().Lookup("output") != nil, strings.HasPrefix(c.Use, "run"))
+		c.DisableFlagParsing = false
+		if err := c.ParseFlags(own); err != nil {
+			return err
+		}
+		if help, err := c.Flags().GetBool("help"); err == nil && help {
+			return c.Help()
+		}
+		return run(goFlags, c.Flags().Args())
+	}
+}
+
+// valued are flags of go build and go test whose value may be the next
+// argument.
+var valued = map[string]bool{
+	"p": true, "asmflags": true, "buildmode": true, "buildvcs": true, "compiler": true, "covermode": true, "coverpkg": true,
+	"gccgoflags": true, "gcflags": true, "installsuffix": true, "ldflags": true, "mod": true, "modfile": true,
+	"overlay": true, "pgo": true, "pkgdir": true, "tags": true, "toolexec": true, "vet": true,
+}
+
+// splitGoFlags separates flags of the go command, which have one dash, from
+// mallow's. After "--", and of a program's arguments, all are left as they are.
+func splitGoFlags(args []string, output, program bool) (goFlags, own []string) {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		name, _, joined := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		switch {
+		case arg == "--" || program && !strings.HasPrefix(arg, "-"):
+			return goFlags, append(own, args[i:]...)
+		case strings.HasPrefix(arg, "--"):
+			own = append(own, arg)
+			if !joined && takesValue(arg[2:]) && i+1 < len(args) {
+				i++
+				own = append(own, args[i])
+			}
+		case arg == "-h" || output && name == "o" || !strings.HasPrefix(arg, "-") || arg == "-":
+			own = append(own, arg)
+		default:
+			goFlags = append(goFlags, arg)
+			if !joined && valued[name] && i+1 < len(args) {
+				i++
+				goFlags = append(goFlags, args[i])
+			}
+		}
+	}
+	return goFlags, own
+}
+
+// takesValue holds for mallow's own flags that are followed by a value.
+func takesValue(name string) bool {
+	switch name {
+	case "bench", "benchtime", "exact-seconds", "top", "output":
+		return true
+	}
+	return false
+}
+
+func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
+	if len(patterns) == 0 {
+		patterns = []string{"."}
+	}
+	b, err := gocode.NewBuilder(goFlags)
+	if err != nil {
+		return clean(err)
+	}
+	packages, err := b.Packages(patterns)
+	if err != nil {
+		return clean(err)
+	}
+	var all []*gocode.Benchmark
+	for _, p := range packages {
+		found, err := benchmarksOf(b, p, o)
+		if err != nil && !errors.Is(err, gocode.ErrNoTests) {
+			return clean(err)
+		}
+		all = append(all, found...)
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("no benchmark of %s matches %s", term.Safe(strings.Join(patterns, " ")), term.Safe(o.bench))
+	}
+	if o.json {
+		return goreport.WriteBenchmarksJSON(w, b.Version, all)
+	}
+	return goreport.WriteBenchmarks(w, all, o.report())
+}
+
+func benchmarksOf(b *gocode.Builder, p gocode.Package, o goOptions) ([]*gocode.Benchmark, error) {
+	folder, err := os.MkdirTemp("", "mallow-go-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	tests, err := b.Tests(p, folder)
+	if err != nil {
+		return nil, err
+	}
+	return tests.Benchmarks(gocode.BenchmarkOptions{
+		Bench: o.bench, Benchtime: o.benchtime, Exact: time.Duration(o.seconds * float64(time.Second)),
+	})
+}
+
+func goRun(stdout, stderr io.Writer, goFlags, args []string, o goOptions) error {
+	packages, rest := splitProgram(args)
+	if len(packages) == 0 {
+		return fmt.Errorf("no package given: mallow go run PACKAGE ARGS")
+	}
+	b, err := gocode.NewBuilder(goFlags)
+	if err != nil {
+		return clean(err)
+	}
+	folder, err := os.MkdirTemp("", "mallow-go-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	executable := filepath.Join(folder, programName(packages[0]))
+	if err := b.Program(executable, packages...); err != nil {
+		return clean(err)
+	}
+	if o.json {
+		// The program inherits what mallow has as its standard output.
+		own, err := redirectOutput()
+		if err != nil {
+			return err
+		}
+		defer own.Close()
+		stdout = own
+	}
+	run, err := b.Run(executable, rest, packages)
+	if run == nil {
+		return notStarted(err)
+	}
+	if err == nil && o.json {
+		err = goreport.WriteRunJSON(stdout, b.Version, run)
+	} else if err == nil {
+		err = goreport.WriteRun(stderr, run, o.report())
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "mallow: %v\n", clean(err))
+	}
+	os.RemoveAll(folder) // endLike may not return
+	return endLike(run.Result)
+}
+
+// redirectOutput makes standard output the same as standard error, and
+// returns what it was.
+func redirectOutput() (*os.File, error) {
+	was, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(was), "stdout"), unix.Dup2(2, 1)
+}
+
+func (o goOptions) report() goreport.Options {
+	folder, _ := os.Getwd()
+	return goreport.Options{Top: o.top, Folder: folder}
+}
+
+// splitProgram separates what names a main package from the program's own
+// arguments, as go run does: files that end in .go, or else one package.
+func splitProgram(args []string) (packages, rest []string) {
+	n := 0
+	for n < len(args) && strings.HasSuffix(args[n], ".go") {
+		n++
+	}
+	if n == 0 && len(args) > 0 {
+		n = 1
+	}
+	return args[:n], args[n:]
+}
+
+func programName(pattern string) string {
+	pattern = strings.TrimSuffix(pattern, ".go")
+	if absolute, err := filepath.Abs(pattern); err == nil {
+		pattern = absolute
+	}
+	return filepath.Base(pattern)
+}
+
+// clean makes an error safe for a terminal, line by line.
+func clean(err error) error {
+	if err == nil {
+		return nil
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = term.Safe(strings.ReplaceAll(lines[i], "\t", "        "))
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}

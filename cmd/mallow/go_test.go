@@ -1,0 +1,26 @@
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestFlagsOfGoAndOfMallow(t *testing.T) {
+	for _, test := range []struct {
+		args             []string
+		program, output  bool
+		wantGo, wantRest []string
+	}{
+		{[]string{"--json", "-tags", "a", "./..."}, false, false, []string{"-tags", "a"}, []string{"--json", "./..."}},
+		{[]string{"./...", "-race", "--bench", "-x", "-tags=b"}, false, false, []string{"-race", "-tags=b"}, []string{"./...", "--bench", "-x"}},
+		{[]string{"-race", "--top", "3", ".", "-v", "--json"}, true, false, []string{"-race"}, []string{"--top", "3", ".", "-v", "--json"}},
+		{[]string{"--", "-v"}, true, false, nil, []string{"--", "-v"}},
+		{[]string{"-o", "x", "-ldflags", "-s -w"}, false, true, []string{"-ldflags", "-s -w"}, []string{"-o", "x"}},
+		{[]string{"-tags"}, false, false, []string{"-tags"}, nil},
+	} {
+		goFlags, rest := splitGoFlags(test.args, test.output, test.program)
+		if !slices.Equal(goFlags, test.wantGo) || !slices.Equal(rest, test.wantRest) {
+			t.Errorf("%q: %q and %q", test.args, goFlags, rest)
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package gocode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// Benchmark is what one operation of a benchmark costs. Allocations are of
+// the operations alone: two runs of different length are subtracted, so that
+// set-up and what is made once cancel out.
+type Benchmark struct {
+	Package string // import path
+	Name    string // without "Benchmark"
+	NsPerOp float64
+	// Operations is by how many the longer run was longer.
+	Operations              uint64
+	AllocsPerOp, BytesPerOp float64
+	// RuntimePerOp are allocations that the runtime and package testing made on
+	// their own account, such as for a collection; the others leave them out.
+	RuntimePerOp float64
+	// GCPerOp are the cycles of the garbage collector.
+	GCPerOp float64
+	// Checked tells whether in both runs every allocation that the runtime
+	// itself counted is in the figures; Mallocs are those of the longer run.
+	Checked bool
+	Mallocs uint64
+	Lines   []*Line // per operation
+	CPU     *CPUShares
+}
+
+// BenchmarkOptions choose what is measured.
+type BenchmarkOptions struct {
+	Bench     string        // regular expression as go test -bench takes it
+	Benchtime string        // of the run that tells the time, as go test takes it; "" for its default
+	Exact     time.Duration // what the exact runs of one benchmark may take, about
+	TestFlags []string      // further flags of the test executable
+}
+
+// shortRun is the number of operations of the shorter exact run: enough for
+// what is made at first use, and for what a second operation needs.
+const shortRun = 10
+
+// mostOperations bounds the longer one: a part of an allocation per operation
+// shows to its third digit.
+const mostOperations = 1000
+
+// Tests is a package with tests that were built twice: as they are and
+// counting.
+type Tests struct {
+	Package  string
+	folder   string // of the package: tests run there
+	origins  origins
+	stock    string
+	counting string
+}
+
+// ErrNoTests tells that a package has no tests.
+var ErrNoTests = errors.New("no test files")
+
+// Tests builds the tests of a package into a folder.
+func (b *Builder) Tests(p Package, into string) (*Tests, error) {
+	if !p.hasTests() {
+		return nil, ErrNoTests
+	}
+	origins, err := listOrigins(b.GoFlags, []string{p.ImportPath})
+	if err != nil {
+		return nil, err
+	}
+	t := &Tests{
+		Package: p.ImportPath, folder: p.Dir, origins: origins,
+		stock: filepath.Join(into, "stock.test"), counting: filepath.Join(into, "counting.test"),
+	}
+	if err := b.test(t.stock, p.ImportPath, false); err != nil {
+		return nil, err
+	}
+	return t, b.test(t.counting, p.ImportPath, true)
+}
+
+// Benchmarks measures those that the options choose; none is no error.
+func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
+	folder, err := os.MkdirTemp("", "mallow-go-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	profile := filepath.Join(folder, "cpu")
+	args := []string{"-test.run=^$", "-test.bench=" + o.Bench, "-test.cpuprofile=" + profile}
+	if o.Benchtime != "" {
+		args = append(args, "-test.benchtime="+o.Benchtime)
+	}
+	out, err := t.run(t.stock, nil, append(args, o.TestFlags...))
+	if err != nil {
+		return nil, err
+	}
+	n, err := newNamer(t.counting, t.origins)
+	if err != nil {
+		return nil, err
+	}
+	defer n.close()
+	shares := readCPUShares(profile)
+	var all []*Benchmark
+	reader := benchfmt.NewReader(bytes.NewReader(out), t.Package)
+	for reader.Scan() {
+		result, ok := reader.Result().(*benchfmt.Result)
+		if !ok {
+			continue
+		}
+		ns, _ := result.Value("sec/op")
+		b := &Benchmark{Package: t.Package, Name: withoutProcessors(result.Name.String()), NsPerOp: ns * 1e9, CPU: shares}
+		if slices.ContainsFunc(all, func(other *Benchmark) bool { return other.Name == b.Name }) {
+			continue // -count
+		}
+		if err := t.count(b, n, o); err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, reader.Err()
+}
+
+// withoutProcessors cuts the number of processors off a benchmark's name.
+func withoutProcessors(name string) string {
+	if at := strings.LastIndexByte(name, '-'); at >= 0 {
+		if _, err := strconv.Atoi(name[at+1:]); err == nil {
+			return name[:at]
+		}
+	}
+	return name
+}
+
+// count runs a benchmark twice, counting.
+func (t *Tests) count(b *Benchmark, n *namer, o BenchmarkOptions) error {
+	b.Operations = operations(b.NsPerOp, o.Exact)
+	short, err := t.countRun(b.Name, shortRun, o)
+	if err != nil {
+		return err
+	}
+	long, err := t.countRun(b.Name, shortRun+b.Operations, o)
+	if err != nil {
+		return err
+	}
+	b.Checked, b.Mallocs = short.Agrees() && long.Agrees(), long.Mallocs
+	b.GCPerOp = (float64(long.Collections) - float64(short.Collections)) / float64(b.Operations)
+	stacks := difference(n.stacks(long), n.stacks(short), float64(b.Operations))
+	stacks = slices.DeleteFunc(stacks, func(s Stack) bool {
+		own := s.OfRuntime() || s.OfTesting()
+		if own {
+			b.RuntimePerOp += s.Allocs
+		}
+		return own
+	})
+	for _, s := range stacks {
+		b.AllocsPerOp += s.Allocs
+		b.BytesPerOp += s.Bytes
+	}
+	b.Lines = lines(stacks)
+	return nil
+}
+
+// operations is how many fit into a time, when counting makes them some three
+// times as slow.
+func operations(ns float64, within time.Duration) uint64 {
+	if ns <= 0 {
+		return mostOperations
+	}
+	return uint64(max(1, min(mostOperations, math.Floor(float64(within)/(3*ns)))))
+}
+
+func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*Counts, error) {
+	folder, err := os.MkdirTemp("", "mallow-go-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	args := []string{"-test.run=^$", "-test.bench=" + exactly(name), fmt.Sprintf("-test.benchtime=%dx", operations)}
+	if _, err := t.run(t.counting, []string{countsVariable + "=" + folder}, append(args, o.TestFlags...)); err != nil {
+		return nil, err
+	}
+	all, err := readFolder(folder, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: Benchmark%s left no counts", t.Package, name)
+	}
+	first := all[0]
+	for _, c := range all {
+		if c.PID < first.PID {
+			first = c
+		}
+	}
+	return first, nil
+}
+
+// exactly returns the expression that only one benchmark matches.
+func exactly(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	parts[0] = "^Benchmark" + parts[0][1:]
+	return strings.Join(parts, "/")
+}
+
+// run runs a test executable in the folder of its package and returns what it
+// printed.
+func (t *Tests) run(executable string, environment, args []string) ([]byte, error) {
+	c := exec.Command(executable, args...)
+	c.Dir = t.folder
+	c.Env = append(os.Environ(), environment...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return nil, &BuildError{Command: t.Package + ": " + strings.Join(args, " "), Output: strings.TrimSpace(string(out)), err: err}
+	}
+	return out, nil
+}
+
+// difference returns by how much the stacks of a longer run exceed those of a
+// shorter one, per operation. What both have as often is left out.
+func difference(long, short []Stack, operations float64) []Stack {
+	of := make(map[string]int)
+	var all []Stack
+	for _, s := range long {
+		key := s.key()
+		if at, known := of[key]; known {
+			all[at].Allocs += s.Allocs
+			all[at].Bytes += s.Bytes
+			continue
+		}
+		of[key] = len(all)
+		all = append(all, s)
+	}
+	for _, s := range short {
+		at, known := of[s.key()]
+		if !known {
+			at = len(all)
+			of[s.key()] = at
+			all = append(all, Stack{Frames: s.Frames, Type: s.Type, Size: s.Size})
+		}
+		all[at].Allocs -= s.Allocs
+		all[at].Bytes -= s.Bytes
+	}
+	changed := all[:0]
+	for _, s := range all {
+		if s.Allocs != 0 {
+			s.Allocs /= operations
+			s.Bytes /= operations
+			changed = append(changed, s)
+		}
+	}
+	return changed
+}
+
+func (s *Stack) key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %s", s.Size, s.Type)
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		fmt.Fprintf(&b, "\n%s %s %d", f.Function, f.File, f.Line)
+	}
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package gocode
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Builder builds programs that count, and the same ones as they are.
+type Builder struct {
+	*Toolchain
+	GoFlags []string // of the user for go build and go test
+	overlay string
+}
+
+// NewBuilder makes what is needed to build, and makes sure, once for every
+// version of Go, that it counts every allocation. The error is an
+// *UnknownVersionError where it cannot.
+func NewBuilder(goFlags []string) (*Builder, error) {
+	t, err := FindToolchain()
+	if err != nil {
+		return nil, err
+	}
+	flags, user := splitOverlay(goFlags)
+	if user == "" {
+		_, user = splitOverlay(strings.Fields(t.Flags))
+	}
+	plain, err := t.overlayFile("")
+	if err != nil {
+		return nil, err
+	}
+	if err := t.selfTest(plain); err != nil {
+		return nil, err
+	}
+	b := &Builder{Toolchain: t, GoFlags: flags, overlay: plain}
+	if user != "" {
+		if user, err = filepath.Abs(user); err != nil {
+			return nil, err
+		}
+		b.overlay, err = t.overlayFile(user)
+	}
+	return b, err
+}
+
+// splitOverlay takes the last -overlay out of flags of the go command.
+func splitOverlay(flags []string) (rest []string, overlay string) {
+	for i := 0; i < len(flags); i++ {
+		name, value, joined := strings.Cut(strings.TrimPrefix(flags[i], "-"), "=")
+		if strings.TrimPrefix(name, "-") != "overlay" {
+			rest = append(rest, flags[i])
+			continue
+		}
+		if !joined && i+1 < len(flags) {
+			i++
+			value = flags[i]
+		}
+		overlay = value
+	}
+	return rest, overlay
+}
+
+// Program builds a main package into the file out. Its arguments are those
+// that name a package: an import path, a folder, or files.
+func (b *Builder) Program(out string, packages ...string) error {
+	return b.build(slices.Concat([]string{"build", "-overlay", b.overlay, "-o", out}, b.GoFlags, []string{"--"}, packages))
+}
+
+// test builds the tests of a package into the file out, counting or not.
+func (b *Builder) test(out, importPath string, counting bool) error {
+	args := []string{"test", "-c", "-o", out}
+	if counting {
+		args = append(args, "-overlay", b.overlay)
+	}
+	return b.build(slices.Concat(args, b.GoFlags, []string{"--", importPath}))
+}
+
+func (b *Builder) build(args []string) error {
+	out, err := exec.Command("go", args...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return errors.New("there is no go command in PATH")
+	}
+	return &BuildError{Command: "go " + args[0], Output: strings.TrimSpace(string(out)), err: err}
+}

@@ -1,0 +1,244 @@
+package gocode
+
+import (
+	"cmp"
+	"debug/elf"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mallow/internal/symbolize"
+)
+
+// Frame is a function at a line.
+type Frame struct {
+	Function string
+	File     string // "" where it is not known
+	Line     int
+	Origin   Origin
+}
+
+// Line is a line of the program that allocates: the first frame of its stacks
+// in the module that is measured; where there is none the first in another
+// module, where there is none either the last of the standard library.
+type Line struct {
+	Frame
+	// Callee is the function that the line calls and that allocates in the end:
+	// one of another package or, for what the compiler writes itself, of the
+	// runtime, such as "runtime.growslice".
+	Callee string
+	Type   string // of the objects, "" for none or several
+	Allocs float64
+	Bytes  float64
+	Stacks []Stack // the most frequent first
+}
+
+// Stack is a call stack of a line, the innermost frame first. The frames of
+// the runtime's allocator are left out.
+type Stack struct {
+	Frames []Frame
+	Type   string
+	Size   uint64
+	Allocs float64
+	Bytes  float64
+}
+
+// namer names the frames of one executable.
+type namer struct {
+	symbolizer *symbolize.Symbolizer
+	module     symbolize.Module
+	text       uint64 // of the file
+	origins    origins
+}
+
+func newNamer(executable string, o origins) (*namer, error) {
+	path, err := filepath.Abs(executable)
+	if err != nil {
+		return nil, err
+	}
+	n := &namer{symbolizer: symbolize.New(symbolize.Options{}), module: symbolize.Module{Path: path}, origins: o}
+	if f, err := elf.Open(path); err == nil {
+		n.text = textAddress(f)
+		f.Close()
+	}
+	return n, nil
+}
+
+// textAddress is where the runtime believes the code to begin, as the file has it.
+func textAddress(f *elf.File) uint64 {
+	symbols, _ := f.Symbols()
+	for i := range symbols {
+		if symbols[i].Name == "runtime.text" {
+			return symbols[i].Value
+		}
+	}
+	if section := f.Section(".text"); section != nil {
+		return section.Addr
+	}
+	return 0
+}
+
+func (n *namer) close() { n.symbolizer.Close() }
+
+// stacks names those of the records.
+func (n *namer) stacks(c *Counts) []Stack {
+	bias := uint64(0)
+	if n.text != 0 {
+		bias = c.text - n.text
+	}
+	var addrs []uint64
+	seen := make(map[uint64]bool)
+	for i := range c.Records {
+		for _, pc := range c.Records[i].PCs {
+			if addr := pc - 1 - bias; !seen[addr] {
+				seen[addr] = true
+				addrs = append(addrs, addr)
+			}
+		}
+	}
+	named := make(map[uint64][]Frame, len(addrs))
+	for i, frames := range n.symbolizer.Frames(n.module, addrs) {
+		for _, f := range frames {
+			named[addrs[i]] = append(named[addrs[i]], Frame{f.Function, f.File, f.Line, n.origins.of(f.Function)})
+		}
+	}
+	stacks := make([]Stack, len(c.Records))
+	for i := range c.Records {
+		r := &c.Records[i]
+		stacks[i] = Stack{Type: r.Type, Size: r.Size, Allocs: float64(r.Allocs), Bytes: float64(r.Bytes)}
+		for _, pc := range r.PCs {
+			stacks[i].Frames = append(stacks[i].Frames, named[pc-1-bias]...)
+		}
+		stacks[i].Frames = withoutAllocator(stacks[i].Frames)
+	}
+	return stacks
+}
+
+const mallocgc = "runtime.mallocgc"
+
+// withoutAllocator leaves out runtime.mallocgc and what only passes on to it,
+// unless nothing else is there.
+func withoutAllocator(frames []Frame) []Frame {
+	inner := slices.IndexFunc(frames, func(f Frame) bool {
+		switch f.Function {
+		case mallocgc, "runtime.mallowCount", "runtime.newobject", "runtime.rawstring", "runtime.rawbyteslice",
+			"runtime.rawstringtmp", "runtime.rawruneslice", "runtime.newarray":
+			return false
+		}
+		return true
+	})
+	if inner < 0 {
+		return frames
+	}
+	if inner > 0 && frames[inner-1].Function != mallocgc && !strings.HasPrefix(frames[inner].Function, "runtime.") {
+		inner-- // what the compiler put there is what the line calls
+	}
+	return frames[inner:]
+}
+
+// OfRuntime tells whether the runtime allocated on its own account: for a
+// goroutine of its own, or for the collector, whose work an allocation of the
+// program may have to do.
+func (s *Stack) OfRuntime() bool {
+	return collectorsFrame(s.Frames) > 0 || !slices.ContainsFunc(s.Frames, func(f Frame) bool { return !ofRuntime(f.Function) })
+}
+
+// OfTesting tells whether package testing, or the initialization of a package
+// of the standard library, allocated on its own account.
+func (s *Stack) OfTesting() bool {
+	testing := false
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		if f.Origin != OriginStandard && f.File != generatedMain {
+			return false
+		}
+		testing = testing || packageOf(f.Function) == "testing" || f.Function == "runtime.doInit"
+	}
+	return testing
+}
+
+// generatedMain is the main program that the go command makes of tests.
+const generatedMain = "_testmain.go"
+
+func ofRuntime(function string) bool {
+	path := packageOf(function)
+	return path == "" || path == "runtime" || strings.HasPrefix(path, "runtime/") || strings.HasPrefix(path, "internal/runtime/")
+}
+
+// collectorsFrame returns the index of the frame that the allocator calls to
+// let the program do work of the collector, 0 where it calls none.
+func collectorsFrame(frames []Frame) int {
+	for i := len(frames) - 1; i > 0; i-- {
+		if frames[i].Function == mallocgc {
+			return i - 1
+		}
+	}
+	return 0
+}
+
+// place returns the index of the frame that is the line.
+func place(frames []Frame) int {
+	if at := collectorsFrame(frames); at > 0 {
+		return at
+	}
+	for _, origin := range []Origin{OriginOwn, OriginDependency, OriginUnknown} {
+		if at := slices.IndexFunc(frames, func(f Frame) bool { return f.Origin == origin }); at >= 0 {
+			return at
+		}
+	}
+	for i := len(frames) - 1; i >= 0; i-- {
+		if packageOf(frames[i].Function) != "runtime" {
+			return i
+		}
+	}
+	return min(0, len(frames)-1)
+}
+
+type lineKey struct {
+	file, function, callee string
+	line                   int
+}
+
+// lines adds stacks up, the most frequent line first.
+func lines(stacks []Stack) []*Line {
+	byKey := make(map[lineKey]*Line)
+	var all []*Line
+	for _, s := range stacks {
+		var at Frame
+		callee := ""
+		if i := place(s.Frames); i >= 0 {
+			at = s.Frames[i]
+			if i > 0 {
+				callee = s.Frames[i-1].Function
+			}
+		}
+		key := lineKey{at.File, at.Function, callee, at.Line}
+		l := byKey[key]
+		if l == nil {
+			l = &Line{Frame: at, Callee: callee, Type: s.Type}
+			byKey[key] = l
+			all = append(all, l)
+		}
+		if l.Type != s.Type {
+			l.Type = ""
+		}
+		l.Allocs += s.Allocs
+		l.Bytes += s.Bytes
+		l.Stacks = append(l.Stacks, s)
+	}
+	for _, l := range all {
+		slices.SortFunc(l.Stacks, compareStacks)
+	}
+	slices.SortFunc(all, func(a, b *Line) int {
+		return cmp.Or(cmp.Compare(b.Allocs, a.Allocs), cmp.Compare(b.Bytes, a.Bytes),
+			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Callee, b.Callee))
+	})
+	return all
+}
+
+func compareStacks(a, b Stack) int {
+	return cmp.Or(cmp.Compare(b.Allocs, a.Allocs), cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Size, b.Size),
+		cmp.Compare(a.Type, b.Type), slices.CompareFunc(a.Frames, b.Frames, func(f, g Frame) int {
+			return cmp.Or(cmp.Compare(f.Function, g.Function), cmp.Compare(f.File, g.File), cmp.Compare(f.Line, g.Line))
+		}))
+}

@@ -1,0 +1,269 @@
+//go:build mallow_runtime
+
+// This file joins package runtime of the program that is measured. It counts
+// every allocation by its call stack, in a file that is mapped, so that what
+// was counted outlives the process in whatever way that ends.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+const (
+	mallowVersion  = 1
+	mallowDepth    = 128     // frames of a stack; the outermost beyond are left out
+	mallowTypeName = 160     // bytes of a type's name
+	mallowSlots    = 1 << 18 // of the index; a full one ends the counting of new stacks
+	mallowStep     = 1 << 20 // the file grows by
+	mallowMost     = 1 << 30 // and at most to
+)
+
+// mallowHeader is the beginning of the file.
+type mallowHeader struct {
+	magic   [8]byte
+	version uint64
+	pid     uint64
+	used    uint64 // bytes of the file, records and header
+	lost    uint64 // allocations that found no room
+	before  uint64 // allocations before counting began
+	// Of the moment at which the program left in good order, all zero otherwise:
+	checked    uint64 // 1 when the following are set
+	mallocs    uint64 // of runtime.MemStats
+	counted    uint64 // of the records
+	collected  uint64 // cycles of the collector
+	pause      uint64 // ns
+	totalAlloc uint64
+	text       uint64 // run-time address of the code
+	reserved   [3]uint64
+}
+
+// mallowRecord is one stack with one size and type. It is followed by its
+// return addresses, the innermost first, and by the name of the type.
+type mallowRecord struct {
+	length  uint64 // bytes with all that follows, a multiple of 8
+	hash    uint64
+	allocs  uint64
+	bytes   uint64
+	size    uint64
+	depth   uint32
+	typeLen uint32
+	typ     uint64 // address of the type, 0 where it is not known
+}
+
+var (
+	mallowOn     bool
+	mallowBase   *mallowHeader
+	mallowRoom   uintptr // bytes that the file has
+	mallowPath   *byte
+	mallowIndex  *[mallowSlots]*mallowRecord
+	mallowStacks uintptr
+	mallowLock   mutex
+	mallowStats  MemStats
+	mallowZeros  [4096]byte
+)
+
+// mallowStart begins to count if the environment names a file.
+func mallowStart() {
+	folder := gogetenv("MALLOW_GO_COUNTS")
+	if folder == "" {
+		return
+	}
+	path := make([]byte, 0, len(folder)+32)
+	path = append(path, folder...)
+	path = append(path, '/')
+	var digits [20]byte
+	path = append(path, itoa(digits[:], uint64(getpid()))...)
+	path = append(path, ".counts\x00"...)
+	mallowPath = &path[0]
+	const readWrite, create, exclusive = 0x2, 0x40, 0x80
+	fd := open(mallowPath, readWrite|create|exclusive|0x80000, 0600)
+	if fd < 0 {
+		return
+	}
+	if !mallowExtend(fd) {
+		closefd(fd)
+		return
+	}
+	const shared = 0x1
+	p, err := mmap(nil, mallowMost, _PROT_READ|_PROT_WRITE, shared, fd, 0)
+	closefd(fd)
+	if err != 0 {
+		return
+	}
+	index, err := mmap(nil, unsafe.Sizeof(*mallowIndex), _PROT_READ|_PROT_WRITE, _MAP_ANON|_MAP_PRIVATE, -1, 0)
+	if err != 0 {
+		return
+	}
+	mallowIndex = (*[mallowSlots]*mallowRecord)(index)
+	mallowBase = (*mallowHeader)(p)
+	mallowBase.version = mallowVersion
+	mallowBase.pid = uint64(getpid())
+	mallowBase.used = uint64(unsafe.Sizeof(*mallowBase))
+	mallowBase.text = uint64(firstmoduledata.text)
+	copy(mallowBase.magic[:], "MALLOWGO")
+	stw := stopTheWorld(stwReadMemStats)
+	systemstack(func() {
+		readmemstats_m(&mallowStats)
+		mallowBase.before = mallowStats.Mallocs
+		mallowOn = true
+	})
+	startTheWorld(stw)
+}
+
+// mallowExtend makes the file longer by writing, so that a full disk is an
+// error and no fault.
+func mallowExtend(fd int32) bool {
+	for range mallowStep / len(mallowZeros) {
+		if write1(uintptr(fd), unsafe.Pointer(&mallowZeros[0]), int32(len(mallowZeros))) != int32(len(mallowZeros)) {
+			return false
+		}
+	}
+	mallowRoom += mallowStep
+	return true
+}
+
+// mallowCount counts an allocation under its caller's stack. It must not
+// allocate, and not call anything before the stack was walked: a stack that
+// grows moves.
+func mallowCount(size uintptr, typ *_type) {
+	var pcs [mallowDepth]uintptr
+	gp := getg()
+	mp := gp.m
+	low, high := gp.stack.lo, gp.stack.hi
+	hash := uint64(size)*0x9e3779b97f4a7c15 ^ uint64(uintptr(unsafe.Pointer(typ)))
+	depth := 0
+	for fp := getfp(); fp > low && fp < high && depth < mallowDepth; {
+		pc := *(*uintptr)(unsafe.Pointer(fp + 8))
+		if pc == 0 {
+			break
+		}
+		pcs[depth] = pc
+		depth++
+		hash = (hash ^ uint64(pc)) * 0x9e3779b97f4a7c15
+		hash ^= hash >> 29
+		next := *(*uintptr)(unsafe.Pointer(fp))
+		if next <= fp {
+			if gp != mp.curg && mp.curg != nil && low == gp.stack.lo {
+				low, high = mp.curg.stack.lo, mp.curg.stack.hi
+				fp = next
+				continue
+			}
+			break
+		}
+		fp = next
+	}
+	for slot := hash % mallowSlots; ; slot = (slot + 1) % mallowSlots {
+		r := (*mallowRecord)(atomic.Loadp(unsafe.Pointer(&mallowIndex[slot])))
+		if r == nil {
+			break
+		}
+		if r.hash == hash && r.size == uint64(size) && r.typ == uint64(uintptr(unsafe.Pointer(typ))) && mallowSame(r, &pcs, depth) {
+			atomic.Xadd64(&r.allocs, 1)
+			atomic.Xadd64(&r.bytes, int64(size))
+			return
+		}
+	}
+	mallowInsert(hash, size, typ, &pcs, depth)
+}
+
+func mallowSame(r *mallowRecord, pcs *[mallowDepth]uintptr, depth int) bool {
+	if int(r.depth) != depth {
+		return false
+	}
+	of := (*[mallowDepth]uintptr)(unsafe.Add(unsafe.Pointer(r), unsafe.Sizeof(*r)))
+	for i := 0; i < depth; i++ {
+		if of[i] != pcs[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// mallowInsert adds a record unless another thread was faster.
+func mallowInsert(hash uint64, size uintptr, typ *_type, pcs *[mallowDepth]uintptr, depth int) {
+	name := ""
+	if typ != nil {
+		name = toRType(typ).string()
+		name = name[:min(len(name), mallowTypeName)]
+	}
+	mp := acquirem()
+	lock(&mallowLock)
+	slot := hash % mallowSlots
+	for ; mallowIndex[slot] != nil; slot = (slot + 1) % mallowSlots {
+		r := mallowIndex[slot]
+		if r.hash == hash && r.size == uint64(size) && r.typ == uint64(uintptr(unsafe.Pointer(typ))) && mallowSame(r, pcs, depth) {
+			atomic.Xadd64(&r.allocs, 1)
+			atomic.Xadd64(&r.bytes, int64(size))
+			unlock(&mallowLock)
+			releasem(mp)
+			return
+		}
+	}
+	length := (unsafe.Sizeof(mallowRecord{}) + uintptr(depth)*8 + uintptr(len(name)) + 7) &^ 7
+	if mallowStacks >= mallowSlots*3/4 || !mallowReserve(uintptr(mallowBase.used)+length) {
+		atomic.Xadd64(&mallowBase.lost, 1)
+		unlock(&mallowLock)
+		releasem(mp)
+		return
+	}
+	r := (*mallowRecord)(unsafe.Add(unsafe.Pointer(mallowBase), mallowBase.used))
+	r.length, r.hash, r.size = uint64(length), hash, uint64(size)
+	r.depth, r.typeLen, r.typ = uint32(depth), uint32(len(name)), uint64(uintptr(unsafe.Pointer(typ)))
+	of := unsafe.Add(unsafe.Pointer(r), unsafe.Sizeof(*r))
+	for i := 0; i < depth; i++ {
+		*(*uintptr)(unsafe.Add(of, i*8)) = pcs[i]
+	}
+	of = unsafe.Add(of, depth*8)
+	for i := 0; i < len(name); i++ {
+		*(*byte)(unsafe.Add(of, i)) = name[i]
+	}
+	r.allocs, r.bytes = 1, uint64(size)
+	mallowStacks++
+	atomic.Store64(&mallowBase.used, mallowBase.used+uint64(length))
+	atomic.StorepNoWB(unsafe.Pointer(&mallowIndex[slot]), unsafe.Pointer(r))
+	unlock(&mallowLock)
+	releasem(mp)
+}
+
+func mallowReserve(end uintptr) bool {
+	if end <= mallowRoom {
+		return true
+	}
+	if mallowRoom+mallowStep > mallowMost {
+		return false
+	}
+	const writeOnly, appending = 0x1, 0x400
+	fd := open(mallowPath, writeOnly|appending|0x80000, 0)
+	if fd < 0 {
+		return false
+	}
+	ok := mallowExtend(fd)
+	closefd(fd)
+	return ok
+}
+
+// mallowCheck notes what the runtime itself counted.
+func mallowCheck() {
+	if !mallowOn {
+		return
+	}
+	stw := stopTheWorld(stwReadMemStats)
+	systemstack(func() {
+		readmemstats_m(&mallowStats)
+		h := mallowBase
+		h.counted = 0
+		for at := uint64(unsafe.Sizeof(*h)); at < h.used; {
+			r := (*mallowRecord)(unsafe.Add(unsafe.Pointer(h), at))
+			h.counted += r.allocs
+			at += r.length
+		}
+		h.mallocs = mallowStats.Mallocs
+		h.collected = uint64(mallowStats.NumGC)
+		h.pause = mallowStats.PauseTotalNs
+		h.totalAlloc = mallowStats.TotalAlloc
+		h.checked = 1
+	})
+	startTheWorld(stw)
+}

@@ -1,0 +1,117 @@
+package gocode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+)
+
+// Origin tells whose a package is.
+type Origin uint8
+
+const (
+	OriginUnknown    Origin = iota
+	OriginStandard          // Go's own
+	OriginDependency        // another module's
+	OriginOwn               // of the module, or workspace, that is measured
+)
+
+// origins are the packages of a program by import path.
+type origins map[string]Origin
+
+// listOrigins asks the go command which packages patterns and all that they
+// import consist of.
+func listOrigins(goFlags, patterns []string) (origins, error) {
+	args := append([]string{"list", "-deps", "-test", "-e", "-json=ImportPath,Standard,Module,ForTest"}, goFlags...)
+	out, err := goOutput(append(append(args, "--"), patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	found := make(origins)
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath, ForTest string
+			Standard            bool
+			Module              *struct{ Main bool }
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return found, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list says what cannot be read: %w", err)
+		}
+		path, _, _ := strings.Cut(p.ImportPath, " ") // a variant for a test stands in brackets
+		switch {
+		case p.Standard:
+			found[path] = OriginStandard
+		case p.Module == nil || p.Module.Main:
+			found[path] = OriginOwn
+		default:
+			found[path] = OriginDependency
+		}
+	}
+}
+
+// of tells whose a function is. Packages of main programs are called main.
+func (o origins) of(function string) Origin {
+	path := packageOf(function)
+	if path == "main" {
+		return OriginOwn
+	}
+	if origin, known := o[path]; known {
+		return origin
+	}
+	if strings.HasPrefix(path, "runtime") || strings.HasPrefix(path, "internal/") || path == "" || path == "type" || path == "go" {
+		return OriginStandard
+	}
+	return OriginUnknown
+}
+
+// packageOf returns the import path of a function's package, from a name such
+// as "example.org/a/b%2ev2.(*T[...]).Method".
+func packageOf(function string) string {
+	if at := strings.IndexByte(function, '['); at >= 0 {
+		function = function[:at]
+	}
+	slash := strings.LastIndexByte(function, '/') + 1
+	name, _, dotted := strings.Cut(function[slash:], ".")
+	if !dotted {
+		return ""
+	}
+	if plain, err := url.PathUnescape(name); err == nil {
+		name = plain
+	}
+	return function[:slash] + name
+}
+
+// Package is a package that a pattern matches.
+type Package struct {
+	ImportPath   string
+	Name         string
+	Dir          string
+	TestGoFiles  []string
+	XTestGoFiles []string
+}
+
+func (p *Package) hasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
+
+// Packages lists those that patterns match.
+func (b *Builder) Packages(patterns []string) ([]Package, error) {
+	args := append([]string{"list", "-json=ImportPath,Name,Dir,TestGoFiles,XTestGoFiles"}, b.GoFlags...)
+	out, err := goOutput(append(append(args, "--"), patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []Package
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p Package
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list says what cannot be read: %w", err)
+		}
+		all = append(all, p)
+	}
+}

@@ -1,0 +1,170 @@
+package gocode
+
+import (
+	"encoding/json"
+	"io"
+
+	"mallow/internal/gocode"
+)
+
+// Schema names the keys and their meaning. Keys are only ever added.
+const Schema = "mallow.go/1"
+
+type report struct {
+	Schema     string      `json:"schema"`
+	Version    string      `json:"go_version"`
+	Benchmarks []benchmark `json:"benchmarks"`
+	Processes  []process   `json:"processes"`
+	// Lines are those of all benchmarks, or of all processes: benchmark, or
+	// process, tells which.
+	Lines  []line     `json:"lines"`
+	Ladder []struct{} `json:"ladder"`
+}
+
+type benchmark struct {
+	Package     string  `json:"package"`
+	Name        string  `json:"name"`
+	AllocsPerOp float64 `json:"allocs_per_op"`
+	BytesPerOp  float64 `json:"bytes_per_op"`
+	NsPerOp     float64 `json:"ns_per_op"`
+	// RuntimeAllocsPerOp are in none of the others: the runtime and package
+	// testing made them on their own account.
+	RuntimeAllocsPerOp float64 `json:"runtime_allocs_per_op"`
+	GCPerOp            float64 `json:"gc_per_op"`
+	// Operations is what the figures were divided by, Checked whether every
+	// allocation that runtime.MemStats counts is in them.
+	Operations     uint64   `json:"operations"`
+	Checked        bool     `json:"checked"`
+	MallocShare    *float64 `json:"cpu_share_malloc"` // of the CPU time of the package's benchmarks
+	CollectorShare *float64 `json:"cpu_share_collector"`
+}
+
+type process struct {
+	PID         uint64  `json:"pid"`
+	Allocations uint64  `json:"allocations"`
+	Bytes       uint64  `json:"bytes"`
+	Collections *uint64 `json:"collections"` // null where the end came suddenly
+	Before      uint64  `json:"before"`      // allocations of the runtime before counting
+	Lost        uint64  `json:"lost"`
+	Checked     bool    `json:"checked"`
+}
+
+type line struct {
+	Benchmark *string `json:"benchmark"`
+	PID       *uint64 `json:"pid"`
+	File      *string `json:"file"`
+	Line      *int    `json:"line"`
+	Function  *string `json:"function"`
+	Callee    *string `json:"callee"`
+	Type      *string `json:"type"`
+	// AllocsPerOp is null in a run of a program, which has no operations.
+	AllocsPerOp *float64 `json:"allocs_per_op"`
+	Objects     float64  `json:"objects"` // of one operation, or of the run
+	Bytes       float64  `json:"bytes"`
+	Why         *string  `json:"why"`
+	Remedy      *string  `json:"remedy"`
+	Rule        *string  `json:"rule"`
+	Fix         string   `json:"fix"`
+	Stacks      []stack  `json:"stacks"`
+}
+
+type stack struct {
+	Objects float64 `json:"objects"`
+	Bytes   float64 `json:"bytes"`
+	Size    uint64  `json:"size"`
+	Type    *string `json:"type"`
+	Frames  []frame `json:"frames"`
+}
+
+type frame struct {
+	Function *string `json:"function"`
+	File     *string `json:"file"`
+	Line     *int    `json:"line"`
+}
+
+// stacksShown of each line are written.
+const stacksShown = 10
+
+// WriteBenchmarksJSON prints benchmarks as one line of JSON.
+func WriteBenchmarksJSON(w io.Writer, version string, all []*gocode.Benchmark) error {
+	r := newReport(version)
+	for _, b := range all {
+		keys := benchmark{
+			Package: b.Package, Name: b.Name, AllocsPerOp: b.AllocsPerOp, BytesPerOp: b.BytesPerOp, RuntimeAllocsPerOp: b.RuntimePerOp,
+			NsPerOp: b.NsPerOp, GCPerOp: b.GCPerOp, Operations: b.Operations, Checked: b.Checked,
+		}
+		if b.CPU != nil {
+			keys.MallocShare, keys.CollectorShare = &b.CPU.Malloc, &b.CPU.Collector
+		}
+		r.Benchmarks = append(r.Benchmarks, keys)
+		for _, l := range b.Lines {
+			of := lineKeys(l)
+			of.Benchmark, of.AllocsPerOp = &b.Name, &l.Allocs
+			r.Lines = append(r.Lines, of)
+		}
+	}
+	return encode(w, r)
+}
+
+// WriteRunJSON prints a run as one line of JSON.
+func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
+	r := newReport(version)
+	for i := range run.Processes {
+		p := &run.Processes[i]
+		keys := process{PID: p.PID, Allocations: p.Allocs, Bytes: p.Bytes, Before: p.Before, Lost: p.Lost, Checked: p.Agrees()}
+		if p.Checked {
+			keys.Collections = &p.Collections
+		}
+		r.Processes = append(r.Processes, keys)
+		for _, l := range p.Lines {
+			of := lineKeys(l)
+			of.PID = &p.PID
+			r.Lines = append(r.Lines, of)
+		}
+	}
+	return encode(w, r)
+}
+
+func newReport(version string) *report {
+	return &report{
+		Schema: Schema, Version: version,
+		Benchmarks: []benchmark{}, Processes: []process{}, Lines: []line{}, Ladder: []struct{}{},
+	}
+}
+
+func encode(w io.Writer, r *report) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+func lineKeys(l *gocode.Line) line {
+	at := frameKeys(&l.Frame)
+	keys := line{
+		File: at.File, Line: at.Line, Function: at.Function, Callee: known(l.Callee), Type: known(l.Type),
+		Objects: l.Allocs, Bytes: l.Bytes, Fix: "none", Stacks: []stack{},
+	}
+	for _, s := range l.Stacks[:min(stacksShown, len(l.Stacks))] {
+		of := stack{Objects: s.Allocs, Bytes: s.Bytes, Size: s.Size, Type: known(s.Type), Frames: []frame{}}
+		for i := range s.Frames {
+			of.Frames = append(of.Frames, frameKeys(&s.Frames[i]))
+		}
+		keys.Stacks = append(keys.Stacks, of)
+	}
+	return keys
+}
+
+func frameKeys(f *gocode.Frame) frame {
+	keys := frame{Function: known(f.Function), File: known(f.File)}
+	if f.Line > 0 {
+		keys.Line = &f.Line
+	}
+	return keys
+}
+
+func known(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

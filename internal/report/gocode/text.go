@@ -1,0 +1,188 @@
+// Package gocode writes what Go programs allocate: as text of one screen, and
+// as JSON, schema "mallow.go/1".
+package gocode
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mallow/internal/figure"
+	"mallow/internal/gocode"
+	"mallow/internal/term"
+)
+
+// Options of the reports.
+type Options struct {
+	Top    int    // lines of each benchmark; 0: all
+	Folder string // files below it are named from there
+}
+
+// hidden are lines that make less than this part of a benchmark's allocations
+// and less than one in a hundred operations.
+const hidden = 0.01
+
+// WriteBenchmarks prints a table of lines for each benchmark.
+func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, o Options) error {
+	out := bufio.NewWriter(w)
+	for i, b := range all {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		writeBenchmark(out, b, o)
+	}
+	return out.Flush()
+}
+
+func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
+	fmt.Fprintf(out, "Benchmark%s  %s allocations/op, %s/op, %s/op, %s collections/op\n", term.Safe(b.Name),
+		perOp(b.AllocsPerOp), figure.Size(uint64(max(0, b.BytesPerOp+0.5))), duration(b.NsPerOp), perOp(b.GCPerOp))
+	fmt.Fprintf(out, "        %s\n", term.Safe(trust(b)))
+	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "%14s %10s  line\n", "allocs/op", "bytes/op")
+	shown := 0
+	var restAllocs float64
+	restLines := 0
+	for _, l := range b.Lines {
+		if o.Top > 0 && shown >= o.Top || l.Allocs < hidden && l.Allocs < hidden*b.AllocsPerOp {
+			restLines++
+			restAllocs += l.Allocs
+			continue
+		}
+		shown++
+		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(l.Allocs), figure.Size(uint64(max(0, l.Bytes+0.5))), lineName(l, o))
+	}
+	if restLines > 0 {
+		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(restAllocs), "", figure.Counted(uint64(restLines), "more line", "more lines"))
+	}
+}
+
+// trust says what the figures stand on.
+func trust(b *gocode.Benchmark) string {
+	text := "the difference of two runs that are " + figure.Counted(b.Operations, "operation", "operations") + " apart; "
+	if b.Checked {
+		text += "every allocation is in it: " + figure.Count(b.Mallocs) + " as runtime.MemStats counts them"
+	} else {
+		text += "whether every allocation is in it could not be checked"
+	}
+	if b.RuntimePerOp > 0 {
+		text += "; beside them " + perOp(b.RuntimePerOp) + "/op of the runtime and of package testing"
+	}
+	if c := b.CPU; c != nil {
+		text += fmt.Sprintf("; CPU time of all benchmarks: %.0f %% malloc, %.0f %% collector", 100*c.Malloc, 100*c.Collector)
+	}
+	return text
+}
+
+// WriteRun prints what each process of a run allocated.
+func WriteRun(w io.Writer, r *gocode.Run, o Options) error {
+	out := bufio.NewWriter(w)
+	for i := range r.Processes {
+		p := &r.Processes[i]
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintf(out, "mallow: %s %d: %s, %s, %s of the collector\n", term.Safe(r.Name), p.PID,
+			figure.Counted(p.Allocs, "allocation", "allocations"), figure.Size(p.Bytes),
+			figure.Counted(p.Collections, "cycle", "cycles"))
+		fmt.Fprintf(out, "        %s\n", trustRun(p))
+		fmt.Fprintf(out, "%14s %6s %10s  line\n", "allocations", "share", "bytes")
+		for j, l := range p.Lines {
+			if o.Top > 0 && j == o.Top {
+				var rest uint64
+				for _, m := range p.Lines[j:] {
+					rest += uint64(m.Allocs)
+				}
+				fmt.Fprintf(out, "%14s %6s %10s  %s\n", figure.Count(rest), figure.Percent(rest, p.Allocs), "",
+					figure.Counted(uint64(len(p.Lines)-j), "more line", "more lines"))
+				break
+			}
+			fmt.Fprintf(out, "%14s %6s %10s  %s\n", figure.Count(uint64(l.Allocs)), figure.Percent(uint64(l.Allocs), p.Allocs),
+				figure.Size(uint64(l.Bytes)), lineName(l, o))
+		}
+	}
+	return out.Flush()
+}
+
+func trustRun(p *gocode.Process) string {
+	switch {
+	case p.Lost > 0:
+		return figure.Counted(p.Lost, "further allocation", "further allocations") + " found no room"
+	case p.Agrees():
+		return "every allocation since main was about to start, as runtime.MemStats counts them; before it the runtime made " + figure.Count(p.Before)
+	case p.Checked:
+		return fmt.Sprintf("runtime.MemStats counts %s", figure.Counted(p.Mallocs-p.Before, "allocation", "allocations"))
+	}
+	return "every allocation up to the end, which came too suddenly to compare with runtime.MemStats"
+}
+
+// lineName says where a line is, in what function, what it calls and what
+// that makes.
+func lineName(l *gocode.Line, o Options) string {
+	where := "(nowhere)"
+	if l.File != "" {
+		where = shortFile(l.File, o.Folder) + ":" + strconv.Itoa(l.Line)
+	}
+	text := where + "  " + shortFunction(l.Function)
+	if l.Callee != "" {
+		text += "  calls " + shortFunction(l.Callee)
+	}
+	if l.Type != "" {
+		text += "  makes " + l.Type
+	}
+	return term.Safe(text)
+}
+
+func shortFile(file, folder string) string {
+	if inside, err := filepath.Rel(folder, file); err == nil && folder != "" && filepath.IsLocal(inside) {
+		return inside
+	}
+	return filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
+}
+
+// shortFunction leaves the path of the package out: "main.foo", "bytes.(*Buffer).Write".
+func shortFunction(name string) string {
+	arguments := strings.IndexByte(name, '[')
+	if arguments < 0 {
+		arguments = len(name)
+	}
+	return name[strings.LastIndexByte(name[:arguments], '/')+1:]
+}
+
+// perOp writes a figure of one operation with two digits after the point,
+// none where it is a whole number.
+func perOp(n float64) string {
+	if n < 0 {
+		return "-" + perOp(-n)
+	}
+	if n != 0 && n < 0.005 {
+		return "<0.01"
+	}
+	text := strconv.FormatFloat(n, 'f', 2, 64)
+	whole, fraction, _ := strings.Cut(text, ".")
+	number, err := strconv.ParseUint(whole, 10, 64)
+	if err != nil {
+		return text
+	}
+	if fraction == "00" {
+		return figure.Count(number)
+	}
+	return figure.Count(number) + "." + fraction
+}
+
+func duration(ns float64) string {
+	for _, u := range []struct {
+		name string
+		ns   float64
+	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
+		if ns >= u.ns {
+			return fmt.Sprintf("%.3g %s", ns/u.ns, u.name)
+		}
+	}
+	return fmt.Sprintf("%.3g ns", ns)
+}

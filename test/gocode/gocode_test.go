@@ -1,0 +1,198 @@
+// Package gocode counts the allocations of Go programs that are known by construction.
+package gocode
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+type report struct {
+	Schema     string
+	Benchmarks []struct {
+		Name        string
+		AllocsPerOp float64 `json:"allocs_per_op"`
+		BytesPerOp  float64 `json:"bytes_per_op"`
+		NsPerOp     float64 `json:"ns_per_op"`
+		Operations  uint64
+		Checked     bool
+	}
+	Processes []struct {
+		PID         uint64
+		Allocations uint64
+		Checked     bool
+	}
+	Lines []line
+}
+
+type line struct {
+	Benchmark   string
+	PID         uint64
+	File        string
+	Line        int
+	Function    string
+	Callee      string
+	Type        string
+	AllocsPerOp float64 `json:"allocs_per_op"`
+	Objects     float64
+	Bytes       float64
+}
+
+// at returns the allocations of a line, which is found by words that it has.
+func (r *report) at(t *testing.T, file, words string, accept func(line) bool) float64 {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := 1 + strings.Count(string(content)[:strings.Index(string(content), words)], "\n")
+	var sum float64
+	for _, l := range r.Lines {
+		if l.File == file && l.Line == number && accept(l) {
+			sum += l.Objects
+		}
+	}
+	return sum
+}
+
+// inFolder runs mallow in a folder of testdata and returns what it prints, and the JSON in that.
+func inFolder(t *testing.T, folder string, arguments ...string) (harness.Result, report) {
+	t.Helper()
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the Go runtime is known on amd64 only")
+	}
+	result := harness.Run(t, harness.Command{
+		Arguments: append([]string{harness.CLI(t), "go"}, arguments...), Settings: settings(t), Directory: source(t, folder),
+	})
+	var r report
+	if strings.HasPrefix(result.Output, "{") {
+		if err := json.Unmarshal([]byte(result.Output), &r); err != nil || r.Schema != "mallow.go/1" {
+			t.Fatalf("%v in %s", err, result.Output)
+		}
+	}
+	return result, r
+}
+
+// settings let the go command work as it does in the test itself.
+func settings(t *testing.T) []string {
+	return append(harness.GoSettings(t), "PATH="+os.Getenv("PATH"), "HOME="+harness.TempDir(t))
+}
+
+func source(t *testing.T, folder string) string {
+	return filepath.Join(harness.Root(), "test", "gocode", "testdata", folder)
+}
+
+// built runs the program of testdata/exits, built once as it is.
+func built(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "exits")
+	result := harness.Run(t, harness.Command{Arguments: []string{"go", "build", "-o", path, "."}, Settings: settings(t), Directory: source(t, "exits")})
+	if result.Status != 0 {
+		t.Fatal(result.Errors)
+	}
+	return path
+}
+
+func TestEveryExit(t *testing.T) {
+	plain := built(t)
+	file := filepath.Join(source(t, "exits"), "main.go")
+	for _, how := range []string{
+		"return", "exit", "fatal", "panic", "panic-elsewhere", "nil", "deadlock", "goexit", "maps",
+		"interrupt", "terminate", "kill", "raw-exit", "execute", "threads", "again",
+	} {
+		t.Run(how, func(t *testing.T) {
+			want := harness.Run(t, harness.Command{Arguments: []string{plain, how}, Settings: settings(t)})
+			got, r := inFolder(t, "exits", "run", "--json", ".", how)
+			if got.Ending() != want.Ending() {
+				t.Errorf("ended by %s, as it is by %s: %s", got.Ending(), want.Ending(), got.Errors)
+			}
+			// Its output went to stderr. Numbers of goroutines, addresses and lines of the runtime differ.
+			for _, text := range strings.Split(strings.TrimSpace(want.Output+want.Errors), "\n") {
+				differs := strings.Contains(text, "0x") || strings.Contains(text, "/proc.go:") || strings.HasPrefix(text, "goroutine ")
+				if !differs && !strings.Contains(got.Errors, text) {
+					t.Errorf("%q is missing in\n%s", text, got.Errors)
+				}
+			}
+			processes := 1.0
+			if how == "again" {
+				processes = 2
+			}
+			if n := r.at(t, file, "// the line", func(l line) bool { return l.Type == "main.node" }); n != 1000*processes {
+				t.Errorf("%g objects of %g", n, 1000*processes)
+			}
+			if n := r.at(t, file, "// in eight goroutines", func(l line) bool { return l.Type == "main.node" }); how == "threads" && n != 80_000 {
+				t.Errorf("%g objects of 80000 in goroutines", n)
+			}
+			switch how {
+			case "return", "exit", "fatal", "threads":
+				if len(r.Processes) != 1 || !r.Processes[0].Checked {
+					t.Errorf("not compared with runtime.MemStats: %+v", r.Processes)
+				}
+			}
+		})
+	}
+}
+
+func TestBenchmarks(t *testing.T) {
+	_, r := inFolder(t, "digest", "test", "--json", "--benchtime", "10x", ".")
+	want := map[string]float64{
+		"Word": 2000 + 20 + 1 + 1 + 9, "Loop": 1, "Kinds/n=1/tiny": 1, "Kinds/n=10/tiny": 10, "Now_and_then": 0.25,
+	}
+	for _, b := range r.Benchmarks {
+		if !b.Checked || b.Operations == 0 || b.NsPerOp <= 0 {
+			t.Errorf("%+v", b)
+		}
+		if b.Name != "Word" && math.Abs(b.AllocsPerOp-want[b.Name]) > 0.02 {
+			t.Errorf("%s: %g allocations per operation, want %g", b.Name, b.AllocsPerOp, want[b.Name])
+		}
+		delete(want, b.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not measured: %v", want)
+	}
+	file := filepath.Join(source(t, "digest"), "digest.go")
+	for words, callee := range map[string]string{"// 2000 tiny strings": "strconv.Itoa", "// 20 alphabets": "strings.Repeat"} {
+		var number float64 = 2000
+		if callee == "strings.Repeat" {
+			number = 20
+		}
+		if n := r.at(t, file, words, func(l line) bool { return l.Callee == callee }); n != number {
+			t.Errorf("%s: %g per operation, want %g", callee, n, number)
+		}
+	}
+}
+
+func TestFlagsOfTheUserAreKept(t *testing.T) {
+	result, _ := inFolder(t, "exits", "run", "-ldflags=-X main.unused=1 -s -w", "-trimpath", ".", "exit")
+	if result.Status != 3 || !strings.Contains(result.Errors, "allocations") || !strings.Contains(result.Output, "built 2") {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	for _, test := range []struct {
+		arguments []string
+		status    int
+		says      string
+	}{
+		{[]string{"run"}, 1, "no package given"},
+		{[]string{"run", "./nowhere"}, 1, "nowhere"},
+		{[]string{"test", "./nowhere"}, 1, "nowhere"},
+		{[]string{"test", "."}, 1, "no benchmark of . matches ."},
+		{[]string{"build", "."}, 1, "-o FILE"},
+		{[]string{"sing"}, 1, "there are test, run and build"},
+		{[]string{"run", "--sing", "."}, 1, "unknown flag: --sing"},
+		{[]string{"run", "-tags"}, 1, "no package given"},
+	} {
+		result, _ := inFolder(t, "exits", test.arguments...)
+		if result.Status != test.status || !strings.Contains(result.Errors, test.says) || strings.Contains(result.Errors, "goroutine") {
+			t.Errorf("mallow go %v: status %d: %s", test.arguments, result.Status, result.Errors)
+		}
+	}
+}

@@ -1,0 +1,3 @@
+module example.org/digest
+
+go 1.26

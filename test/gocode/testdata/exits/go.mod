@@ -1,0 +1,3 @@
+module example.org/exits
+
+go 1.26
