@@ -15,6 +15,7 @@ var commands = []func() *cobra.Command{
 	newRecordCommand,
 	newRunCommand,
 	newReportCommand,
+	newDiffCommand,
 	newLogCommand,
 	newTopCommand,
 	newGoCommand,

@@ -24,7 +24,10 @@ func errorsOf(v *recording.Variance) Errors {
 }
 
 // Errors returns those of the site's figures.
-func (s *Site) Errors() Errors { return errorsOf(&s.Counters.Variance) }
+func (s *Site) Errors() Errors { return ErrorsOf(&s.Counters) }
+
+// ErrorsOf returns those of any figures.
+func ErrorsOf(c *recording.Counters) Errors { return errorsOf(&c.Variance) }
 
 func (p *Profile) sumSampling(stacks []stack) {
 	var mean uint64

@@ -236,7 +236,14 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		r.Recordings = append(r.Recordings, recordedKeys(rec))
 	}
 	r.Processes, r.Unrecorded = familyKeys(p)
-	r.Quality = qualityKeys{
+	r.Quality = qualityOf(p)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+func qualityOf(p *profile.Profile) qualityKeys {
+	return qualityKeys{
 		TruncatedStacks:      p.Quality.TruncatedStacks,
 		TruncatedAllocations: p.Quality.TruncatedCalls,
 		UnplacedAllocations:  p.Quality.UnplacedCalls,
@@ -246,9 +253,6 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		BytesBefore:          p.Quality.BytesBefore,
 		Warnings:             append([]string{}, p.Warnings()...),
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
 }
 
 func originKeys(o [profile.Origins]profile.Totals) origins {

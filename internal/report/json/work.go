@@ -69,14 +69,18 @@ func regionKeys(p *profile.Profile) []region {
 func unitKeys(p *profile.Profile) []unit {
 	units := make([]unit, 0, len(p.Units))
 	for _, u := range p.Units {
-		units = append(units, unit{
-			Name: u.Name, Function: u.Function, Count: u.Count,
-			Allocations: u.Allocations + u.LibcAllocations, Bytes: u.Bytes + u.LibcBytes,
-			AllocationsPerUnit: quotient(u.Allocations, u.Count), BytesPerUnit: quotient(u.Bytes, u.Count),
-			LibcAllocationsPerUnit: quotient(u.LibcAllocations, u.Count),
-		})
+		units = append(units, unitKey(u))
 	}
 	return units
+}
+
+func unitKey(u *profile.Unit) unit {
+	return unit{
+		Name: u.Name, Function: u.Function, Count: u.Count,
+		Allocations: u.Allocations + u.LibcAllocations, Bytes: u.Bytes + u.LibcBytes,
+		AllocationsPerUnit: quotient(u.Allocations, u.Count), BytesPerUnit: quotient(u.Bytes, u.Count),
+		LibcAllocationsPerUnit: quotient(u.LibcAllocations, u.Count),
+	}
 }
 
 // quotient is null where there is nothing to divide by.

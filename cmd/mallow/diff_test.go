@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestDiffForms(t *testing.T) {
+	one, two, fork := handmade+"single-thread.mallow", handmade+"two-threads.mallow", handmade+"fork.mallow"
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{one + " " + one, 0, "mallow: 1,072 allocations, as before"},
+		{one + " " + two, 0, "mallow: 1,072 -> 1,000 allocations, 6.7 % fewer"},
+		{"--fail " + one + " " + two, 0, "6.7 % fewer"},
+		{"--fail " + two + " " + one, 2, "7.2 % more"},
+		{"--fail-on bytes,live " + one + " " + fork, 0, "times fewer"},
+		{"--fail-on peak " + fork + " " + one, 2, "times more"},
+		{"--all " + one + " " + one, 0, "mallow: 1,073 allocations, as before"},
+		{"--top 1 --sort bytes " + one + " " + two, 0, "more sites changed"},
+		{one + "," + two + " " + two + "," + one, 0, "mallow: 2,072 allocations, as before"},
+		{"--process 4901 " + fork + " " + fork, 0, "mallow: 11 allocations, as before"},
+		{"--origin libc " + one + " " + one, 0, "mallow: 1 allocation, as before"},
+		{"--json --fail " + one + " " + two, 0, `{"schema":"mallow.diff/1",`},
+		{"--color always " + one + " " + two, 0, "\x1b[94m6.7 % fewer"},
+	} {
+		code, stdout, stderr := mallow(append([]string{"diff"}, strings.Fields(c.args)...)...)
+		if code != c.code || !strings.Contains(stdout, c.want) || (stderr != "") != (c.code != 0) {
+			t.Errorf("diff %s: %d, %q lacks %q; %q", c.args, code, stdout, c.want, stderr)
+		}
+	}
+}
+
+func TestDiffRefuses(t *testing.T) {
+	one := handmade + "single-thread.mallow"
+	for args, want := range map[string]string{
+		"":                                    "two recordings are compared",
+		one:                                   "two recordings are compared",
+		one + " " + one + " " + one:           "two recordings are compared",
+		one + " nowhere.mallow":               "NEW: nowhere.mallow: no such recording",
+		"nowhere\x1b.mallow " + one:           `OLD: nowhere\x1b.mallow: no such recording`,
+		one + "," + one + ",x.mallow " + one:  "OLD: x.mallow: no such recording",
+		"--fail-on calls " + one + " " + one:  "none of allocations, bytes, peak and live",
+		"--top -1 " + one + " " + one:         "from 0 up",
+		"--per request " + one + " " + one:    "not a unit of work that both recordings counted; those are: none",
+		"--region nosuch " + one + " " + one:  "OLD: there is no region nosuch in it",
+		"--process nosuch " + one + " " + one: "OLD: --process nosuch: there is none",
+		"--sort cpu " + one + " " + one:       "must be calls, bytes, size, peak, temporary, live or waste",
+		"--wrapper ( " + one + " " + one:      "--wrapper: error parsing regexp",
+	} {
+		code, stdout, stderr := mallow(append([]string{"diff"}, strings.Fields(args)...)...)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("diff %s: %d, stdout %q, stderr %q, want %q", args, code, stdout, stderr, want)
+		}
+	}
+}
+
+func TestDiffThatCannotBeTold(t *testing.T) {
+	code, stdout, stderr := mallow("diff", "--fail", handmade+"single-thread.mallow", handmade+"truncated.mallow")
+	if want := "whether allocations grew cannot be told: NEW is incomplete and OLD is not"; code != 1 || !strings.Contains(stderr, want) || stdout == "" {
+		t.Errorf("%d, %q", code, stderr)
+	}
+}
+
+// TestDiffJSONKeys holds the keys that scripts rely on.
+func TestDiffJSONKeys(t *testing.T) {
+	_, stdout, _ := mallow("diff", "--json", handmade+"single-thread.mallow", handmade+"two-threads.mallow")
+	var d struct {
+		Schema string
+		Totals map[string]map[string]any
+		Sites  []map[string]any
+	}
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	for key := range strings.FieldsSeq("mallocs callocs reallocs strdups wcsdups aligned news allocations frees free_nulls bytes peak_bytes " +
+		"live_blocks live_bytes temporary short_lived failed") {
+		if pair := d.Totals[key]; pair["old"] == nil || pair["new"] == nil {
+			t.Errorf("totals lack %s: %v", key, pair)
+		}
+	}
+	statuses := make(map[any]bool)
+	for _, s := range d.Sites {
+		for key := range strings.FieldsSeq("function file line module origin status match changes old new stacks growth") {
+			if _, ok := s[key]; !ok {
+				t.Errorf("a site lacks %s", key)
+			}
+		}
+		statuses[s["status"]] = true
+		if (s["old"] == nil) != (s["status"] == "new") || (s["new"] == nil) != (s["status"] == "gone") {
+			t.Errorf("%v with %v and %v", s["status"], s["old"], s["new"])
+		}
+	}
+	if d.Schema != "mallow.diff/1" || !statuses["new"] || !statuses["gone"] {
+		t.Errorf("%s, %v", d.Schema, statuses)
+	}
+}
+
+func TestDiffIsTheSameEveryTime(t *testing.T) {
+	for _, form := range []string{"--json", "--top=0"} {
+		_, first, _ := mallow("diff", form, handmade+"fork.mallow", handmade+"single-thread.mallow")
+		for range 20 {
+			if _, again, _ := mallow("diff", form, handmade+"fork.mallow", handmade+"single-thread.mallow"); again != first {
+				t.Fatalf("%s differs:\n%s\n%s", form, first, again)
+			}
+		}
+	}
+}

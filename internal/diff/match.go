@@ -1,0 +1,233 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+
+	"mallow/internal/analyze"
+	"mallow/internal/profile"
+)
+
+// match pairs the sites of two profiles. Which of them is the old one does not
+// matter to who is paired with whom. It returns too which modules were built
+// anew that have code without symbols.
+func match(old, new *profile.Profile, all bool) (sites []*Site, rebuilt map[string]bool) {
+	oldSites, newSites := analyze.Rank(old, all, analyze.ByCalls), analyze.Rank(new, all, analyze.ByCalls)
+	if compareProfiles(oldSites, newSites) <= 0 {
+		m := newMatcher(old, new, oldSites, newSites)
+		return m.sites(), m.rebuilt
+	}
+	m := newMatcher(new, old, newSites, oldSites)
+	sites = m.sites()
+	for _, s := range sites {
+		s.Old, s.New = s.New, s.Old
+	}
+	return sites, m.rebuilt
+}
+
+// compareProfiles orders two profiles, by nothing but their sites.
+func compareProfiles(a, b []*profile.Site) int {
+	return slices.CompareFunc(a, b, func(a, b *profile.Site) int {
+		return cmp.Or(
+			cmp.Compare(a.Counters.Calls, b.Counters.Calls), cmp.Compare(a.Counters.Bytes, b.Counters.Bytes),
+			compareFrames(&a.Frame, &b.Frame),
+		)
+	})
+}
+
+// matcher pairs what it is most sure of first, and what is left by ever looser
+// names:
+//
+//  1. module, function and file; several sites of a function by their order of
+//     lines, where the numbers differ as they resemble each other (see align);
+//  2. module and function: the file was moved or renamed;
+//  3. function alone: it went to another module, or the program was renamed;
+//  4. module, file and the function without its signature, where that names one
+//     function only;
+//  5. code without symbols, by its order in the module, if it resembles;
+//  6. sites with equal figures and callers of which only one is left on either
+//     side: the function was renamed, or the compiler inlined it elsewhere.
+//
+// Names are taken without what compilers number anew in each build.
+type matcher struct {
+	a, b    side
+	modules map[string]string // of b: what the same module is called in a
+	rebuilt map[string]bool
+}
+
+// side is one of the profiles, in matching.
+type side struct {
+	profile *profile.Profile
+	entries []*entry
+	builds  map[string]string
+}
+
+// entry is a site, or several that the other side cannot tell apart.
+type entry struct {
+	place   Place
+	module  string // by the name that the other side's is known by, too
+	name    string // see stableName
+	file    string
+	pair    *entry
+	match   Match
+	settled bool // its function was found on the other side, but not the site
+}
+
+func newMatcher(a, b *profile.Profile, aSites, bSites []*profile.Site) *matcher {
+	m := &matcher{a: newSide(a, aSites), b: newSide(b, bSites), rebuilt: make(map[string]bool)}
+	m.nameModules()
+	return m
+}
+
+func newSide(p *profile.Profile, sites []*profile.Site) side {
+	s := side{profile: p, builds: builds(p)}
+	for _, site := range sites {
+		s.entries = append(s.entries, &entry{
+			place:  Place{Frame: site.Frame, Origin: site.Origin, Counters: site.Counters, Sites: []*profile.Site{site}},
+			module: site.Module, name: stableName(site.Function), file: fileName(&site.Frame),
+		})
+	}
+	return s
+}
+
+// builds returns the build id of each module; of a module with several, as
+// when it was replaced during the run, all.
+func builds(p *profile.Profile) map[string]string {
+	of := make(map[string]string)
+	seen := make(map[string]bool)
+	for _, rec := range p.Recordings {
+		for _, im := range rec.Images {
+			for _, m := range im.Modules() {
+				if id := string(m.BuildID); !seen[m.Path+"\x00"+id] {
+					seen[m.Path+"\x00"+id] = true
+					of[m.Path] += id + "\x00"
+				}
+			}
+		}
+	}
+	return of
+}
+
+type key struct{ module, function, file string }
+
+func (m *matcher) sites() []*Site {
+	m.pass(ByName, func(e *entry) (key, bool) { return key{e.module, e.name, e.file}, m.nameHolds(e) })
+	m.pass(ByFunction, func(e *entry) (key, bool) { return key{e.module, e.name, ""}, e.name != "" && m.nameHolds(e) })
+	m.lonePass(ByFunction, func(e *entry) (key, bool) { return key{"", e.name, e.file}, e.place.Named() && e.file != "" })
+	m.lonePass(BySignature, func(e *entry) (key, bool) {
+		return key{e.module, bareName(e.name), e.file}, e.place.Named() && e.place.Origin != profile.OriginLibc
+	})
+	m.matchNameless()
+	m.matchFigures()
+
+	var sites []*Site
+	for _, e := range m.a.entries {
+		s := &Site{Old: &e.place, Match: e.match}
+		if e.pair != nil {
+			s.New = &e.pair.place
+		}
+		sites = append(sites, s)
+	}
+	for _, e := range m.b.entries {
+		if e.pair == nil {
+			sites = append(sites, &Site{New: &e.place})
+		}
+	}
+	return sites
+}
+
+// nameHolds tells whether the name of a function means the same in another
+// build: the start of code without a symbol does only in the same one.
+func (m *matcher) nameHolds(e *entry) bool {
+	return e.place.Named() || e.place.Function == "" || m.sameBuild(e.module)
+}
+
+func (m *matcher) sameBuild(module string) bool {
+	id := m.a.builds[module]
+	if id == "" || id == "\x00" {
+		return false
+	}
+	for path, name := range m.modules {
+		if name == module && m.b.builds[path] == id {
+			return true
+		}
+	}
+	return false
+}
+
+// groups are the entries without a partner, by key, in the order of their
+// lines.
+func groups(entries []*entry, keyOf func(*entry) (key, bool)) map[key][]*entry {
+	by := make(map[key][]*entry)
+	for _, e := range entries {
+		if e.pair != nil || e.settled {
+			continue
+		}
+		if k, ok := keyOf(e); ok {
+			by[k] = append(by[k], e)
+		}
+	}
+	for _, group := range by {
+		slices.SortStableFunc(group, func(a, b *entry) int { return compareFrames(&a.place.Frame, &b.place.Frame) })
+	}
+	return by
+}
+
+// pass aligns the sites of each function that both sides have.
+func (m *matcher) pass(how Match, keyOf func(*entry) (key, bool)) {
+	b := groups(m.b.entries, keyOf)
+	for k, group := range groups(m.a.entries, keyOf) {
+		if others := b[k]; len(others) > 0 {
+			m.pairUp(m.a.lumped(group, others), m.b.lumped(others, group), how)
+		}
+	}
+	m.a.dropLumped()
+	m.b.dropLumped()
+}
+
+// lonePass is as pass, for keys that mean one function only, on either side.
+func (m *matcher) lonePass(how Match, keyOf func(*entry) (key, bool)) {
+	oneFunction := func(group []*entry) bool {
+		return !slices.ContainsFunc(group, func(e *entry) bool {
+			return e.name != group[0].name || e.module != group[0].module
+		})
+	}
+	b := groups(m.b.entries, keyOf)
+	for k, group := range groups(m.a.entries, keyOf) {
+		if others := b[k]; len(others) > 0 && oneFunction(group) && oneFunction(others) {
+			m.pairUp(group, others, how)
+		}
+	}
+}
+
+func (m *matcher) pairUp(group, others []*entry, how Match) {
+	for _, p := range align(group, others, mustPair) {
+		p.a.pair, p.b.pair = p.b, p.a
+		p.a.match, p.b.match = how, how
+	}
+	for _, e := range slices.Concat(group, others) {
+		e.settled = e.pair == nil
+	}
+}
+
+// lumped makes one entry of the sites of a function whose lines are known on
+// this side only.
+func (s *side) lumped(group, others []*entry) []*entry {
+	lines := func(e *entry) bool { return e.place.Line > 0 }
+	if len(group) < 2 || !slices.ContainsFunc(group, lines) || slices.ContainsFunc(others, lines) {
+		return group
+	}
+	first := group[0]
+	first.place.Line = 0
+	for _, e := range group[1:] {
+		first.place.Counters.Add(&e.place.Counters)
+		first.place.Sites = append(first.place.Sites, e.place.Sites...)
+		e.place.Sites = nil
+	}
+	return group[:1]
+}
+
+// dropLumped leaves out the entries that have gone into others.
+func (s *side) dropLumped() {
+	s.entries = slices.DeleteFunc(s.entries, func(e *entry) bool { return len(e.place.Sites) == 0 })
+}

@@ -1,0 +1,117 @@
+package diff
+
+import (
+	"strconv"
+	"strings"
+
+	"mallow/internal/profile"
+	"mallow/internal/recording"
+)
+
+// figures are what must be equal for two sites of different names to be one.
+type figures struct {
+	module                  string
+	calls, bytes            uint64
+	sizeMin, sizeMax        uint64
+	releases, releasedBytes uint64
+	kinds                   string
+}
+
+// fewestToTell is how many calls, or bytes in one size, figures need before
+// that they agree is no chance.
+const fewestToTell = 2
+
+// matchFigures pairs the sites left over whose figures are equal, and equal to
+// those of no other, if their callers are the same functions too or one is the
+// caller of the other: they were renamed, taken out of a function or inlined
+// into one.
+func (m *matcher) matchFigures() {
+	as, bs := byFigures(m.a.entries), byFigures(m.b.entries)
+	var a, b []*entry
+	for f, group := range as {
+		if others := bs[f]; len(group) == 1 && len(others) == 1 {
+			a, b = append(a, group[0]), append(b, others[0])
+		}
+	}
+	callersOfA, callersOfB := m.a.callers(a), m.b.callers(b)
+	for i := range a {
+		if sameSurroundings(a[i], b[i], callersOfA[i], callersOfB[i]) {
+			a[i].pair, b[i].pair = b[i], a[i]
+			a[i].match, b[i].match = ByFigures, ByFigures
+		}
+	}
+}
+
+// byFigures are the entries left over whose figures say something.
+func byFigures(entries []*entry) map[figures][]*entry {
+	by := make(map[figures][]*entry)
+	for _, e := range entries {
+		c := &e.place.Counters
+		if e.pair != nil || e.place.Function == "" || c.Calls < fewestToTell {
+			continue
+		}
+		f := figures{
+			e.module, c.Calls, c.Bytes, c.SizeMin, c.SizeMax, c.Releases, c.ReleasedBytes, kindsText(e),
+		}
+		by[f] = append(by[f], e)
+	}
+	return by
+}
+
+func kindsText(e *entry) string {
+	kinds := kindsOf(e)
+	var text strings.Builder
+	for g := range recording.GroupNew + 1 {
+		text.WriteString(strconv.FormatUint(kinds[g], 10) + " ")
+	}
+	return text.String()
+}
+
+// callers returns the names of the functions that call each of the entries,
+// with how often.
+func (s *side) callers(entries []*entry) []map[string]uint64 {
+	var sites []*profile.Site
+	var first []int
+	for _, e := range entries {
+		first = append(first, len(sites))
+		sites = append(sites, e.place.Sites...)
+	}
+	callers := s.profile.Callers(sites)
+	all := make([]map[string]uint64, len(entries))
+	for i, e := range entries {
+		all[i] = make(map[string]uint64)
+		for _, list := range callers[first[i]:][:len(e.place.Sites)] {
+			for _, c := range list {
+				all[i][stableName(c.Function)] += c.Allocations
+			}
+		}
+	}
+	return all
+}
+
+func sameSurroundings(a, b *entry, callersOfA, callersOfB map[string]uint64) bool {
+	if only(callersOfA) == b.name || only(callersOfB) == a.name {
+		return true
+	}
+	if a.file != b.file || len(callersOfA) == 0 || len(callersOfA) != len(callersOfB) {
+		return false
+	}
+	for name, n := range callersOfA {
+		if callersOfB[name] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// only returns the one caller that there is, "" for none or several.
+func only(callers map[string]uint64) string {
+	names := make([]string, 0, len(callers))
+	for name := range callers {
+		names = append(names, name)
+	}
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
+}

@@ -1,0 +1,606 @@
+package text
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"mallow/internal/diff"
+	"mallow/internal/profile"
+	"mallow/internal/term"
+)
+
+// DiffOptions of a comparison's text.
+type DiffOptions struct {
+	Top    int // sites to show; 0: all that changed
+	Sort   diff.Order
+	Colour bool
+	Width  int    // columns of the terminal; 0: lines are not cut
+	Next   string // the command that tells more
+}
+
+// WriteDiff prints what changed: the totals, the sites with who calls them, what a
+// unit of work needs, and what the comparison must be read with.
+func WriteDiff(w io.Writer, d *diff.Diff, o DiffOptions) error {
+	out := bufio.NewWriter(w)
+	r := &diffReport{
+		report: report{profile: d.New, options: Options{Width: o.Width}, style: style{on: o.Colour}, out: out},
+		diff:   d, options: o,
+	}
+	d.Sort(o.Sort)
+	r.headline()
+	r.figures()
+	r.functions()
+	r.units()
+	r.table()
+	r.regions()
+	r.followed()
+	r.ending()
+	return out.Flush()
+}
+
+type diffReport struct {
+	report
+	diff    *diff.Diff
+	options DiffOptions
+}
+
+// estimated marks what is not counted on both sides.
+func (r *diffReport) estimated(text string) string {
+	if r.diff.Old.Sampling != nil || r.diff.New.Sampling != nil {
+		return "~" + text
+	}
+	return text
+}
+
+func (r *diffReport) headline() {
+	old, new := r.diff.OldTotals.Allocations, r.diff.NewTotals.Allocations
+	line := "mallow: " + r.style.bold(r.estimated(arrow(old, new, count)+" "+plural(new, "allocation", "allocations"))) + ", " + r.tell(factor(float64(old), float64(new)))
+	libc := profile.OriginLibc
+	if o, n := r.diff.Old.Origins[libc].Allocations, r.diff.New.Origins[libc].Allocations; o+n > 0 && !r.diff.All {
+		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", arrow(o, n, count)))
+	}
+	r.line(line)
+}
+
+// figures are the other totals.
+func (r *diffReport) figures() {
+	o, n := &r.diff.OldTotals, &r.diff.NewTotals
+	var parts []string
+	if o.Frees != nil && n.Frees != nil {
+		parts = append(parts, arrow(*o.Frees, *n.Frees, count)+" frees")
+	}
+	for _, g := range []struct {
+		old, new uint64
+		name     string
+	}{{o.Bytes, n.Bytes, "requested"}, {o.PeakBytes, n.PeakBytes, "peak"}} {
+		part := arrow(g.old, g.new, size) + " " + g.name
+		if g.old != g.new {
+			part += " (" + strings.ReplaceAll(factor(float64(g.old), float64(g.new)), "fewer", "less") + ")"
+		}
+		parts = append(parts, part)
+	}
+	live := arrow(o.LiveBlocks, n.LiveBlocks, count) + " never freed"
+	if o.LiveBytes+n.LiveBytes > 0 {
+		live += " (" + arrow(o.LiveBytes, n.LiveBytes, size) + ")"
+	}
+	parts = append(parts, live, arrow(o.Temporary, n.Temporary, count)+" temporary")
+	if o.Failed+n.Failed > 0 {
+		parts = append(parts, arrow(o.Failed, n.Failed, count)+" failed")
+	}
+	r.line(r.cut("        " + strings.Join(parts, ", ")))
+}
+
+// functions tells of which functions the calls changed.
+func (r *diffReport) functions() {
+	o, n := &r.diff.OldTotals, &r.diff.NewTotals
+	var parts []string
+	for _, g := range []struct {
+		name     string
+		old, new uint64
+	}{
+		{"malloc", o.Mallocs, n.Mallocs}, {"calloc", o.Callocs, n.Callocs}, {"realloc", o.Reallocs, n.Reallocs},
+		{"strdup", o.Strdups, n.Strdups}, {"wcsdup", o.Wcsdups, n.Wcsdups}, {"aligned", o.Aligned, n.Aligned},
+		{"new", o.News, n.News}, {"free(NULL)", o.FreeNulls, n.FreeNulls},
+	} {
+		if g.old != g.new {
+			parts = append(parts, g.name+" "+arrow(g.old, g.new, count))
+		}
+	}
+	if len(parts) > 0 {
+		r.line(r.style.dim(r.cut("        " + strings.Join(parts, ", "))))
+	}
+}
+
+// arrow writes what a figure was and is; once where it did not change.
+func arrow(old, new uint64, write func(uint64) string) string {
+	if old == new {
+		return write(old)
+	}
+	return write(old) + " -> " + write(new)
+}
+
+// factor says how many times more or fewer; in per cent where it is less than
+// twice.
+func factor(old, new float64) string {
+	direction := "more"
+	if new < old {
+		direction = "fewer"
+	}
+	low, high := min(old, new), max(old, new)
+	switch {
+	case old == new:
+		return "as before"
+	case old == 0:
+		return "none before"
+	case new == 0:
+		return "none any more"
+	case high >= 1.995*low:
+		return times(high/low) + " times " + direction
+	}
+	return change(old, new) + " " + direction
+}
+
+func times(q float64) string {
+	switch {
+	case q >= 99.95:
+		return count(uint64(q + 0.5))
+	case q >= 9.995:
+		return fmt.Sprintf("%.1f", q)
+	}
+	return fmt.Sprintf("%.2f", q)
+}
+
+// change is how much more or less of old, never 0 %.
+func change(old, new float64) string {
+	percent := 100 * math.Abs(new-old) / old
+	switch {
+	case percent < 0.01:
+		return "<0.01 %"
+	case percent < 0.995:
+		return fmt.Sprintf("%.2f %%", percent)
+	case percent < 9.95:
+		return fmt.Sprintf("%.1f %%", percent)
+	}
+	return fmt.Sprintf("%.0f %%", percent)
+}
+
+// tell colours a sentence by its direction: blue and yellow, which hardly
+// anyone takes for each other.
+func (r *diffReport) tell(sentence string) string {
+	switch {
+	case strings.HasSuffix(sentence, "fewer"), strings.HasSuffix(sentence, "any more"):
+		return r.style.fewer(sentence)
+	case strings.HasSuffix(sentence, "more"), strings.HasSuffix(sentence, "before") && sentence != "as before":
+		return r.style.more(sentence)
+	}
+	return sentence
+}
+
+func (s style) more(text string) string  { return s.wrap("33", text) }
+func (s style) fewer(text string) string { return s.wrap("94", text) }
+
+func (r *diffReport) towards(text string, change float64) string {
+	switch {
+	case change > 0:
+		return r.style.more(text)
+	case change < 0:
+		return r.style.fewer(text)
+	}
+	return text
+}
+
+// units tells what a unit of work needed, and needs.
+func (r *diffReport) units() {
+	for _, u := range r.diff.Units {
+		if u.Both() {
+			r.line(r.cut("        " + r.unit(u)))
+		}
+	}
+}
+
+func (r *diffReport) unit(u *diff.Unit) string {
+	old, new := u.Old.PerUnit(r.ofUnit(u.Old)), u.New.PerUnit(r.ofUnit(u.New))
+	if of, isBytes := u.New.CountsBytes(); isBytes && old > 0 && new > 0 {
+		if of != "" {
+			of = " " + term.Safe(of)
+		}
+		return r.style.bold("one allocation per "+arrow(uint64(1/old+0.5), uint64(1/new+0.5), size)+of) + ", " +
+			r.tell(factor(old, new)) + " (" + arrow(u.Old.Count, u.New.Count, size) + ")"
+	}
+	name := term.Safe(u.Name)
+	if u.Function {
+		name = "call of " + name
+	}
+	of := fmt.Sprintf(" (%s of them)", arrow(u.Old.Count, u.New.Count, count))
+	if quotient(old) == quotient(new) {
+		return r.style.bold(quotient(old)+" allocations per "+name) + of
+	}
+	return r.style.bold(quotient(old)+" -> "+quotient(new)+" allocations per "+name) + ", " + r.tell(factor(old, new)) + of
+}
+
+func (r *diffReport) ofUnit(u *profile.Unit) uint64 {
+	if r.diff.All {
+		return u.Allocations + u.LibcAllocations
+	}
+	return u.Allocations
+}
+
+// quotient writes a number with three digits.
+func quotient(q float64) string {
+	text, _, _ := strings.Cut(ratio(uint64(math.Round(q*1e6)), 1e6, "", ""), " ")
+	return text
+}
+
+// The columns of the table: calls of either side, and how many more, of calls
+// and bytes.
+var diffWidths = [...]int{11, 11, 12, 10}
+
+func diffRow(cells ...string) string {
+	var b strings.Builder
+	for i, text := range cells {
+		fmt.Fprintf(&b, "%*s ", diffWidths[i], text)
+	}
+	return b.String() + " "
+}
+
+func (r *diffReport) table() {
+	changed := r.diff.Sites
+	if i := slices.IndexFunc(changed, func(s *diff.Site) bool { return s.Status == diff.Same }); i >= 0 {
+		changed = changed[:i]
+	}
+	shown := changed
+	if r.options.Top > 0 && len(shown) > r.options.Top {
+		shown = shown[:r.options.Top]
+	}
+	r.line("")
+	if len(shown) == 0 {
+		r.line("no site changed (" + counted(uint64(len(r.diff.Sites)), "site", "sites") + ")")
+		return
+	}
+	title := diffRow("old calls", "new calls", "change", "bytes") + "site"
+	if per := r.diff.Per; per != nil {
+		title = diffRow("old", "new", "change", "bytes") + "site; calls and bytes per " + term.Safe(per.Name)
+	}
+	r.line(r.style.dim(title))
+	_, growth := r.diff.Stacks(shown, 1)
+	width := r.nameWidth(shown)
+	for i, s := range shown {
+		r.diffSite(s, width)
+		r.diffDetails(s, &growth[i])
+	}
+	r.rest(changed[len(shown):])
+	r.same(r.diff.Sites[len(changed):])
+}
+
+func (r *diffReport) nameWidth(sites []*diff.Site) int {
+	const widest = 32
+	width := 0
+	for _, s := range sites {
+		if n := len([]rune(frameName(s.Frame()))); n <= widest {
+			width = max(width, n)
+		}
+	}
+	return width
+}
+
+func frameName(f *profile.Frame) string {
+	if *f == (profile.Frame{}) {
+		return "(no stack, or code outside any file)"
+	}
+	return shortName(f.Function)
+}
+
+func (r *diffReport) diffSite(s *diff.Site, width int) {
+	function, where := frameName(s.Frame()), place(s.Frame())
+	name := r.style.bold(function)
+	if where != "" {
+		name += strings.Repeat(" ", max(0, width-len([]rune(function)))) + "  " + r.style.place(where)
+	}
+	old, new := s.OldCounters(), s.NewCounters()
+	bytes := float64(new.Bytes) - float64(old.Bytes)
+	change := fmt.Sprintf("%*s", diffWidths[2], r.signed(s.Excess, old.Calls, new.Calls))
+	r.line(r.cut(fmt.Sprintf("%*s %*s %s %*s  %s",
+		diffWidths[0], r.calls(s.Old, old.Calls, true), diffWidths[1], r.calls(s.New, new.Calls, false),
+		r.towards(change, s.Excess), diffWidths[3], r.signedBytes(bytes, old.Bytes, new.Bytes), name)))
+}
+
+// calls writes a count, of a unit of work where counts are compared by that.
+func (r *diffReport) calls(p *diff.Place, n uint64, old bool) string {
+	if p == nil {
+		return "-"
+	}
+	if per := r.diff.Per; per != nil {
+		return r.estimated(quotient(r.each(float64(n), old)))
+	}
+	return r.estimated(count(n))
+}
+
+func (r *diffReport) each(n float64, old bool) float64 {
+	if old {
+		return n / float64(r.diff.Per.Old.Count)
+	}
+	return n / float64(r.diff.Per.New.Count)
+}
+
+func (r *diffReport) signed(excess float64, old, new uint64) string {
+	if r.diff.Per != nil {
+		change := r.each(float64(new), false) - r.each(float64(old), true)
+		return sign(change) + quotient(math.Abs(change))
+	}
+	return sign(excess) + count(uint64(math.Abs(excess)))
+}
+
+func (r *diffReport) signedBytes(change float64, old, new uint64) string {
+	if r.diff.Per != nil {
+		change = math.Round(r.each(float64(new), false) - r.each(float64(old), true))
+	}
+	return sign(change) + size(uint64(math.Abs(change)))
+}
+
+func sign(x float64) string {
+	switch {
+	case x > 0:
+		return "+"
+	case x < 0:
+		return "-"
+	}
+	return ""
+}
+
+// diffDetails says how a site changed, what it was called before, and who
+// makes the change.
+func (r *diffReport) diffDetails(s *diff.Site, g *diff.Growth) {
+	facts := strings.Join(r.changes(s), ", ")
+	who := growthText(g, s.Frame().Module)
+	if line := strings.TrimSpace(facts + "  " + who); r.fits(line) {
+		r.detail(line)
+		return
+	}
+	r.detail(facts)
+	r.detail(who)
+}
+
+// changes are the words for what became of a site.
+func (r *diffReport) changes(s *diff.Site) []string {
+	old, new := s.OldCounters(), s.NewCounters()
+	switch s.Status {
+	case diff.Gone:
+		return []string{"gone"}
+	case diff.New:
+		return append([]string{"new"}, r.live(old.LiveBlocks(), new.LiveBlocks(), old.LiveBytes(), new.LiveBytes())...)
+	}
+	var words []string
+	if was := r.was(s); was != "" {
+		words = append(words, was)
+	}
+	kinds := s.Kinds()
+	has := func(k diff.Kind) bool { return slices.Contains(kinds, k) }
+	calls, blocks := "", ""
+	switch {
+	case has(diff.More):
+		calls = factorOfSite(r, s)
+	case has(diff.Fewer):
+		calls = factorOfSite(r, s)
+	}
+	sizes := fmt.Sprintf("%s -> %s each", size(meanSize(old.Bytes, old.Calls)), size(meanSize(new.Bytes, new.Calls)))
+	switch {
+	case has(diff.Bigger):
+		blocks = "bigger: " + sizes
+	case has(diff.Smaller):
+		blocks = "smaller: " + sizes
+	}
+	if calls != "" && blocks != "" {
+		join := " and "
+		if has(diff.More) != has(diff.Bigger) {
+			join = " but "
+		}
+		words = append(words, calls+join+blocks)
+	} else if calls+blocks != "" {
+		words = append(words, calls+blocks)
+	}
+	words = append(words, r.live(old.LiveBlocks(), new.LiveBlocks(), old.LiveBytes(), new.LiveBytes())...)
+	if old.Failed != new.Failed {
+		words = append(words, arrow(old.Failed, new.Failed, count)+" failed")
+	}
+	return words
+}
+
+func meanSize(bytes, calls uint64) uint64 {
+	if calls == 0 {
+		return 0
+	}
+	return (bytes + calls/2) / calls
+}
+
+func factorOfSite(r *diffReport, s *diff.Site) string {
+	old, new := float64(s.OldCounters().Calls), float64(s.NewCounters().Calls)
+	if r.diff.Per != nil {
+		old, new = r.each(old, true), r.each(new, false)
+	}
+	return factor(old, new)
+}
+
+func (r *diffReport) live(oldBlocks, newBlocks, oldBytes, newBytes int64) []string {
+	freed := "never freed"
+	if r.diff.New.Running > 0 {
+		freed = "not freed yet"
+	}
+	switch bytes := size(uint64(max(newBytes-oldBytes, oldBytes-newBytes))); {
+	case newBlocks > oldBlocks:
+		return []string{fmt.Sprintf("%s more %s (%s)", count(uint64(newBlocks-oldBlocks)), freed, bytes)}
+	case newBlocks < oldBlocks:
+		return []string{fmt.Sprintf("%s fewer %s (%s)", count(uint64(oldBlocks-newBlocks)), freed, bytes)}
+	case newBytes > oldBytes:
+		return []string{bytes + " more " + freed}
+	case newBytes < oldBytes:
+		return []string{bytes + " less " + freed}
+	}
+	return nil
+}
+
+// was tells what a site was called before, where it was found by more than its
+// name.
+func (r *diffReport) was(s *diff.Site) string {
+	old := place(&s.Old.Frame)
+	switch s.Match {
+	case diff.ByFunction:
+		if s.Old.File == s.New.File {
+			return "was in " + term.Safe(shortPath(s.Old.Module))
+		}
+		return "was in " + term.Safe(shortPath(s.Old.File))
+	case diff.BySignature:
+		return "was " + term.Safe(s.Old.Function)
+	case diff.ByFigures, diff.ByOrder:
+		return strings.TrimSpace("was " + shortName(s.Old.Function) + " " + old)
+	}
+	return ""
+}
+
+// growthText names the callers that make a change.
+func growthText(g *diff.Growth, module string) string {
+	const most = 4
+	var names []string
+	for i := range g.Path {
+		if i == most-1 && len(g.Path) > most {
+			names = append(names, "...", callerName(&g.Path[len(g.Path)-1], module))
+			break
+		}
+		names = append(names, callerName(&g.Path[i], module))
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	var branches []string
+	for i := range g.Branches {
+		if i == callersShown {
+			branches = append(branches, fmt.Sprintf("%d more", len(g.Branches)-i))
+			break
+		}
+		b := &g.Branches[i]
+		if name := callerName(&b.Frame, module); name != "" {
+			change := b.Change()
+			branches = append(branches, fmt.Sprintf("%s (%s%s)", name, sign(float64(change)), count(uint64(max(change, -change)))))
+		}
+	}
+	if len(branches) > 0 {
+		names = append(names, strings.Join(branches, ", "))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	text := "<- " + strings.Join(names, " <- ")
+	if g.Others > 0 {
+		text += fmt.Sprintf(" (%s as before)", counted(uint64(g.Others), "other caller", "other callers"))
+	}
+	return text
+}
+
+// callerName is "" for what calls every program.
+func callerName(f *profile.Frame, module string) string {
+	if startFunctions[f.Function] {
+		return ""
+	}
+	name := frameName(f)
+	if f.File != "" || f.Module != module {
+		name = strings.TrimSuffix(name+" "+place(f), " ")
+	}
+	return name
+}
+
+// rest sums up the changed sites that are not shown.
+func (r *diffReport) rest(sites []*diff.Site) {
+	if len(sites) == 0 {
+		return
+	}
+	var old, new uint64
+	for _, s := range sites {
+		old += s.OldCounters().Calls
+		new += s.NewCounters().Calls
+	}
+	text := counted(uint64(len(sites)), "more site", "more sites") + " changed"
+	r.line(r.style.dim(r.sumRow(old, new) + text))
+}
+
+// same sums up those that did not change.
+func (r *diffReport) same(sites []*diff.Site) {
+	if len(sites) == 0 {
+		return
+	}
+	var old, new uint64
+	for _, s := range sites {
+		old += s.OldCounters().Calls
+		new += s.NewCounters().Calls
+	}
+	r.line(r.style.dim(r.sumRow(old, new) + counted(uint64(len(sites)), "site is", "sites are") + " the same"))
+}
+
+func (r *diffReport) sumRow(old, new uint64) string {
+	change := float64(new) - float64(old)
+	if r.diff.Per != nil {
+		return diffRow(quotient(r.each(float64(old), true)), quotient(r.each(float64(new), false)), "", "")
+	}
+	return diffRow(r.estimated(count(old)), r.estimated(count(new)), sign(change)+count(uint64(math.Abs(change))), "")
+}
+
+// regions tells what changed within the program's regions.
+func (r *diffReport) regions() {
+	shown := 0
+	for _, region := range r.diff.Regions {
+		if region.Old == nil || region.New == nil || shown == regionsShown {
+			continue
+		}
+		if shown++; shown == 1 {
+			r.line("")
+		}
+		r.line(r.cut("        in region " + r.style.bold(term.Safe(region.Name)) + ": " + r.inRegion(region)))
+	}
+}
+
+// inRegion compares by the times that the region was entered, where that is
+// known.
+func (r *diffReport) inRegion(region *diff.Region) string {
+	old, new := region.Old.Totals(r.diff.All).Allocations, region.New.Totals(r.diff.All).Allocations
+	if region.Old.Entries == 0 || region.New.Entries == 0 {
+		return arrow(old, new, count) + " allocations, " + r.tell(factor(float64(old), float64(new)))
+	}
+	before, after := float64(old)/float64(region.Old.Entries), float64(new)/float64(region.New.Entries)
+	each := quotient(before)
+	if quotient(after) != each {
+		each += " -> " + quotient(after)
+	}
+	return fmt.Sprintf("%s allocations each time (%s times), %s", each,
+		arrow(region.Old.Entries, region.New.Entries, count), r.tell(factor(before, after)))
+}
+
+func (r *diffReport) followed() {}
+
+func (r *diffReport) ending() {
+	notes := r.diff.Notes
+	if len(notes) > 0 || r.options.Next != "" {
+		r.line("")
+	}
+	for _, note := range notes[:min(len(notes), notesShown)] {
+		r.line(r.style.warn("note:") + " " + term.Safe(note))
+	}
+	if r.options.Next != "" {
+		r.line(r.style.dim(term.Safe("next: " + r.options.Next)))
+	}
+}
+
+// Regression says in a sentence what grew, and which site did most of it.
+func Regression(d *diff.Diff, v *diff.Verdict) string {
+	write := size
+	if v.Metric == diff.Allocations {
+		write = count
+	}
+	line := fmt.Sprintf("%s grew: %s -> %s", v.Metric, write(v.Old), write(v.New))
+	if d.Per != nil && (v.Metric == diff.Allocations || v.Metric == diff.Bytes) {
+		line += fmt.Sprintf(", %s more than as much work needed before", write(uint64(v.Excess+0.5)))
+	}
+	if s := d.Guilty(v.Metric); s != nil {
+		line += ", most at " + strings.TrimSpace(frameName(s.Frame())+" "+place(s.Frame()))
+	}
+	return line
+}
