@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"time"
 
 	"mallow/internal/recording"
@@ -35,6 +36,7 @@ type Knowledge struct {
 // many. It is known only if more than half of each stack's calls have one.
 type Common struct {
 	Frame                // a site or a caller; empty for sizes
+	Site          *Site  // the site of a partner
 	Size          uint64 // a size
 	Least, Most   uint64 // calls that have it
 	OutOf         uint64
@@ -83,8 +85,30 @@ func (b *ballot[T]) winner(before func(a, b T) bool) (value T, c *Common) {
 
 // knower finds out what is known of sites.
 type knower struct {
-	profile *Profile
-	begun   map[*recording.Image]time.Duration // since the recording that it is part of
+	profile  *Profile
+	begun    map[*recording.Image]time.Duration // since the recording that it is part of
+	partners map[StackKey]*Site                 // where they are other than the profile's sites
+	// strangers are partners that the profile leaves out.
+	strangers map[Frame]*Site
+}
+
+// siteOf returns the site of a partner's stack. That of one that was left out
+// has no more than a name.
+func (k *knower) siteOf(im *recording.Image, stack uint32) (*Site, bool) {
+	if site := k.partners[StackKey{im, stack}]; site != nil {
+		return site, true
+	}
+	frame, ok := k.profile.siteFrame(im, stack)
+	if !ok {
+		return nil, false
+	}
+	if site := k.profile.siteOf(im, stack); site != nil {
+		return site, true
+	}
+	if k.strangers[frame] == nil {
+		k.strangers[frame] = &Site{Frame: frame}
+	}
+	return k.strangers[frame], true
 }
 
 // siteOf returns the site of a stack; nil for one that counted nothing.
@@ -140,8 +164,17 @@ type StackKey struct {
 }
 
 // Knowledge returns what is known of each of the sites.
-func (p *Profile) Knowledge(sites []*Site) []Knowledge {
-	k := &knower{profile: p, begun: p.begins()}
+func (p *Profile) Knowledge(sites []*Site) []Knowledge { return p.KnowledgeAmong(sites, nil) }
+
+// KnowledgeAmong does the same with partners looked for among parts of sites,
+// which have no stack in common; those that are none of them are sites.
+func (p *Profile) KnowledgeAmong(sites, partners []*Site) []Knowledge {
+	k := &knower{profile: p, begun: p.begins(), partners: make(map[StackKey]*Site), strangers: make(map[Frame]*Site)}
+	for _, partner := range partners {
+		for i := range partner.stacks {
+			k.partners[StackKey{partner.stacks[i].image, partner.stacks[i].id}] = partner
+		}
+	}
 	known := make([][]*recording.Knowledge, len(sites))
 	var callers []node
 	for i, site := range sites {
@@ -172,7 +205,8 @@ func (p *Profile) Knowledge(sites []*Site) []Knowledge {
 func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 	var sum Knowledge
 	var sizes ballot[uint64]
-	var bornAfter, freedAfter, freedBy ballot[Frame]
+	var bornAfter, freedAfter ballot[*Site]
+	var freedBy ballot[Frame]
 	threads := make(map[StackKey]bool)
 	for i, of := range known {
 		if of == nil {
@@ -191,7 +225,7 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 		}
 		k.addTimes(&sum, im, of)
 		sizes.add(of.Size, func(size uint32) (uint64, bool) { return uint64(size), true })
-		siteOf := func(stack uint32) (Frame, bool) { return k.profile.siteFrame(im, stack) }
+		siteOf := func(stack uint32) (*Site, bool) { return k.siteOf(im, stack) }
 		bornAfter.add(of.BornAfter, siteOf)
 		freedAfter.add(of.FreedAfter, siteOf)
 		freedBy.add(of.FreedBy, func(caller uint32) (Frame, bool) { return k.caller(im, caller) })
@@ -199,8 +233,8 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 	sum.Threads = uint64(len(threads))
 	sum.PeakBlocks = peakBlocks(site)
 	sum.Size = sizeOf(&sizes, &site.Counters)
-	sum.BornAfter = commonest(&bornAfter)
-	sum.FreedAfter = commonest(&freedAfter)
+	sum.BornAfter = partner(&bornAfter)
+	sum.FreedAfter = partner(&freedAfter)
 	sum.FreedBy = commonest(&freedBy)
 	return sum
 }
@@ -258,6 +292,17 @@ func commonest(frames *ballot[Frame]) *Common {
 	frame, common := frames.winner(func(a, b Frame) bool { return a.compare(&b) < 0 })
 	if common != nil {
 		common.Frame = frame
+	}
+	return common
+}
+
+// partner is commonest, of sites.
+func partner(sites *ballot[*Site]) *Common {
+	site, common := sites.winner(func(a, b *Site) bool {
+		return cmp.Or(a.Frame.compare(&b.Frame), compareSites(a, b)) < 0
+	})
+	if common != nil {
+		common.Frame, common.Site = site.Frame, site
 	}
 	return common
 }

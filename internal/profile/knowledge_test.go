@@ -31,7 +31,7 @@ func TestKnowledge(t *testing.T) {
 		t.Helper()
 		if got == nil {
 			t.Errorf("%s: unknown", what)
-		} else if want := (profile.Common{Frame: frame, Size: size, Least: least, Most: most, OutOf: outOf}); *got != want {
+		} else if want := (profile.Common{Frame: frame, Site: got.Site, Size: size, Least: least, Most: most, OutOf: outOf}); *got != want {
 			t.Errorf("%s: %+v, want %+v", what, *got, want)
 		}
 	}
