@@ -29,10 +29,15 @@ type Place struct{ profile.Frame }
 type Saves struct {
 	Allocations uint64
 	Bytes       uint64   // requested by these
+	Memory      uint64   // bytes that are no longer held at the peak; 0 where that is not what it is about
 	Share       float64  // of all allocations of program and libraries, 0..1
 	CPUShare    *float64 // of the program's CPU time, 0..1; nil where it is not known
 	Basis       string   // of CPUShare: what an allocation costs, and how that is known; "" when CPUShare is nil
 }
+
+// manyCalls is the share of all allocations that a reader takes for a reason
+// to change something.
+const manyCalls = 0.1
 
 // Little tells whether CPU time is no reason to follow the advice, however
 // many allocations it saves.
@@ -67,7 +72,9 @@ func For(p *profile.Profile, o Options) Result {
 	}
 	result := Result{Advice: make([]Advice, 0, len(found))}
 	for i := range found {
-		result.Advice = append(result.Advice, advice(c, &found[i], cost))
+		if a := advice(c, &found[i], cost); !found[i].OnlyTime || cpuShare(&a.Saves) >= worthwhile {
+			result.Advice = append(result.Advice, a)
+		}
 	}
 	rank(result.Advice)
 	result.Stop = stop(c, result.Advice)
@@ -79,7 +86,10 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 	for _, place := range f.Places {
 		a.Sites = append(a.Sites, Place{place})
 	}
-	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Share: rule.Share(f.left.Calls, c.Allocations)}
+	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, Share: rule.Share(f.left.Calls, c.Allocations)}
 	cost.price(&a.Saves, f)
+	if a.Saves.Little() && a.Saves.Share >= manyCalls {
+		a.Evidence += "; many calls, but little cost"
+	}
 	return a
 }

@@ -1,6 +1,9 @@
 package profile
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Part is the calls of a site that came one way. Its Frame is the last of the
 // way.
@@ -146,4 +149,81 @@ func (p *Profile) goesThrough(leaf node, match func(function string) bool) bool 
 		}
 	}
 	return false
+}
+
+// outerStacks bounds how many stacks Outer looks at, the most frequent ones.
+const outerStacks = 1000
+
+// Outer returns the functions outwards of the part's last frame, wrappers left
+// out, that at least a share of its calls came through, the nearest first:
+// each as the frame that most of them have of it.
+func (p *Profile) Outer(part *Part, share float64) []Frame {
+	order := make([]int, len(part.stacks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(part.stacks[b].counters.Calls, part.stacks[a].counters.Calls)
+	})
+	order = order[:min(len(order), outerStacks)]
+	leaves := make([]node, len(order))
+	for i, k := range order {
+		leaves[i] = part.stacks[k].leaf
+	}
+	p.frames.nameStacks(leaves)
+
+	outer := make(map[cpuKey]*outerFunction)
+	var all uint64
+	for number, k := range order {
+		calls := part.stacks[k].counters.Calls
+		all += calls
+		depth := uint64(0)
+		for at := p.outside(part.at[k]); at.node != root; at = p.outside(at) {
+			depth++
+			frame := &p.frames.placeOf(at.node).frames[at.index]
+			key := cpuKey{frame.Function, frame.Module}
+			f := outer[key]
+			if f == nil {
+				f = &outerFunction{last: -1, frames: make(map[Frame]uint64)}
+				outer[key] = f
+			}
+			if f.last == number {
+				continue // recursion
+			}
+			f.last = number
+			f.calls += calls
+			f.depth += depth * calls
+			f.frames[*frame] += calls
+		}
+	}
+	var list []*outerFunction
+	for _, f := range outer {
+		if f.calls > 0 && float64(f.calls) >= share*float64(all) {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b *outerFunction) int {
+		frameA, frameB := a.frame(), b.frame()
+		return cmp.Or(cmp.Compare(a.depth/a.calls, b.depth/b.calls), frameA.compare(&frameB))
+	})
+	frames := make([]Frame, len(list))
+	for i, f := range list {
+		frames[i] = f.frame()
+	}
+	return frames
+}
+
+type outerFunction struct {
+	calls, depth uint64 // depth is weighed by calls
+	last         int    // the stack that was counted last
+	frames       map[Frame]uint64
+}
+
+func (f *outerFunction) frame() (most Frame) {
+	for frame, calls := range f.frames {
+		if best := f.frames[most]; calls > best || calls == best && frame.compare(&most) < 0 {
+			most = frame
+		}
+	}
+	return most
 }

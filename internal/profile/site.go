@@ -127,6 +127,17 @@ func (s *Site) EachFunction(visit func(f recording.Function, c *recording.Counte
 	}
 }
 
+// Of returns what the calls of one family of functions counted.
+func (s *Site) Of(g recording.Group) recording.Counters {
+	var sum recording.Counters
+	for i := range s.stacks {
+		if s.stacks[i].function.Group() == g {
+			sum.Add(s.stacks[i].counters)
+		}
+	}
+	return sum
+}
+
 // Caller is a frame that calls a site.
 type Caller struct {
 	Frame

@@ -11,18 +11,23 @@ import (
 // rule first asks, for all sites at once, and only once.
 type Case struct {
 	Profile *profile.Profile
-	// Sites are those worth looking at, by allocations, the most first.
+	// Sites are those worth looking at, the most allocations first. Where one
+	// is a helper that its callers use for different things, its callers stand
+	// here in its place.
 	Sites []*Site
 	// Of program and libraries, or of all.
 	Allocations, Bytes, PeakBytes uint64
 
-	sites  map[profile.Frame]*Site
+	sites  map[*profile.Site]*Site
 	phases *[]analyze.Phase
 }
 
-// tooFew is the share of all allocations below which no site is looked at:
-// twenty such together would not be worth a per cent.
-const tooFew = 0.0005
+// Worthwhile is the share from which on something is worth a change.
+const Worthwhile = 0.01
+
+// tooFew is the share of all allocations below which nothing is looked at:
+// ten such together are not worth a change.
+const tooFew = Worthwhile / 10
 
 // NewCase prepares a profile; all tells whether libc's own allocations count.
 func NewCase(p *profile.Profile, all bool) *Case {
@@ -32,36 +37,46 @@ func NewCase(p *profile.Profile, all bool) *Case {
 	}
 	c := &Case{
 		Profile: p, Allocations: totals.Allocations, Bytes: totals.Bytes, PeakBytes: totals.PeakBytes,
-		sites: make(map[profile.Frame]*Site),
+		sites: make(map[*profile.Site]*Site),
 	}
-	least := uint64(tooFew * float64(c.Allocations))
-	for _, of := range analyze.Rank(p, all, analyze.ByCalls) {
-		heavy := of.Counters.Calls >= least || Share(of.Counters.Bytes, c.Bytes) >= Worthwhile
-		if heavy && of.Known() {
-			site := &Site{Site: of, c: c}
-			c.Sites = append(c.Sites, site)
-			c.sites[of.Frame] = site
+	var heavy []*profile.Site
+	for _, s := range analyze.Rank(p, all, analyze.ByCalls) {
+		if c.heavy(s) && s.Known() {
+			heavy = append(heavy, s)
 		}
 	}
-	c.know(c.Sites)
+	c.Sites = c.know(c.withoutHelpers(p.Whole(heavy)))
+	for _, s := range c.Sites {
+		c.sites[s.Site] = s
+	}
 	return c
 }
 
-// Worthwhile is the share from which on something is worth a change.
-const Worthwhile = 0.01
-
-func (c *Case) know(sites []*Site) {
-	plain := make([]*profile.Site, len(sites))
-	for i, s := range sites {
-		plain[i] = s.Site
-	}
-	for i, known := range c.Profile.Knowledge(plain) {
-		sites[i].Known = known
-	}
+func (c *Case) heavy(s *profile.Site) bool {
+	return Share(s.Counters.Calls, c.Allocations) >= tooFew || Share(s.Counters.Bytes, c.Bytes) >= Worthwhile
 }
 
-// At returns the site of a frame; nil for one that is not worth looking at.
-func (c *Case) At(f profile.Frame) *Site { return c.sites[f] }
+// know makes sites of parts that have no stack in common.
+func (c *Case) know(parts []*profile.Part) []*Site {
+	plain := make([]*profile.Site, len(parts))
+	for i, part := range parts {
+		plain[i] = part.Site
+	}
+	sites := make([]*Site, len(parts))
+	for i, known := range c.Profile.KnowledgeAmong(plain, plain) {
+		sites[i] = &Site{Part: parts[i], Known: known, c: c}
+	}
+	return sites
+}
+
+// Partner returns the site that most of some calls have in common; nil where
+// it is not worth looking at.
+func (c *Case) Partner(of *profile.Common) *Site {
+	if of == nil {
+		return nil
+	}
+	return c.sites[of.Site]
+}
 
 // Phases returns what analyze tells apart; nil where there is no steady state.
 func (c *Case) Phases() []analyze.Phase {
@@ -70,6 +85,23 @@ func (c *Case) Phases() []analyze.Phase {
 		c.phases = &phases
 	}
 	return *c.phases
+}
+
+// GoesOn tells whether the program would go on if nobody stopped it, as a
+// server does: what such a program does not release grows for ever.
+func (c *Case) GoesOn() bool {
+	for _, rec := range c.Profile.Recordings {
+		if rec.Meta != nil && rec.Meta.Joined {
+			return true
+		}
+	}
+	for _, process := range c.Profile.Processes {
+		if process.Image.Running || process.Exit != nil && process.Exit.Signal != 0 {
+			return true
+		}
+	}
+	phases := c.Phases()
+	return len(phases) > 1 && phases[0].Name == analyze.StartUp
 }
 
 // Steady returns from when to when the program was in its steady state.

@@ -32,9 +32,14 @@ type Finding struct {
 	// Nanoseconds are CPU time that is saved besides the allocations: copying,
 	// calls that allocate nothing.
 	Nanoseconds float64
+	// Memory is what is no longer held at the peak.
+	Memory uint64
 	// Notable keeps a finding that saves no or few allocations: it is about
 	// memory, or a defect.
 	Notable bool
+	// OnlyTime drops a finding unless it is known to save CPU time that is
+	// worth it.
+	OnlyTime bool
 }
 
 // Claim is allocations of a site, or of a part of one, that the remedy saves.

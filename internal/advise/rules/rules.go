@@ -3,13 +3,37 @@ package rules
 
 import (
 	"mallow/internal/advise/rule"
+	"mallow/internal/advise/rules/empty"
+	"mallow/internal/advise/rules/foreign"
 	"mallow/internal/advise/rules/freenull"
+	"mallow/internal/advise/rules/growth"
+	"mallow/internal/advise/rules/hoist"
+	"mallow/internal/advise/rules/manysmall"
+	"mallow/internal/advise/rules/neverfreed"
+	"mallow/internal/advise/rules/rounding"
+	"mallow/internal/advise/rules/samesize"
+	"mallow/internal/advise/rules/scope"
+	"mallow/internal/advise/rules/table"
 	"mallow/internal/advise/rules/temporary"
+	"mallow/internal/advise/rules/together"
+	"mallow/internal/advise/rules/zeroing"
 )
 
 // All are the rules. Of two that say as much of the same allocations the one
 // that comes first is heard.
 var All = []rule.Rule{
+	empty.Rule,
+	growth.Rule,
 	temporary.Rule,
+	table.Rule,
+	together.Rule,
+	hoist.Rule,
+	foreign.Rule,
+	scope.Rule,
+	samesize.Rule,
+	manysmall.Rule,
+	zeroing.Rule,
+	rounding.Rule,
+	neverfreed.Rule,
 	freenull.Rule,
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
 	"mallow/internal/profile"
 )
 
@@ -29,9 +30,9 @@ func find(c *rule.Case) []rule.Finding {
 		}
 		found = append(found, rule.Finding{
 			Means:       rule.Avoid,
-			Title:       fmt.Sprintf("free(NULL) %s times", rule.Count(n)),
+			Title:       fmt.Sprintf("free(NULL) %s times", figure.Count(n)),
 			Remedy:      "release only what was allocated: skip the call, or the loop around it, where there is nothing",
-			Evidence:    fmt.Sprintf("%s calls of free with NULL come from here, against %s in all", rule.Count(n), rule.Counted(c.Allocations, "allocation", "allocations")),
+			Evidence:    fmt.Sprintf("%s calls of free with NULL come from here, against %s in all", figure.Count(n), figure.Counted(c.Allocations, "allocation", "allocations")),
 			Places:      []profile.Frame{caller.Frame},
 			Nanoseconds: nanoseconds * float64(n),
 			Notable:     true,

@@ -1,56 +1,83 @@
-// Package temporary finds blocks that are released before the thread
-// allocates anything else, again and again.
+// Package temporary finds blocks that a function needs only while it runs.
 package temporary
 
 import (
 	"fmt"
 
 	"mallow/internal/advise/rule"
-	"mallow/internal/profile"
+	"mallow/internal/figure"
 )
 
 // Rule is the rule.
 var Rule = rule.Rule{Name: "temporary", Find: find}
 
 const (
-	// A function whose every second block outlives the next allocation does
-	// something else with them.
+	// A line of whose blocks fewer are temporary keeps the others for a reason.
 	leastShare = 0.8
+	// Where some of them are, one of the callers may be the reason.
+	leastPart = 0.05
 	// Fewer are no loop.
 	leastCalls = 100
-	// Blocks up to this size have room on any stack.
+	// An array of so many bytes has room on any stack.
 	onStack = 4096
 )
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.Sites {
-		n := &s.Counters
-		if n.Temporary < leastCalls || rule.Share(n.Temporary, n.Calls) < leastShare {
-			continue
+	for _, site := range c.Sites {
+		for _, s := range site.Where(isTemporary, someAre) {
+			found = append(found, finding(s))
 		}
-		found = append(found, rule.Finding{
-			Means:    rule.Avoid,
-			Title:    fmt.Sprintf("%s blocks of %s live until the next allocation at the longest", rule.Count(n.Temporary), sizes(n.SizeMin, n.SizeMax)),
-			Remedy:   remedy(n.SizeMax),
-			Evidence: fmt.Sprintf("%s of %s were freed with nothing allocated in between", rule.Count(n.Temporary), rule.Counted(n.Calls, "call", "calls")),
-			Places:   []profile.Frame{s.Frame},
-			Claims:   []rule.Claim{s.Claim(n.Temporary)},
-		})
 	}
 	return found
 }
 
-func sizes(least, most uint64) string {
-	if least == most {
-		return rule.Exactly(most)
-	}
-	return fmt.Sprintf("%d to %s", least, rule.Exactly(most))
+func isTemporary(s *rule.Site) bool {
+	return s.Temporary() >= leastCalls && rule.Share(s.Temporary(), s.Counters.Calls) >= leastShare
 }
 
-func remedy(most uint64) string {
-	if most <= onStack {
-		return fmt.Sprintf("a fixed array of %s on the stack, and malloc only for what is longer", rule.Exactly(most))
+func someAre(s *rule.Site) bool {
+	return s.Temporary() >= leastCalls && rule.Share(s.Temporary(), s.Counters.Calls) >= leastPart
+}
+
+func finding(s *rule.Site) rule.Finding {
+	n := &s.Counters
+	owner, _ := s.Owner()
+	f := rule.Finding{
+		Means:    rule.Avoid,
+		Title:    rule.Blocks(s.Temporary(), s) + ", each freed before anything else is allocated",
+		Evidence: fmt.Sprintf("%s of %s were freed with nothing allocated in between", figure.Count(s.Temporary()), figure.Counted(n.Calls, "block", "blocks")),
+		Places:   rule.Places(owner, s.Frame),
 	}
-	return "allocate once, outside of the loop, and use the same block again"
+	size, fitting := buffer(s)
+	if size == 0 {
+		f.Means = rule.Reuse
+		f.Remedy = fmt.Sprintf("allocate once, outside of the loop, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
+		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Known.Threads))}
+		return f
+	}
+	f.Remedy = fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
+	if n.SizeMin < n.SizeMax {
+		f.Remedy += ", and malloc only for what is longer"
+	}
+	f.Claims = []rule.Claim{s.Claim(uint64(fitting * float64(s.Temporary())))}
+	return f
+}
+
+// buffer returns the size of an array for the blocks, and the share of them
+// that fit at the least; 0 where too few would.
+func buffer(s *rule.Site) (size uint64, fitting float64) {
+	n := &s.Counters
+	if n.SizeMax <= onStack {
+		return n.SizeMax, 1
+	}
+	if n.SizeMin >= onStack {
+		return 0, 0
+	}
+	// Of sizes from 0 up no more than mean / x can exceed x.
+	above := float64(s.MeanSize()-n.SizeMin) / float64(onStack-n.SizeMin)
+	if above > 1-leastShare {
+		return 0, 0
+	}
+	return onStack, 1 - above
 }

@@ -1,0 +1,91 @@
+package rule
+
+import (
+	"math"
+
+	"mallow/internal/profile"
+)
+
+// Temporary is how many blocks the thread freed before it allocated anything
+// else; a block that a realloc took over was not freed.
+func (s *Site) Temporary() uint64 {
+	n := &s.Counters
+	return min(n.Temporary, n.Releases-min(n.Releases, n.ByRealloc))
+}
+
+// Frees is how many blocks were released for good.
+func (s *Site) Frees() uint64 {
+	return s.Counters.Releases - min(s.Counters.Releases, s.Counters.ByRealloc)
+}
+
+// OneSize tells that all blocks have the same size.
+func (s *Site) OneSize() bool { return s.Counters.SizeMin == s.Counters.SizeMax }
+
+// Certain tells that of the calls that were asked at least a share have
+// something in common.
+func Certain(common *profile.Common, least float64) bool {
+	return common != nil && Share(common.Least, common.OutOf) >= least
+}
+
+// LivesUpTo returns how many heap events of the thread a share of the blocks
+// lives at most; ok is false where too few were seen to die in their thread.
+func (s *Site) LivesUpTo(share float64) (events uint64, ok bool) {
+	var died, sum uint64
+	for _, n := range s.Known.Lifetimes {
+		died += n
+	}
+	if died == 0 {
+		return 0, false
+	}
+	for i, n := range s.Known.Lifetimes {
+		if sum += n; float64(sum) >= share*float64(died) {
+			return uint64(1) << (i + 1), true
+		}
+	}
+	return 0, false
+}
+
+// AtOnce estimates how many blocks are live at a time: as many as the calls
+// during a lifetime, on average over the run, but no fewer than there were at
+// the peak of the process or are left, nor than a row of calls.
+func (s *Site) AtOnce() uint64 {
+	n := &s.Counters
+	most := max(1, uint64(n.LiveBlocks()), uint64(max(0, n.PeakBytes))/max(1, s.MeanSize()))
+	if s.Known.PeakBlocks != nil {
+		most = max(most, *s.Known.PeakBlocks)
+	}
+	var lived, died float64
+	for i, blocks := range s.Known.Lifetimes {
+		lived += float64(blocks) * 1.5 * math.Exp2(float64(i))
+		died += float64(blocks)
+	}
+	if died > 0 {
+		events := float64(s.c.events()) / float64(max(1, s.Known.Threads))
+		most = max(most, uint64(lived/died*float64(n.Calls)/max(1, events)+1))
+	}
+	return min(most, n.Calls)
+}
+
+// OneByOne tells that a block is gone before the next one is asked for: their
+// lives are shorter than the distance between two calls, on average, and no
+// two were live together as far as can be seen.
+func (s *Site) OneByOne() bool {
+	lives, ok := s.LivesUpTo(0.95)
+	// A life is known to a factor of two.
+	return ok && lives <= 2*s.Between() && s.AtOnce() <= max(1, s.Known.Threads)
+}
+
+// Between is how many heap events of a thread come from one call to the next.
+func (s *Site) Between() uint64 {
+	return s.c.events() / max(1, s.Known.Threads) / max(1, s.Counters.Calls)
+}
+
+// events are the allocations and releases of the program.
+func (c *Case) events() uint64 {
+	t := &c.Profile.Totals
+	events := t.Allocations + t.Reallocs
+	if t.Frees != nil {
+		events += *t.Frees
+	}
+	return events
+}

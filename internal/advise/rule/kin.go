@@ -1,0 +1,39 @@
+package rule
+
+import (
+	"mallow/internal/profile"
+	"mallow/internal/recording"
+)
+
+// Kin tells whether two sites are written by the same hand: they are in one
+// function, one is called by the other's, or both are by the same.
+func Kin(a, b *Site) bool {
+	for _, f := range a.near() {
+		for _, g := range b.near() {
+			if f.Function == g.Function && f.Module == g.Module {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// near are the site's own function and its only caller, if it has only one.
+func (s *Site) near() []profile.Frame {
+	outer := s.Outer()
+	return append([]profile.Frame{s.Frame}, outer[:min(len(outer), 1)]...)
+}
+
+// Alike tells whether two numbers differ by no more than a share of the
+// greater.
+func Alike(a, b uint64, share float64) bool {
+	return float64(max(a, b)-min(a, b)) <= share*float64(max(a, b))
+}
+
+// Kept tells that hardly any block of the site was released.
+func (s *Site) Kept() bool { return Share(s.Counters.Releases, s.Counters.Calls) < 0.1 }
+
+// InCpp tells that most of the site's blocks come from operator new.
+func (s *Site) InCpp() bool {
+	return Share(s.Of(recording.GroupNew).Calls, s.Counters.Calls) > 0.5
+}

@@ -1,0 +1,46 @@
+// Package empty finds blocks that hold nothing: empty strings, of which only
+// the terminator is stored, and requests for no bytes at all.
+package empty
+
+import (
+	"fmt"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
+)
+
+// Rule is the rule.
+var Rule = rule.Rule{Name: "empty", Find: find}
+
+const (
+	leastCalls = 100
+	// A line of whose blocks more than half are empty.
+	leastShare = 0.5
+)
+
+func find(c *rule.Case) []rule.Finding {
+	var found []rule.Finding
+	for _, s := range c.Sites {
+		size := s.Known.Size
+		if size == nil || size.Size > 1 || !rule.Certain(size, leastShare) || s.Counters.Calls < leastCalls || s.Counters.ByRealloc > 0 {
+			continue
+		}
+		empty := uint64(rule.Share(size.Least, size.OutOf) * float64(s.Counters.Calls))
+		found = append(found, rule.Finding{
+			Means:    rule.Avoid,
+			Title:    fmt.Sprintf("%s of %s hold %s", figure.Count(empty), figure.Counted(s.Counters.Calls, "block", "blocks"), contents(size.Size)),
+			Remedy:   "let all of them share one constant (a static \"\"), or none at all (NULL), and do not free it",
+			Evidence: fmt.Sprintf("%s asked for %s", figure.Percent(size.Least, size.OutOf), rule.Bytes(size.Size)),
+			Places:   rule.Places(s.Frame),
+			Claims:   []rule.Claim{{Site: s, Calls: empty, Bytes: empty * size.Size}},
+		})
+	}
+	return found
+}
+
+func contents(size uint64) string {
+	if size == 0 {
+		return "nothing"
+	}
+	return "a single byte, as an empty string does"
+}

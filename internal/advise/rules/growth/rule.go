@@ -1,0 +1,129 @@
+// Package growth finds buffers that grow step by step: by realloc, or by the
+// doubling of vectors and strings.
+package growth
+
+import (
+	"fmt"
+	"math"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
+)
+
+// Rule is the rule.
+var Rule = rule.Rule{Name: "growth", Find: find}
+
+const (
+	// Blocks that are resized less often are not grown step by step.
+	leastSteps = 2
+	leastCalls = 100
+	// Of the resized blocks so many must grow.
+	leastGrown = 0.8
+)
+
+func find(c *rule.Case) []rule.Finding {
+	var found []rule.Finding
+	for _, s := range c.Sites {
+		if f, ok := byRealloc(s); ok {
+			found = append(found, f)
+			continue
+		}
+		if f, ok := byContainer(s); ok {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// byRealloc finds chains of reallocs.
+func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
+	r := &s.Known.Reallocs
+	calls := s.Counters.Calls
+	if r.Resized < leastCalls || rule.Share(r.Grown, r.Resized) < leastGrown {
+		return f, false
+	}
+	// What was not resized here before begins here, by realloc(NULL) or from
+	// another function's block.
+	buffers := max(1, calls-min(calls, r.Chained))
+	steps := float64(calls) / float64(buffers)
+	if steps < leastSteps {
+		return f, false
+	}
+	last := finalSize(s, steps)
+	owner, _ := s.Owner()
+	return rule.Finding{
+		Means:  rule.Avoid,
+		Title:  fmt.Sprintf("%s grown step by step, %.3g reallocs each", figure.Counted(buffers, "buffer is", "buffers are"), steps),
+		Remedy: fmt.Sprintf("ask for the final size at once (%s), or double the size with each step", atLast(s, buffers, last)),
+		Evidence: fmt.Sprintf("%s of %s enlarge a block that this line had made, and copy %s",
+			figure.Count(r.Chained), figure.Counted(calls, "realloc", "reallocs"), figure.Size(r.BytesCopied)),
+		Places:      rule.Places(owner, s.Frame),
+		Claims:      []rule.Claim{s.Claim(min(r.Chained, calls))},
+		Nanoseconds: float64(r.BytesCopied) / bytesPerNanosecond,
+	}, true
+}
+
+// A copy that misses the caches.
+const bytesPerNanosecond = 10
+
+// atLast writes the size to ask for.
+func atLast(s *rule.Site, buffers, last uint64) string {
+	if buffers == 1 || last >= s.Counters.SizeMax {
+		return rule.Bytes(s.Counters.SizeMax)
+	}
+	return fmt.Sprintf("about %s, %s at the most", rule.Bytes(last), figure.Count(s.Counters.SizeMax))
+}
+
+// finalSize estimates what the blocks have at last, from all that was asked
+// for on the way there: of a doubling chain the last size is half of the sum,
+// of one with equal steps it is twice the average.
+func finalSize(s *rule.Site, steps float64) uint64 {
+	n := &s.Counters
+	sum := float64(s.MeanSize()) * steps
+	doubled := (sum + float64(n.SizeMin)) / 2
+	if float64(n.SizeMax) >= float64(n.SizeMin)*math.Exp2(steps-1)/2 {
+		return uint64(min(doubled, float64(n.SizeMax)))
+	}
+	return uint64(min(2*float64(s.MeanSize()), float64(n.SizeMax)))
+}
+
+// byContainer finds growing vectors and strings: each step is a block twice as
+// large, and the old one is released.
+func byContainer(s *rule.Site) (f rule.Finding, ok bool) {
+	grown := s.Through(grows)
+	if grown == nil || grown.Counters.Calls < leastCalls || grown.OneSize() {
+		return f, false
+	}
+	n := &grown.Counters
+	steps := doublings(float64(grown.MeanSize()) / float64(max(1, n.SizeMin)))
+	if steps < leastSteps {
+		return f, false
+	}
+	saved := uint64(float64(n.Calls) * (1 - 1/steps))
+	last := min(n.SizeMax, uint64(float64(n.SizeMin)*math.Exp2(steps-1)))
+	return rule.Finding{
+		Means:  rule.Avoid,
+		Title:  fmt.Sprintf("vectors or strings that grow by doubling take %s", rule.Blocks(n.Calls, grown)),
+		Remedy: fmt.Sprintf("reserve() before the loop: about %s (%s elements of the first block's size), %s at the most", rule.Bytes(last), figure.Count(last/max(1, n.SizeMin)), rule.Bytes(n.SizeMax)),
+		Evidence: fmt.Sprintf("%s come from a container's growth, %.2g steps each from %s on average",
+			figure.Counted(n.Calls, "block", "blocks"), steps, rule.Bytes(n.SizeMin)),
+		Places:      rule.Places(grown.Frame),
+		Claims:      []rule.Claim{grown.Claim(saved)},
+		Nanoseconds: float64(n.Bytes) / 2 / bytesPerNanosecond,
+	}, true
+}
+
+// doublings returns the number of steps k of a chain 1, 2, 4 ... with the given
+// mean: (2^k - 1) / k.
+func doublings(mean float64) float64 {
+	low, high := 1.0, 64.0
+	for range 60 {
+		k := (low + high) / 2
+		if (math.Exp2(k)-1)/k < mean {
+			low = k
+		} else {
+			high = k
+		}
+	}
+	return low
+}

@@ -1,0 +1,47 @@
+// Package manysmall finds lines that make many small blocks which stay.
+package manysmall
+
+import (
+	"fmt"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
+)
+
+// Rule is the rule.
+var Rule = rule.Rule{Name: "many-small", Find: find}
+
+const (
+	// A block up to this size is mostly the malloc's own overhead, and shares
+	// its cache line with strangers.
+	small = 64
+	// Fewer of all allocations are not many.
+	leastShare = 0.05
+	leastCalls = 1000
+	// What lives shorter is for other rules.
+	mostShortLived = 0.2
+	chunk          = 4096
+)
+
+func find(c *rule.Case) []rule.Finding {
+	var found []rule.Finding
+	for _, s := range c.Sites {
+		n := &s.Counters
+		if n.SizeMax > small || n.SizeMax == 0 || n.Calls < leastCalls || rule.Share(n.Calls, c.Allocations) < leastShare ||
+			rule.Share(n.ShortLived, n.Calls) > mostShortLived || n.ByRealloc > 0 {
+			continue
+		}
+		perChunk := chunk / n.SizeMax
+		found = append(found, rule.Finding{
+			Means: rule.Pool,
+			Title: rule.Blocks(n.Calls, s) + " from one line",
+			Remedy: fmt.Sprintf("embed them in what they belong to (a member instead of a pointer, links in the elements themselves); else take them from chunks of %d bytes, %s at a time",
+				chunk, figure.Count(perChunk)),
+			Evidence: fmt.Sprintf("%s on average, and %s of them outlive the next 32 heap events",
+				rule.Bytes(s.MeanSize()), figure.Percent(n.Calls-n.ShortLived, n.Calls)),
+			Places: rule.Places(s.Frame),
+			Claims: []rule.Claim{s.Claim(n.Calls - n.Calls/perChunk)},
+		})
+	}
+	return found
+}

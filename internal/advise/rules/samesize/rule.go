@@ -1,0 +1,44 @@
+// Package samesize finds lines whose blocks come and go, all of one size.
+package samesize
+
+import (
+	"fmt"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
+)
+
+// Rule is the rule.
+var Rule = rule.Rule{Name: "same-size", Find: find}
+
+const (
+	// A block of a pool must serve so many times, or the pool only keeps memory.
+	leastTurnover = 10
+	// Without two per cent of all allocations a pool is not worth its code.
+	leastShare = 2 * rule.Worthwhile
+)
+
+func find(c *rule.Case) []rule.Finding {
+	var found []rule.Finding
+	for _, s := range c.Sites {
+		n := &s.Counters
+		atOnce := s.AtOnce()
+		if !s.OneSize() || rule.Share(n.Calls, c.Allocations) < leastShare || n.Calls < leastTurnover*atOnce {
+			continue
+		}
+		remedy := fmt.Sprintf("keep released blocks in a list of your own and take the next one from there (a pool of about %s of %s)",
+			figure.Count(atOnce), rule.Bytes(n.SizeMax))
+		if n.Foreign > 0 {
+			remedy += "; other threads release some, so give each thread its own"
+		}
+		found = append(found, rule.Finding{
+			Means:    rule.Pool,
+			Title:    rule.Blocks(n.Calls, s) + " come and go",
+			Remedy:   remedy,
+			Evidence: fmt.Sprintf("all have the same size, and no more than about %s of the %s lived at a time", figure.Count(atOnce), figure.Count(n.Calls)),
+			Places:   rule.Places(s.Frame),
+			Claims:   []rule.Claim{s.Claim(n.Calls - atOnce)},
+		})
+	}
+	return found
+}
