@@ -10,12 +10,12 @@ import (
 	"mallow/internal/advise/rules/hoist"
 	"mallow/internal/advise/rules/manysmall"
 	"mallow/internal/advise/rules/neverfreed"
+	"mallow/internal/advise/rules/pair"
 	"mallow/internal/advise/rules/rounding"
 	"mallow/internal/advise/rules/samesize"
 	"mallow/internal/advise/rules/scope"
 	"mallow/internal/advise/rules/table"
 	"mallow/internal/advise/rules/temporary"
-	"mallow/internal/advise/rules/together"
 	"mallow/internal/advise/rules/zeroing"
 )
 
@@ -26,7 +26,7 @@ var All = []rule.Rule{
 	growth.Rule,
 	temporary.Rule,
 	table.Rule,
-	together.Rule,
+	pair.Rule,
 	hoist.Rule,
 	foreign.Rule,
 	scope.Rule,

@@ -9,7 +9,7 @@ import (
 )
 
 // Rule is the rule.
-var Rule = rule.Rule{Name: "foreign", Find: find}
+var Rule = rule.Rule{Name: "foreign-free", Find: find}
 
 const (
 	// Blocks go from one thread to another by intention if so many do.

@@ -1,6 +1,6 @@
-// Package together finds blocks that are always made in one go, and released
+// Package pair finds blocks that are always made in one go, and released
 // in one go: they could be one block.
-package together
+package pair
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // Rule is the rule.
-var Rule = rule.Rule{Name: "born-together", Find: find}
+var Rule = rule.Rule{Name: "pair", Find: find}
 
 const (
 	leastCalls = 100
