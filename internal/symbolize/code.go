@@ -40,7 +40,7 @@ func (s *Symbolizer) CodeOf(path, function string) (f FunctionCode, err error) {
 	}
 	img := &image{file: file, module: Module{Path: path}}
 	defer img.close()
-	s.guard(img.module, func() {
+	s.guard(img, func() {
 		s.openDebug(img, path)
 		f = img.codeOf(function)
 	})
@@ -89,7 +89,7 @@ func (s *Symbolizer) Inlined(path, function string, copies []Code) (places int) 
 	}
 	img := &image{file: file, module: Module{Path: path}}
 	defer img.close()
-	s.guard(img.module, func() {
+	s.guard(img, func() {
 		s.openDebug(img, path)
 		places = img.inlined(newWantedFunction(function), copies)
 	})

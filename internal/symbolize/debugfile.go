@@ -17,7 +17,7 @@ func (s *Symbolizer) openDebug(img *image, path string) {
 	}
 	for _, o := range []*object{img.file, img.debug} {
 		if o != nil && o.hasDebugInfo() {
-			img.alt = s.findAlternate(img.module, o)
+			img.alt = s.findAlternate(img, o)
 			return
 		}
 	}
@@ -124,7 +124,7 @@ func (o *object) alternateLink() (path string, id []byte) {
 
 // findAlternate opens the file that the debug information of o shares with
 // other files. It must have the build id that the link names.
-func (s *Symbolizer) findAlternate(m Module, o *object) *object {
+func (s *Symbolizer) findAlternate(img *image, o *object) *object {
 	path, id := o.alternateLink()
 	if path == "" {
 		return nil
@@ -152,6 +152,6 @@ func (s *Symbolizer) findAlternate(m Module, o *object) *object {
 		}
 		alt.close()
 	}
-	s.warn("%s: the shared debug file %q is not there; functions that it names are missing", m.name(), path)
+	s.warn(img, "the shared debug file %q is not there; functions that it names are missing", path)
 	return nil
 }

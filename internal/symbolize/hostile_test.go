@@ -132,7 +132,7 @@ func TestFileShrinksWhileRead(t *testing.T) {
 	s := New(Options{DebugDirs: []string{}})
 	defer s.Close()
 	m := Module{Path: binary}
-	s.image(m)
+	s.open(s.image(m))
 	if err := os.Truncate(binary, 0); err != nil {
 		t.Fatal(err)
 	}

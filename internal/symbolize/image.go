@@ -3,7 +3,9 @@ package symbolize
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -18,6 +20,7 @@ import (
 type image struct {
 	mu     sync.Mutex
 	module Module
+	opened bool
 	file   *object            // nil when gone or replaced
 	debug  *object            // the separate debug file, nil without
 	alt    *object            // the file that dwz moved shared entries of debug or file to
@@ -32,31 +35,91 @@ type image struct {
 	names    readableNames
 
 	missingSplit string // a file of a split unit that was not found
+
+	brought  []moduleNames // of the recordings themselves
+	cached   *moduleNames  // kept from an earlier run, nil without
+	fresh    bool          // it has names that are not in the cache
+	damaged  bool
+	warnings []string
+}
+
+func newImage(m Module) *image {
+	return &image{module: m, frames: map[uint64][]Frame{}, names: readableNames{}}
+}
+
+// recall takes the frames of addrs from names that were kept and returns the
+// addresses that are not in there.
+func (img *image) recall(addrs []uint64, kept *moduleNames) []uint64 {
+	if kept == nil {
+		return addrs
+	}
+	var missing []uint64
+	for _, addr := range addrs {
+		if frames, ok := kept.table.find(addr); ok {
+			img.frames[addr] = frames
+		} else {
+			missing = append(missing, addr)
+		}
+	}
+	return missing
 }
 
 const deletedSuffix = " (deleted)"
 
-// open finds the files of img.module.
+// open finds the files of img.module, and what is kept of them, at the first
+// call.
 func (s *Symbolizer) open(img *image) {
+	if img.opened {
+		return
+	}
+	img.opened = true
+	absence := ""
+	s.guard(img, func() { absence = s.openFiles(img) })
+	img.cached = s.cache.find(img)
+	switch {
+	case absence == "":
+	case img.cached != nil:
+		s.warn(img, "%s; its functions are named as they were when mallow last saw it", absence)
+	default:
+		s.warn(img, "%s; its functions are named only as far as debug files know them", absence)
+	}
+}
+
+// openFiles returns why the file of the module is not used, "" if it is.
+func (s *Symbolizer) openFiles(img *image) (absence string) {
 	m := img.module
 	path := strings.TrimSuffix(m.Path, deletedSuffix)
 	if !strings.HasPrefix(path, "/") {
-		return // the vdso, generated code, or a name from another tool
+		return "" // the vdso, generated code, or a name from another tool
 	}
 	file, err := openObject(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		s.warn("%s: no longer at %s; its functions are named only as far as debug files know them", m.name(), path)
+		absence = "no longer at " + path
 	case err != nil:
-		s.warn("%s: cannot be read (%v); its functions are not named", m.name(), cause(err))
+		absence = fmt.Sprintf("cannot be read (%v)", cause(err))
 	case !m.sameFile(file):
-		s.warn("%s: the file changed since the recording; its functions are named only as far as debug files know them", m.name())
+		absence = "the file changed since the recording" + m.buildIDs(file)
 		file.close()
 	default:
 		img.file = file
 	}
 	s.openDebug(img, path)
+	return absence
 }
+
+// buildIDs tells two versions of a file apart, as far as they have ids.
+func (m Module) buildIDs(o *object) string {
+	switch {
+	case len(m.BuildID) == 0:
+		return ""
+	case len(o.buildID) == 0:
+		return fmt.Sprintf(" (build id %s then, none now)", shortID(m.BuildID))
+	}
+	return fmt.Sprintf(" (build id %s then, %s now)", shortID(m.BuildID), shortID(o.buildID))
+}
+
+func shortID(id []byte) string { return hex.EncodeToString(id[:min(len(id), 6)]) }
 
 // cause drops the operation and the path from a file error.
 func cause(err error) error {
@@ -125,6 +188,9 @@ func (o *object) hasDebugInfo() bool {
 }
 
 func (img *image) hasLines() bool {
+	if img.cached != nil && !img.infoRead {
+		return img.cached.Lines
+	}
 	info := img.debugInfo()
 	return info != nil && info.HasLines()
 }
@@ -262,19 +328,20 @@ func (img *image) symbols(addrs, starts []uint64) []symbol {
 }
 
 // warnAbout says what the files of m lack.
-func (s *Symbolizer) warnAbout(m Module, img *image) {
+func (s *Symbolizer) warnAbout(img *image) {
 	if img.missingSplit != "" {
-		s.warn("%s: the split debug file %q is not there; inlined functions are missing", m.name(), img.missingSplit)
+		s.warn(img, "the split debug file %q is not there; inlined functions are missing", img.missingSplit)
 	}
 	if img.info != nil && img.info.Exhausted() {
-		s.warn("%s: its debug information is damaged; what could be read is used", m.name())
+		img.damaged = true
+		s.warn(img, "its debug information is damaged; what could be read is used")
 	}
 	if img.file == nil || img.hasLines() {
 		return
 	}
 	if link, _ := img.file.debugLink(); link != "" && img.debug == nil {
-		s.warn("%s: its debug file is not installed; shown by function, without lines", m.name())
+		s.warn(img, "its debug file is not installed; shown by function, without lines")
 		return
 	}
-	s.warn("%s: built without -g; shown by function, without lines", m.name())
+	s.warn(img, "built without -g; shown by function, without lines")
 }

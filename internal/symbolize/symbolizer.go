@@ -35,14 +35,19 @@ type Frame struct {
 type Options struct {
 	// DebugDirs are the folders of separate debug files; /usr/lib/debug if nil.
 	DebugDirs []string
+	// Cache is the folder in which names are kept from one run to the next;
+	// none if empty. UserCache is the usual one.
+	Cache string
 }
 
 // Symbolizer names addresses. It is safe for concurrent use; calls for
 // different modules run in parallel.
 type Symbolizer struct {
 	debugDirs []string
+	cache     cache
 
 	mu       sync.Mutex
+	brought  map[moduleKey][]moduleNames // by recordings
 	images   map[moduleKey]*image
 	warnings []string
 	warned   map[string]bool
@@ -59,7 +64,10 @@ func New(o Options) *Symbolizer {
 	if o.DebugDirs == nil {
 		o.DebugDirs = []string{"/usr/lib/debug"}
 	}
-	return &Symbolizer{debugDirs: o.DebugDirs, images: map[moduleKey]*image{}, warned: map[string]bool{}}
+	return &Symbolizer{
+		debugDirs: o.DebugDirs, cache: cache{o.Cache},
+		brought: map[moduleKey][]moduleNames{}, images: map[moduleKey]*image{}, warned: map[string]bool{},
+	}
 }
 
 // Frames returns for each address its frames, the innermost (inlined) first.
@@ -73,9 +81,21 @@ func (s *Symbolizer) Frames(m Module, addrs []uint64) [][]Frame {
 	img := s.image(m)
 	img.mu.Lock()
 	defer img.mu.Unlock()
-	if missing := img.unanswered(addrs); len(missing) > 0 {
-		s.guard(m, func() { img.answer(missing) })
-		s.guard(m, func() { s.warnAbout(m, img) })
+	missing := img.unanswered(addrs)
+	for i := range img.brought {
+		missing = img.recall(missing, &img.brought[i])
+		for _, text := range img.brought[i].Warnings {
+			s.warn(img, "%s", text)
+		}
+	}
+	if len(missing) > 0 {
+		s.open(img)
+		missing = img.recall(missing, img.cached)
+		if len(missing) > 0 {
+			img.fresh = true
+			s.guard(img, func() { img.answer(missing) })
+		}
+		s.guard(img, func() { s.warnAbout(img) })
 	}
 	frames := make([][]Frame, len(addrs))
 	for i, addr := range addrs {
@@ -91,8 +111,12 @@ func (s *Symbolizer) HasLines(m Module) bool {
 	img := s.image(m)
 	img.mu.Lock()
 	defer img.mu.Unlock()
+	if len(img.brought) > 0 {
+		return img.brought[0].Lines
+	}
+	s.open(img)
 	found := false
-	s.guard(m, func() { found = img.hasLines() })
+	s.guard(img, func() { found = img.hasLines() })
 	return found
 }
 
@@ -104,19 +128,30 @@ func (s *Symbolizer) Warnings() []string {
 	return slices.Clone(s.warnings)
 }
 
-// Close gives the mapped files back. Frames must not be called afterwards.
+// Close keeps what was found in the cache and gives the mapped files back.
+// Frames must not be called afterwards.
 func (s *Symbolizer) Close() {
 	s.mu.Lock()
 	images := s.images
 	s.images = map[moduleKey]*image{}
 	s.mu.Unlock() // an image that warns takes it while it is locked itself
+	kept := false
 	for _, img := range images {
+		kept = s.cache.keep(img) || kept
 		img.close()
+	}
+	if kept {
+		s.cache.evict()
 	}
 }
 
-func (s *Symbolizer) warn(format string, args ...any) {
+// warn notes a sentence about a module.
+func (s *Symbolizer) warn(img *image, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(img.warnings, text) {
+		img.warnings = append(img.warnings, text)
+	}
+	text = img.module.name() + ": " + text
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.warned[text] {
@@ -125,31 +160,28 @@ func (s *Symbolizer) warn(format string, args ...any) {
 	}
 }
 
-// image returns the opened files of m, without content where there are none.
+// image returns what is known of m.
 func (s *Symbolizer) image(m Module) *image {
 	key := moduleKey{m.Path, string(m.BuildID), m.Size, m.ModTimeNs}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	img := s.images[key]
 	if img == nil {
-		img = &image{frames: map[uint64][]Frame{}, names: readableNames{}, module: m}
-		img.mu.Lock() // whoever finds it in the map waits until it is open
+		img = newImage(m)
+		img.brought = s.brought[key]
 		s.images[key] = img
-		s.mu.Unlock()
-		s.guard(m, func() { s.open(img) })
-		img.mu.Unlock()
-		return img
 	}
-	s.mu.Unlock()
 	return img
 }
 
 // guard runs f so that a damaged file ends f and not the program. A mapped
 // file that is cut while it is read is a memory fault, hence SetPanicOnFault.
-func (s *Symbolizer) guard(m Module, f func()) {
+func (s *Symbolizer) guard(img *image, f func()) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			s.warn("%s: its symbols or debug information are damaged; what could be read is used", m.name())
+			img.damaged = true
+			s.warn(img, "its symbols or debug information are damaged; what could be read is used")
 		}
 	}()
 	f()

@@ -56,11 +56,11 @@ func (r *runner) output(name string, args ...string) (string, error) {
 // where the tests find what was built: with it a missing part is a failure,
 // not a skipped test.
 func environment() []string {
-	env := []string{"MALLOW_BUILD=build/release"}
+	env := []string{"MALLOW_BUILD=build/release", "MALLOW_SYMBOL_CACHE=off"}
 	for _, setting := range os.Environ() {
 		name, _, _ := strings.Cut(setting, "=")
 		switch name {
-		case "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MALLOW_BUILD", "MALLOW_OPTIONS", "MALLOW_LIB", "LD_PRELOAD":
+		case "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MALLOW_BUILD", "MALLOW_SYMBOL_CACHE", "DEBUGINFOD_URLS", "MALLOW_OPTIONS", "MALLOW_LIB", "LD_PRELOAD":
 		default:
 			env = append(env, setting)
 		}
