@@ -12,7 +12,6 @@ import (
 	"mallow/internal/profile"
 	"mallow/internal/recording"
 	"mallow/internal/report/log"
-	"mallow/internal/symbolize"
 	"mallow/internal/term"
 )
 
@@ -99,7 +98,10 @@ func printLog(w io.Writer, path string, o logOptions) error {
 		return fmt.Errorf("%s", term.Safe(err.Error()))
 	}
 	defer l.Close()
-	symbolizer := symbolize.New(symbolize.Options{})
+	symbolizer, err := newSymbolizer(rec)
+	if err != nil {
+		return err
+	}
 	defer symbolizer.Close()
 	namer := profile.NewNamer([]*recording.Recording{rec}, profile.Options{Symbolizer: symbolizer, Wrappers: wrappers})
 	return log.Write(w, l, namer, shown)

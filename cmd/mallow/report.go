@@ -16,7 +16,6 @@ import (
 	"mallow/internal/report/memanalyze"
 	"mallow/internal/report/metric"
 	"mallow/internal/report/text"
-	"mallow/internal/symbolize"
 	"mallow/internal/term"
 )
 
@@ -35,6 +34,7 @@ type reportOptions struct {
 	filter   filterFlags
 	metric   metric.Metric
 	colour   term.Colour
+	pack     string
 	wrote    string // the recording that mallow record has just made
 }
 
@@ -73,6 +73,9 @@ always has it, by origin.`,
 			if o.cpu && o.format == "text" {
 				o.format = "cpu"
 			}
+			if c.Flags().Changed("pack") {
+				return pack(c.OutOrStdout(), args, o.pack)
+			}
 			return report(c.OutOrStdout(), args, o)
 		},
 	}
@@ -89,6 +92,9 @@ always has it, by origin.`,
 	o.filter.add(f)
 	f.Var(&o.metric, "metric", "what --format folded counts")
 	f.Var(&o.colour, "color", "when to write in colour")
+	f.StringVar(&o.pack, "pack", "", "no report: make one file of a recording, with all names in it, `NAME.mallowpack` beside it or --pack=FILE")
+	f.Lookup("pack").NoOptDefVal = besideIt
+	c.MarkFlagsMutuallyExclusive("pack", "json", "format", "cpu")
 	return c
 }
 
@@ -114,7 +120,10 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	if err != nil {
 		return err
 	}
-	symbolizer := symbolize.New(symbolize.Options{})
+	symbolizer, err := newSymbolizer(recordings...)
+	if err != nil {
+		return err
+	}
 	defer symbolizer.Close()
 	p := profile.New(recordings, profile.Options{
 		Symbolizer: symbolizer, Wrappers: wrappers,

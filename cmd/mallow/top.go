@@ -18,7 +18,6 @@ import (
 	"mallow/internal/report/json"
 	"mallow/internal/report/text"
 	"mallow/internal/running"
-	"mallow/internal/symbolize"
 	"mallow/internal/term"
 )
 
@@ -85,7 +84,10 @@ func top(w io.Writer, what string, o topOptions) error {
 	if err != nil {
 		return err
 	}
-	symbolizer := symbolize.New(symbolize.Options{})
+	symbolizer, err := symbolizerFor(folder)
+	if err != nil {
+		return err
+	}
 	defer symbolizer.Close()
 	watch := live.New(folder, profile.Options{Symbolizer: symbolizer})
 

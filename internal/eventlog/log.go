@@ -54,7 +54,7 @@ func Open(rec *recording.Recording, want func(*recording.Image) bool) (*Log, err
 			continue
 		}
 		chosen = true
-		p, err := openProcess(filepath.Join(rec.Path, FileName(im.Name)), im, l.warner(im))
+		p, err := openProcess(rec, im, l.warner(im))
 		switch {
 		case errors.Is(err, recording.ErrNewerVersion):
 			l.Close()

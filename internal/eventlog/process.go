@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"mallow/internal/recording"
 )
@@ -22,17 +21,14 @@ type process struct {
 	warn    func(format string, args ...any)
 }
 
-func openProcess(path string, im *recording.Image, warn func(string, ...any)) (*process, error) {
-	info, err := os.Lstat(path)
+func openProcess(rec *recording.Recording, im *recording.Image, warn func(string, ...any)) (*process, error) {
+	f := &file{recording: rec, name: FileName(im.Name)}
+	defer f.close()
+	size, err := f.size()
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("no regular file")
-	}
-	f := &file{path: path}
-	defer f.close()
-	p, err := newProcess(f, info.Size(), im, warn)
+	p, err := newProcess(f, size, im, warn)
 	if err != nil {
 		return nil, err
 	}
@@ -43,16 +39,28 @@ func openProcess(path string, im *recording.Image, warn func(string, ...any)) (*
 // file is open from its first read to close, and again after it: there may be
 // more processes than descriptors.
 type file struct {
-	path string
-	open *os.File
+	recording *recording.Recording
+	name      string
+	open      *recording.File
+}
+
+func (f *file) size() (int64, error) {
+	if err := f.reopen(); err != nil {
+		return 0, err
+	}
+	return f.open.Size(), nil
+}
+
+func (f *file) reopen() (err error) {
+	if f.open == nil {
+		f.open, err = f.recording.OpenFile(f.name)
+	}
+	return err
 }
 
 func (f *file) ReadAt(b []byte, offset int64) (int, error) {
-	if f.open == nil {
-		var err error
-		if f.open, err = os.Open(f.path); err != nil {
-			return 0, err
-		}
+	if err := f.reopen(); err != nil {
+		return 0, err
 	}
 	return f.open.ReadAt(b, offset)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
 // Image is what one process image recorded. It is a snapshot: reading it
@@ -182,25 +181,18 @@ func zeroPadded(b []byte) string {
 }
 
 // readImageFile reads one image file.
-func readImageFile(path, name string, choose func(*Image)) (*Image, error) {
-	f, err := os.Open(path)
+func (rec *Recording) readImageFile(name string, choose func(*Image)) (*Image, error) {
+	f, err := rec.OpenFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("no regular file")
-	}
-	if info.Size() == 0 {
+	if f.Size() == 0 {
 		return nil, errUnrecorded
 	}
 	// Asked first: what is read of a process that has ended is all there is.
-	running := hasWriter(f)
-	im, err := readImage(name, f, info.Size(), choose)
+	running := f.Whole && hasWriter(f.file)
+	im, err := readImage(name, f, f.Size(), choose)
 	if err == nil && im.Flags&FlagPacked == 0 {
 		im.Running = running
 	}

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"time"
 )
 
@@ -51,15 +51,19 @@ type UnrecordedProgram struct {
 const metaLimit = 16 << 20
 
 // readMeta returns nil without an error when there is no meta.json.
-func readMeta(path string) (*Meta, error) {
-	info, err := os.Stat(path)
+func (rec *Recording) readMeta() (*Meta, error) {
+	f, err := rec.OpenFile(metaName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && (info.Size() > metaLimit || !info.Mode().IsRegular()) {
+	if err != nil {
+		return nil, fmt.Errorf("meta.json: left out: %w", err)
+	}
+	defer f.Close()
+	if f.Size() > metaLimit {
 		return nil, errors.New("meta.json: no readable file, left out")
 	}
-	b, err := os.ReadFile(path)
+	b, err := io.ReadAll(f)
 	if err != nil {
 		return nil, fmt.Errorf("meta.json: left out: %w", err)
 	}

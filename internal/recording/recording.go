@@ -10,9 +10,6 @@ package recording
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,6 +24,9 @@ type Recording struct {
 	// Unrecorded is the number of process images that could not be recorded.
 	Unrecorded int
 	Warnings   []string // about the recording as a whole; images have their own
+
+	parts    map[string]part // by name
+	archived bool
 }
 
 const imagePrefix = "image-"
@@ -34,16 +34,20 @@ const imagePrefix = "image-"
 // errUnrecorded is what an empty image file says.
 var errUnrecorded = errors.New("this process could not be recorded: the disk was full, a limit of file size or memory was met, the kernel is older than 5.14 or in a sandbox that refuses madvise, or it was killed as it began")
 
-// Open reads the recording in the folder path.
+// Open reads the recording at path: a folder, or an archive of one.
 func Open(path string) (*Recording, error) { return open(path, nil) }
 
 // open calls choose, if any, for every image before its counters are read.
 func open(path string, choose func(*Image)) (*Recording, error) {
-	names, err := imageNames(path)
+	parts, archived, err := findParts(path)
 	if err != nil {
 		return nil, err
 	}
-	rec := &Recording{Path: path}
+	rec := &Recording{Path: path, parts: parts, archived: archived}
+	names := rec.imageNames()
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no recording; there is no image file in it", path)
+	}
 	if err := rec.readImages(names, choose); err != nil {
 		return nil, err
 	}
@@ -51,34 +55,22 @@ func open(path string, choose func(*Image)) (*Recording, error) {
 	for _, im := range rec.Images {
 		im.checkSums()
 	}
-	rec.Meta, err = readMeta(filepath.Join(path, "meta.json"))
+	rec.Meta, err = rec.readMeta()
 	if err != nil {
 		rec.Warnings = append(rec.Warnings, err.Error())
 	}
 	return rec, nil
 }
 
-func imageNames(path string) ([]string, error) {
-	entries, err := os.ReadDir(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such recording", path)
-	case err != nil:
-		if info, statErr := os.Stat(path); statErr == nil && !info.IsDir() {
-			return nil, fmt.Errorf("%s: no recording; a recording is a folder NAME.mallow", path)
-		}
-		return nil, err
-	}
+func (rec *Recording) imageNames() []string {
 	var names []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), imagePrefix) {
-			names = append(names, e.Name())
+	for name := range rec.parts {
+		if strings.HasPrefix(name, imagePrefix) {
+			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: no recording; there is no image file in it", path)
-	}
-	return names, nil
+	slices.Sort(names)
+	return names
 }
 
 // readImages reads all image files. One that cannot be read at all is left
@@ -87,7 +79,7 @@ func (rec *Recording) readImages(names []string, choose func(*Image)) error {
 	images := make([]*Image, len(names))
 	failures := make([]error, len(names))
 	forEach(len(names), func(i int) {
-		images[i], failures[i] = readImageFile(filepath.Join(rec.Path, names[i]), names[i], choose)
+		images[i], failures[i] = rec.readImageFile(names[i], choose)
 	})
 	for i, err := range failures {
 		switch {

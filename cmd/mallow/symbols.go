@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"mallow/internal/recording"
+	"mallow/internal/symbolize"
+	"mallow/internal/term"
+)
+
+// newSymbolizer names the addresses of recordings: by what they bring, and
+// with the user's cache.
+func newSymbolizer(recordings ...*recording.Recording) (*symbolize.Symbolizer, error) {
+	s := symbolize.New(symbolize.Options{Cache: symbolize.UserCache()})
+	for _, rec := range recordings {
+		symbols, err := rec.Symbols()
+		if err == nil && symbols != nil {
+			err = s.UseSymbols(symbols)
+		}
+		switch {
+		case errors.Is(err, symbolize.ErrNewerSymbols):
+			s.Close()
+			return nil, fmt.Errorf("%s: %s", term.Safe(rec.Path), term.Safe(err.Error()))
+		case err != nil:
+			rec.Warnings = append(rec.Warnings, "its symbols cannot be read: functions are named as far as their files are here")
+		}
+	}
+	return s, nil
+}
+
+// symbolizerFor is newSymbolizer for a recording that is read again and again,
+// and that need not be there yet.
+func symbolizerFor(path string) (*symbolize.Symbolizer, error) {
+	if rec, err := recording.Open(path); err == nil {
+		return newSymbolizer(rec)
+	}
+	return newSymbolizer()
+}
