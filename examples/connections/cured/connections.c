@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SESSIONS = 300, REQUESTS = 120, SLOTS = 53, HOSTS = 6, BODY = 6000 };
+enum { SESSIONS = 300, REQUESTS = 120, SLOTS = 97, HOSTS = 6, BODY = 6000 };
 
 static void *must(void *block) {
   if (block == NULL) {

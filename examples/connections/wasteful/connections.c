@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SESSIONS = 300, REQUESTS = 120, SLOTS = 53, HOSTS = 6, BODY = 6000 };
+enum { SESSIONS = 300, REQUESTS = 120, SLOTS = 97, HOSTS = 6, BODY = 6000 };
 
 static void *must(void *block) {
   if (block == NULL) {
@@ -37,7 +37,7 @@ static struct list *list_new(void) {
 }
 
 static struct node *list_append(struct list *l, void *item) {
-  struct node *n = must(malloc(sizeof *n));  // planted: pair
+  struct node *n = must(malloc(sizeof *n));
   n->item = item;
   n->next = NULL;
   n->previous = l->tail;
@@ -164,7 +164,7 @@ static struct connection *connection_open(struct host *h, uint32_t nonce) {
   conn->busy = 0;
   conn->answered = 0;
   conn->secret = handshake(h->key, nonce);
-  conn->node = list_append(h->connections, conn);
+  conn->node = list_append(h->connections, conn);  // planted: pair
   return conn;
 }
 

@@ -18,8 +18,9 @@ type Case struct {
 	// Of program and libraries, or of all.
 	Allocations, Bytes, PeakBytes uint64
 
-	sites  map[*profile.Site]*Site
-	phases *[]analyze.Phase
+	sites    map[*profile.Site]*Site
+	phases   *[]analyze.Phase
+	byCaller *Case // nil before ByCaller was asked
 }
 
 // Worthwhile is the share from which on something is worth a change.

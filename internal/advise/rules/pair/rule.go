@@ -22,7 +22,9 @@ const (
 	mostApart = 0.05
 )
 
-func find(c *rule.Case) []rule.Finding {
+func find(c *rule.Case) []rule.Finding { return append(among(c), among(c.ByCaller())...) }
+
+func among(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, group := range groups(c) {
 		if dieTogether(c, group) {

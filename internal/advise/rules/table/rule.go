@@ -19,9 +19,14 @@ const (
 	// their numbers be.
 	leastShare = 0.8
 	mostApart  = 0.1
+	// What elements hold may break their row when they go, but not into pieces
+	// that are shorter on average.
+	leastRow = 4
 )
 
-func find(c *rule.Case) []rule.Finding {
+func find(c *rule.Case) []rule.Finding { return append(among(c), among(c.ByCaller())...) }
+
+func among(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, elements := range c.Sites {
 		table := c.Partner(elements.Known.BornAfter)
@@ -48,7 +53,9 @@ func dieTogether(c *rule.Case, table, elements *rule.Site) bool {
 	}
 	before := c.Partner(table.Known.FreedAfter) == elements && rule.Certain(table.Known.FreedAfter, leastShare)
 	behind := c.Partner(elements.Known.FreedAfter) == table && rule.Certain(elements.Known.FreedAfter, leastShare)
-	return (before || behind) && rule.Alike(elements.Known.DeathRuns, table.Counters.Releases, 2*mostApart)
+	rows := elements.Known.DeathRuns
+	inRows := rule.Alike(rows, table.Counters.Releases, 2*mostApart) || rows*leastRow <= elements.Counters.Releases
+	return (before || behind) && inRows
 }
 
 func perTable(table, elements *rule.Site) float64 {
