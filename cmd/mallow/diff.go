@@ -93,7 +93,10 @@ func runDiff(w io.Writer, oldPath, newPath string, o diffOptions) error {
 	if err != nil {
 		return err
 	}
-	symbolizer := symbolize.New(symbolize.Options{})
+	symbolizer, err := newSymbolizer()
+	if err != nil {
+		return err
+	}
 	defer symbolizer.Close()
 	old, err := openSide("OLD", oldPath, symbolizer, wrappers, o)
 	if err != nil {
@@ -139,6 +142,9 @@ func openSide(name, path string, symbolizer *symbolize.Symbolizer, wrappers []*r
 	}
 	filter, err := o.filter.filter(recordings)
 	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := useSymbols(symbolizer, recordings); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return profile.New(recordings, profile.Options{

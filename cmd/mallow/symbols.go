@@ -13,6 +13,15 @@ import (
 // with the user's cache.
 func newSymbolizer(recordings ...*recording.Recording) (*symbolize.Symbolizer, error) {
 	s := symbolize.New(symbolize.Options{Cache: symbolize.UserCache()})
+	if err := useSymbols(s, recordings); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// useSymbols adds what recordings bring.
+func useSymbols(s *symbolize.Symbolizer, recordings []*recording.Recording) error {
 	for _, rec := range recordings {
 		symbols, err := rec.Symbols()
 		if err == nil && symbols != nil {
@@ -20,13 +29,12 @@ func newSymbolizer(recordings ...*recording.Recording) (*symbolize.Symbolizer, e
 		}
 		switch {
 		case errors.Is(err, symbolize.ErrNewerSymbols):
-			s.Close()
-			return nil, fmt.Errorf("%s: %s", term.Safe(rec.Path), term.Safe(err.Error()))
+			return fmt.Errorf("%s: %s", term.Safe(rec.Path), term.Safe(err.Error()))
 		case err != nil:
 			rec.Warnings = append(rec.Warnings, "its symbols cannot be read: functions are named as far as their files are here")
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // symbolizerFor is newSymbolizer for a recording that is read again and again,

@@ -4,16 +4,22 @@ import "io"
 
 // UseSymbols adds the names that a recording brings, a symbol file as
 // WriteSymbols writes it: for its modules no file is opened as long as they
-// suffice. It must be called before Frames. b must not change afterwards.
+// suffice. b must not change afterwards.
 func (s *Symbolizer) UseSymbols(b []byte) error {
 	modules, err := readSymbols(b)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, m := range modules {
+		s.mu.Lock()
 		s.brought[m.key()] = append(s.brought[m.key()], m)
+		img := s.images[m.key()]
+		s.mu.Unlock()
+		if img != nil {
+			img.mu.Lock()
+			img.brought = append(img.brought, m)
+			img.mu.Unlock()
+		}
 	}
 	return nil
 }

@@ -216,7 +216,7 @@ func TestUserCache(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CACHE_HOME", "")
-	for value, want := range map[string]string{"": home+"/.cache/mallow/symbols", "off": "", "/tmp/y": "/tmp/y", "relative": home+"/.cache/mallow/symbols"} {
+	for value, want := range map[string]string{"": home + "/.cache/mallow/symbols", "off": "", "/tmp/y": "/tmp/y", "relative": home + "/.cache/mallow/symbols"} {
 		t.Setenv("MALLOW_SYMBOL_CACHE", value)
 		if got := UserCache(); got != want {
 			t.Errorf("%q: %q, want %q", value, got, want)

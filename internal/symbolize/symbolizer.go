@@ -168,7 +168,7 @@ func (s *Symbolizer) image(m Module) *image {
 	img := s.images[key]
 	if img == nil {
 		img = newImage(m)
-		img.brought = s.brought[key]
+		img.brought = slices.Clone(s.brought[key])
 		s.images[key] = img
 	}
 	return img
