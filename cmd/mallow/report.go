@@ -29,6 +29,10 @@ type reportOptions struct {
 	sort     analyze.Order
 	all      bool
 	cpu      bool
+	advice   int
+	evidence bool
+	tree     bool
+	callers  bool
 	by       profile.Grouping
 	wrappers []string
 	filter   filterFlags
@@ -39,7 +43,7 @@ type reportOptions struct {
 }
 
 func defaultReportOptions() reportOptions {
-	return reportOptions{format: "text", top: 10, stacks: 10, sort: analyze.ByCalls, by: profile.ByLine, metric: metric.Calls, colour: term.Auto}
+	return reportOptions{format: "text", top: 10, stacks: 10, advice: 3, sort: analyze.ByCalls, by: profile.ByLine, metric: metric.Calls, colour: term.Auto}
 }
 
 func newReportCommand() *cobra.Command {
@@ -66,6 +70,7 @@ always has it, by origin.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			o.topSet = c.Flags().Changed("top")
+			o.evidence = c.Flags().Changed("advice")
 			o.filter.sized = c.Flags().Changed("max-size")
 			if o.json {
 				o.format = "json"
@@ -83,9 +88,12 @@ always has it, by origin.`,
 	f.BoolVar(&o.json, "json", false, `the same as --format json: schema "mallow.report/1"`)
 	f.StringVar(&o.format, "format", o.format, "text, json, cpu, pprof (for go tool pprof), speedscope, folded, csv, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
 	f.IntVar(&o.top, "top", o.top, "sites to show, 0 for all (JSON has all unless this is given)")
+	f.IntVar(&o.advice, "advice", o.advice, "pieces of advice to show in the text, 0 for all")
 	f.IntVar(&o.stacks, "stacks", o.stacks, "stacks of each site in JSON, 0 for all")
 	f.Var(&o.by, "by", "what makes a site: line of code, function, module, or type that is allocated")
 	f.Var(&o.sort, "sort", "what to sort sites by; size is that of the greatest block")
+	f.BoolVar(&o.tree, "tree", false, "the tree of calls, outermost first; --top is how many lines of it")
+	f.BoolVar(&o.callers, "callers", false, "the sites, each with the tree of those who call it")
 	f.BoolVar(&o.cpu, "cpu", false, "where the CPU time went, by function (of recordings made with record --cpu)")
 	f.BoolVar(&o.all, "all", false, "with what libc allocated on its own account")
 	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
@@ -101,8 +109,8 @@ always has it, by origin.`,
 // report writes the report of recordings to w. Nothing is written when it
 // returns an error, other than that of a write.
 func report(w io.Writer, paths []string, o reportOptions) error {
-	if o.top < 0 || o.stacks < 0 {
-		return fmt.Errorf("--top and --stacks take a number from 0 up")
+	if o.top < 0 || o.stacks < 0 || o.advice < 0 {
+		return fmt.Errorf("--top, --stacks and --advice take a number from 0 up")
 	}
 	write, ok := reportFormats[o.format]
 	if !ok {
@@ -182,11 +190,25 @@ func writeMemanalyze(w io.Writer, p *profile.Profile, dialect memanalyze.Dialect
 }
 
 func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
-	return text.Write(w, p, text.Options{
-		Top: o.top, Sort: o.sort, By: o.by, All: o.all,
+	advice := advise.For(p, advise.Options{Price: calibrate.Costs, All: o.all})
+	options := text.Options{
+		Top: o.top, Sort: o.sort, By: o.by, All: o.all, Advice: &advice, Advised: o.advice, Evidence: o.evidence,
 		Colour: o.colour.For(w), Width: term.Width(w),
 		Wrote: o.wrote, Next: nextStep(paths, o),
-	})
+	}
+	if !o.topSet {
+		options.Height = term.Height(w)
+	}
+	switch {
+	case o.tree:
+		if !o.topSet {
+			options.Top = 40
+		}
+		return text.WriteTree(w, p, options)
+	case o.callers:
+		return text.WriteCallers(w, p, options)
+	}
+	return text.Write(w, p, options)
 }
 
 func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {

@@ -82,3 +82,17 @@ func (p *Profile) Group(sites []*Site, by Grouping) []*Site {
 	slices.SortFunc(all, compareSites)
 	return all
 }
+
+// Members returns for each of some groups the functions that are sites of it,
+// the most frequent first.
+func (p *Profile) Members(groups []*Site) [][]Caller {
+	return p.collect(groups, func(st stack) *Frame {
+		at := p.sites.node(st.leaf)
+		if at == root {
+			return nil
+		}
+		frame := *p.sites.frame(at)
+		frame.Line = 0
+		return &frame
+	})
+}

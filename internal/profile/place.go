@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"mallow/internal/recording"
 	"mallow/internal/symbolize"
@@ -139,6 +140,20 @@ func (p *places) module(m *recording.Module) int32 {
 	}
 	p.moduleIndex[m] = i
 	return i
+}
+
+// Built returns when the file of a module was last changed before it was
+// recorded; without that, when the recording began. Zero where nobody knows.
+func (p *Profile) Built(module string) time.Time {
+	for i := range p.places.modules {
+		if m := &p.places.modules[i]; m.Path == module && m.ModTimeNs != 0 {
+			return time.Unix(0, int64(m.ModTimeNs))
+		}
+	}
+	if first := p.Recordings[0].Images[0]; first.StartRealtime > 0 {
+		return time.Unix(0, int64(first.StartRealtime))
+	}
+	return time.Time{}
 }
 
 func (p *places) symbolicIndex(frame recording.SymbolicFrame) uint64 {

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -19,15 +18,14 @@ func WriteCPU(w io.Writer, p *profile.Profile, o Options) error {
 	if cpu == nil {
 		return fmt.Errorf("there are no CPU samples in it: mallow record --cpu takes them")
 	}
-	out := bufio.NewWriter(w)
-	r := &report{profile: p, options: o, style: style{on: o.Colour}, out: out}
+	r := newReport(p, o)
 	r.line("mallow: " + r.style.bold(seconds(cpu.Total)+" of CPU time") + " in " + counted(cpu.Samples, "sample", "samples") +
 		", " + r.allocatorShare(cpu))
 	r.line(r.style.dim("        " + ownCost(cpu)))
 	r.cpuTable(cpu)
 	r.cpuCallers(cpu)
 	r.cpuEnding(cpu)
-	return out.Flush()
+	return r.print(w)
 }
 
 // cpuLine is what the report of allocations says of the samples.

@@ -38,7 +38,7 @@ func (r *report) processes() {
 		return
 	}
 	r.line("")
-	r.line(r.style.dim(r.row(cells{"calls", "share", "bytes", "peak", "live", "temp"}) +
+	r.line(r.style.dim(r.row(tableCells("peak")) +
 		fmt.Sprintf("process (%s; the peak above is the sum of theirs)", groupedDigits(count))))
 	tree := &treeWriter{report: r, whole: r.totals().Allocations, left: branchesShown}
 	tree.write(r.roots(), 0)

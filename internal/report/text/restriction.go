@@ -20,30 +20,30 @@ func (r *report) restriction() {
 		of[profile.OriginLibc] = 0
 	}
 	whole := of[profile.OriginProgram] + of[profile.OriginLibraries] + of[profile.OriginLibc]
-	line := "only " + strings.Join(restrictions(&p.Restriction), ", ")
+	line := "only stacks " + strings.Join(restrictions(&p.Restriction), ", ")
 	if len(p.Restriction.Threads) == 0 || whole > r.totals().Allocations {
 		line += ": " + percent(r.totals().Allocations, whole) + " of " + counted(whole, "allocation", "allocations")
 	}
-	r.line(r.style.warn("        " + term.Safe(line)))
+	r.folded("        " + r.style.warn(term.Safe(line)))
 	if span := p.Restriction.Active; span != nil {
 		surely := p.Restriction.Surely
-		r.line(r.style.dim("        " + fmt.Sprintf("in that time all stacks made %s; of those above %s surely fell into it, the others' stacks were active at other times too",
+		r.folded("        " + r.style.dim(fmt.Sprintf("in that time all stacks made %s; of those above %s surely fell into it, the others' stacks were active at other times too",
 			counted(span.Allocations, "allocation", "allocations"), count(surely[profile.OriginProgram]+surely[profile.OriginLibraries]+surely[profile.OriginLibc]))))
 	}
 }
 
 func restrictions(r *profile.Restriction) (parts []string) {
 	if len(r.Threads) > 0 {
-		parts = append(parts, "thread "+strings.Join(r.Threads, " or "))
+		parts = append(parts, "of thread "+strings.Join(r.Threads, " or "))
 	}
 	if r.Region != "" {
 		parts = append(parts, "within the region "+r.Region)
 	}
 	if len(r.Include) > 0 {
-		parts = append(parts, "stacks with "+either(r.Include))
+		parts = append(parts, "with "+either(r.Include))
 	}
 	if len(r.Exclude) > 0 {
-		parts = append(parts, "stacks without "+either(r.Exclude))
+		parts = append(parts, "without "+either(r.Exclude))
 	}
 	if len(r.Origins) > 0 {
 		var names []string
@@ -56,10 +56,10 @@ func restrictions(r *profile.Restriction) (parts []string) {
 		parts = append(parts, "at sites in "+strings.Join(r.Modules, " or "))
 	}
 	if r.MaxSize != nil {
-		parts = append(parts, "stacks with no block above "+size(*r.MaxSize))
+		parts = append(parts, "with no block above "+size(*r.MaxSize))
 	}
 	if span := r.Active; span != nil {
-		parts = append(parts, fmt.Sprintf("stacks that were active in the %s (%s to %s)", span.Name, duration(span.From), duration(span.To)))
+		parts = append(parts, fmt.Sprintf("active in the %s (%s to %s)", span.Name, duration(span.From), duration(span.To)))
 	}
 	return parts
 }

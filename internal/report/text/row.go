@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"mallow/internal/analyze"
 	"mallow/internal/profile"
-	"mallow/internal/recording"
 )
 
 // cells are the figures of a line of a table: calls, share of all, bytes,
@@ -20,10 +20,13 @@ var (
 
 const narrow = 100
 
+// tableCells are the titles of a table that is not of sites.
+func tableCells(peak string) cells { return cells{"calls", "share", "bytes", peak, "live", "temp"} }
+
 func (r *report) row(c cells) string {
 	var b strings.Builder
 	for i, text := range c {
-		if dispensable[i] && r.options.Width > 0 && r.options.Width < narrow {
+		if dispensable[i] && r.options.Width > 0 && r.options.Width < narrow && i != sortedColumn[r.options.Sort] {
 			continue
 		}
 		fmt.Fprintf(&b, "%*s", cellWidths[i]+1, text)
@@ -31,11 +34,62 @@ func (r *report) row(c cells) string {
 	return b.String()[1:] + "  "
 }
 
-func siteCells(c *recording.Counters, whole uint64) cells {
-	return cells{
-		count(c.Calls), percent(c.Calls, whole), size(c.Bytes), size(uint64(max(0, c.PeakBytes))),
-		orDash(uint64(c.LiveBlocks()), size(uint64(c.LiveBytes()))), orDash(c.Temporary, percent(c.Temporary, c.Calls)),
+// sortedColumn is the column that shows what sites are sorted by.
+var sortedColumn = map[analyze.Order]int{
+	analyze.ByCalls: 0, analyze.ByBytes: 2, analyze.ByPeak: 3, analyze.ByLive: 4, analyze.ByTemporary: 5,
+	analyze.BySize: 3, analyze.ByWaste: 3, analyze.ByCPU: 3,
+}
+
+// titles of the table of sites: what is no column otherwise stands in the
+// place of the peak when sites are sorted by it.
+func (r *report) titles() cells {
+	c := tableCells("at peak")
+	switch r.options.Sort {
+	case analyze.BySize:
+		c[3] = "largest"
+	case analyze.ByWaste:
+		c[3] = "waste"
+	case analyze.ByCPU:
+		c[3] = "cpu"
 	}
+	c[sortedColumn[r.options.Sort]] = "↓" + c[sortedColumn[r.options.Sort]]
+	return c
+}
+
+// siteCells are the figures of a site. Its share is that of what sites are
+// sorted by; of the greatest size there is none, and it is that of the calls.
+func (r *report) siteCells(site *profile.Site) cells {
+	c := siteCells(&site.Counters, r.whole(analyze.ByCalls))
+	by := r.options.Sort
+	switch value := by.Value(site); by {
+	case analyze.BySize:
+		c[3] = size(value)
+		return c
+	case analyze.ByWaste:
+		c[3] = size(value)
+	case analyze.ByCPU:
+		c[3] = orDash(value, seconds(value))
+	}
+	c[1] = percent(by.Value(site), r.whole(by))
+	return c
+}
+
+// whole is what all sites have of it.
+func (r *report) whole(by analyze.Order) uint64 {
+	if r.wholes == nil {
+		r.wholes = make(map[analyze.Order]uint64)
+	}
+	sum, known := r.wholes[by]
+	if !known {
+		for _, site := range r.sites {
+			sum += by.Value(site)
+		}
+		if cpu := r.profile.CPU(); by == analyze.ByCPU && cpu != nil {
+			sum = cpu.Allocator
+		}
+		r.wholes[by] = sum
+	}
+	return sum
 }
 
 func totalsCells(t *profile.Totals, whole uint64) cells {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
+	"mallow/internal/advise"
 	"mallow/internal/analyze"
 	"mallow/internal/profile"
 	"mallow/internal/term"
@@ -19,42 +19,68 @@ type Options struct {
 	Top    int // sites to show; 0: all
 	Sort   analyze.Order
 	By     profile.Grouping
-	All    bool // with what libc allocated on its own account
-	Colour bool
-	Width  int    // columns of the terminal; 0: lines are not cut
+	All    bool           // with what libc allocated on its own account
+	Advice *advise.Result // nil: none is shown
+	// Advised is how many pieces of advice to show; 0: all.
+	Advised  int
+	Evidence bool // with the figures that show it
+	Colour   bool
+	Width    int // columns of the terminal; 0: lines are not cut
+	// Height is the lines of the terminal: fewer sites are shown where they are
+	// not enough, but no fewer than a few. 0: as many as Top says.
+	Height int
 	Wrote  string // the recording that was just made, "" for an older one
 	Next   string // the command that tells more
 }
 
 // Write prints the report.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
-	out := bufio.NewWriter(w)
-	r := &report{profile: p, options: o, style: style{on: o.Colour}, out: out}
+	r := newReport(p, o)
 	r.sites = analyze.RankGroups(p, o.All, o.Sort, o.By)
-	r.headline()
-	r.restriction()
-	r.sampling()
-	r.functions()
-	r.phases()
-	r.nullFrees()
-	r.table()
-	r.regions()
-	r.units()
-	r.processes()
-	r.cpuLine()
-	r.ending()
-	return out.Flush()
+	above := r.part(r.headline, r.restriction, r.sampling, r.functions, r.phases, r.nullFrees)
+	table := r.table() // names the callers, and what it cannot name is told below
+	below := r.part(r.regions, r.units, r.processes, r.cpuLine, r.advice, r.ending)
+	r.lines = above
+	r.writeTable(table, len(above)+len(below))
+	r.lines = append(r.lines, below...)
+	return r.print(w)
 }
 
 type report struct {
 	profile *profile.Profile
 	options Options
 	style   style
-	out     *bufio.Writer
+	lines   []string
 	sites   []*profile.Site
+	wholes  map[analyze.Order]uint64
+	source  source
+	joint   string                // between functions that call each other
+	told    map[analyze.Kind]bool // kinds of facts that were explained
 }
 
-func (r *report) line(text string) { fmt.Fprintln(r.out, text) }
+func newReport(p *profile.Profile, o Options) *report {
+	return &report{profile: p, options: o, style: style{on: o.Colour}, source: source{profile: p}}
+}
+
+func (r *report) line(text string) { r.lines = append(r.lines, text) }
+
+// part returns the lines that some sections write.
+func (r *report) part(sections ...func()) []string {
+	r.lines = nil
+	for _, section := range sections {
+		section()
+	}
+	return r.lines
+}
+
+func (r *report) print(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for _, line := range r.lines {
+		out.WriteString(strings.TrimRight(line, " "))
+		out.WriteByte('\n')
+	}
+	return out.Flush()
+}
 
 // totals are what the report speaks of: without libc's own calls, unless
 // those are asked for.
@@ -83,7 +109,7 @@ func (r *report) headline() {
 	if libc := r.profile.Origins[profile.OriginLibc].Allocations; libc > 0 && !r.options.All {
 		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", count(libc)))
 	}
-	r.line(line)
+	r.folded(line)
 }
 
 // atPeak tells the peak of all from what of a part was live then.
@@ -125,76 +151,11 @@ func (r *report) functions() {
 		}
 	}
 	parts = append(parts, r.about(size(t.Bytes))+" requested")
-	line := "        " + strings.Join(parts, ", ")
+	line := strings.Join(parts, ", ")
 	if libraries := r.profile.Origins[profile.OriginLibraries].Allocations; libraries > 0 && t.Allocations > 0 {
 		line += fmt.Sprintf("; %s by libraries", percent(libraries, t.Allocations))
 	}
-	r.line(r.style.dim(line))
-}
-
-const detailIndent = "                  "
-
-func (r *report) table() {
-	shown := r.sites
-	if r.options.Top > 0 && len(shown) > r.options.Top {
-		shown = shown[:r.options.Top]
-	}
-	if len(shown) == 0 {
-		return
-	}
-	r.line("")
-	r.line(r.style.dim(r.row(cells{"calls", "share", "bytes", "at peak", "live", "temp"}) + "site"))
-	whole := r.totals().Allocations
-	callers := r.callers(shown)
-	named := r.namedCallers(shown, callers)
-	width := functionWidth(shown)
-	for i, site := range shown {
-		r.site(site, whole, width)
-		r.details(site, callers[i], named[i])
-	}
-	if rest := r.sites[len(shown):]; len(rest) > 0 {
-		var calls uint64
-		for _, site := range rest {
-			calls += site.Counters.Calls
-		}
-		r.line(r.style.dim(r.row(cells{count(calls), percent(calls, whole)}) +
-			counted(uint64(len(rest)), "more site", "more sites")))
-	}
-}
-
-func (r *report) site(site *profile.Site, whole uint64, width int) {
-	function, place := siteName(site)
-	name := r.style.bold(function)
-	if place != "" {
-		name += strings.Repeat(" ", max(0, width-len([]rune(function)))) + "  " + r.style.place(place)
-	}
-	r.line(r.cut(r.row(r.aboutAll(siteCells(&site.Counters, whole))) + name))
-}
-
-// details tells what is true of a site and who calls it: on one line, or where
-// the terminal is narrow on two, with fewer callers.
-func (r *report) details(site *profile.Site, callers, named []profile.Caller) {
-	facts := r.sentences(analyze.Facts(site))
-	who := whoCalls(site, callers, named, callersShown)
-	if line := strings.TrimSpace(facts + "  " + who); r.fits(line) {
-		r.detail(line)
-		return
-	}
-	for most := callersShown - 1; most > 0 && !r.fits(who); most-- {
-		who = whoCalls(site, callers, named, most)
-	}
-	r.detail(facts)
-	r.detail(who)
-}
-
-func (r *report) detail(line string) {
-	if line != "" {
-		r.line(r.cut(detailIndent + r.style.dim(line)))
-	}
-}
-
-func (r *report) fits(detail string) bool {
-	return r.options.Width == 0 || utf8.RuneCountInString(detail) <= r.options.Width-len(detailIndent)
+	r.folded("        " + r.style.dim(line))
 }
 
 // notes says how far the figures can be trusted.
@@ -225,6 +186,7 @@ func (r *report) notes() []string {
 	if q.PeakErrorBytes > 0 {
 		notes = append(notes, "the peak is exact to "+size(q.PeakErrorBytes)+", because several threads allocated")
 	}
+	notes = append(notes, r.source.notes()...)
 	return append(notes, grouped(r.profile.Warnings())...)
 }
 
@@ -236,7 +198,7 @@ func (r *report) ending() {
 		r.line("")
 	}
 	for _, note := range notes[:min(len(notes), notesShown)] {
-		r.line(r.style.warn("note:") + " " + term.Safe(note))
+		r.folded(r.style.warn("note:") + " " + term.Safe(note))
 	}
 	if more := len(notes) - notesShown; more > 0 {
 		r.line(r.style.warn("note:") + fmt.Sprintf(" %d more: mallow report --json, quality.warnings", more))
@@ -246,14 +208,6 @@ func (r *report) ending() {
 		if r.options.Wrote != "" {
 			next = "wrote " + r.options.Wrote + "     " + next
 		}
-		r.line(r.style.dim(term.Safe(next)))
+		r.folded(r.style.dim(term.Safe(next)))
 	}
-}
-
-// cut shortens a line to the width of the terminal.
-func (r *report) cut(line string) string {
-	if r.options.Width == 0 {
-		return line
-	}
-	return r.style.cut(line, r.options.Width)
 }

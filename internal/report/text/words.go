@@ -30,9 +30,9 @@ func orDash(n uint64, text string) string {
 func (r *report) sentence(f analyze.Fact) string {
 	switch f.Kind {
 	case analyze.Temporary:
-		return part(f.Share) + "temporary: freed with nothing allocated in between"
+		return part(f.Share) + "temporary" + r.once(f.Kind, ": freed with nothing allocated in between")
 	case analyze.ShortLived:
-		return part(f.Share) + "short-lived: freed within 32 heap events"
+		return part(f.Share) + "short-lived" + r.once(f.Kind, ": freed within 32 heap events")
 	case analyze.NeverFreed:
 		return r.notFreed()
 	case analyze.OneSize:
@@ -55,6 +55,18 @@ func (r *report) sentences(facts []analyze.Fact) string {
 		all[i] = r.sentence(f)
 	}
 	return strings.Join(all, ", ")
+}
+
+// once explains a word where it comes first.
+func (r *report) once(kind analyze.Kind, meaning string) string {
+	if r.told[kind] {
+		return ""
+	}
+	if r.told == nil {
+		r.told = make(map[analyze.Kind]bool)
+	}
+	r.told[kind] = true
+	return meaning
 }
 
 func part(share float64) string {
@@ -134,29 +146,57 @@ func shortName(function string) string {
 
 const anonymous = "(anonymous namespace)"
 
+// withoutParameters leaves parameters out, also those of functions that the
+// name lies within: "main()::{lambda(int)#1}::operator()(int) const" becomes
+// "main::{lambda(int)#1}::operator()".
 func withoutParameters(function string) string {
+	var name strings.Builder
 	depth := 0
 	for i := 0; i < len(function); i++ {
 		switch function[i] {
-		case '<':
+		case '<', '{':
 			depth++
-		case '>':
+		case '>', '}':
 			depth--
 		case '(':
 			if strings.HasPrefix(function[i:], anonymous) {
+				name.WriteString(anonymous)
 				i += len(anonymous) - 1
 				continue
 			}
-			if strings.HasSuffix(function[:i], "operator") {
+			if strings.HasSuffix(function[:i], "operator") && strings.HasPrefix(function[i:], "()") {
+				name.WriteString("()")
 				i++
 				continue
 			}
 			if depth <= 0 && i > 0 {
-				return function[:i]
+				end := closingParenthesis(function, i)
+				rest := strings.TrimPrefix(function[end:], " const")
+				if !strings.HasPrefix(rest, "::") {
+					return name.String()
+				}
+				i = len(function) - len(rest) - 1
+				continue
+			}
+		}
+		name.WriteByte(function[i])
+	}
+	return name.String()
+}
+
+// closingParenthesis returns the index behind the one that closes that at i.
+func closingParenthesis(text string, i int) int {
+	for depth := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
 			}
 		}
 	}
-	return function
+	return i
 }
 
 func withoutTemplateArguments(name string) string {

@@ -51,6 +51,10 @@ func TestShortName(t *testing.T) {
 		"std::map<int, int> build<int>(std::vector<int> const&)":                               "build<int>",
 		"Parser<std::pair<std::string, std::vector<int> >, std::allocator<char> >::parse(int)": "Parser<…>::parse",
 		"<alloc::vec::Vec<T> as mycrate::Encode>::encode":                                      "<alloc::vec::Vec<T> as mycrate::Encode>::encode",
+		"main::{lambda()#1}::operator()() const":                                               "main::{lambda()#1}::operator()",
+		"main()::{lambda(int, A<b>)#2}::operator()(int, A<b>) const":                           "main::{lambda(int, A<b>)#2}::operator()",
+		"Outer::run(int (*)(int)) const::Inner::go(char)":                                      "Outer::run::Inner::go",
+		"broken(int":  "broken",
 		"\x1b[2Jmain": `\x1b[2Jmain`,
 	} {
 		if got := shortName(function); got != want {

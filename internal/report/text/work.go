@@ -16,7 +16,7 @@ func (r *report) regions() {
 		return
 	}
 	r.line("")
-	r.line(r.style.dim(r.row(cells{"calls", "share", "bytes", "at peak", "live", "temp"}) + "region"))
+	r.line(r.style.dim(r.row(tableCells("at peak")) + "region"))
 	whole := r.totals().Allocations
 	for _, region := range regions[:min(len(regions), regionsShown)] {
 		t := region.Totals(r.options.All)

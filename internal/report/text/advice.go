@@ -1,0 +1,142 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"mallow/internal/advise"
+	"mallow/internal/term"
+)
+
+// advice says what to change, what saves most first, and where to stop.
+func (r *report) advice() {
+	result := r.options.Advice
+	if result == nil || len(result.Advice) == 0 && result.Stop == "" {
+		return
+	}
+	shown := result.Advice
+	if r.options.Advised > 0 && len(shown) > r.options.Advised {
+		shown = shown[:r.options.Advised]
+	}
+	r.line("")
+	if len(shown) == 0 {
+		r.line(r.style.bold("what to do"))
+		r.wrapped("  ", "  ", term.Safe(result.Stop))
+		return
+	}
+	r.line(r.style.bold("what to do"))
+	basis := commonBasis(shown)
+	for i := range shown {
+		r.adviceEntry(i+1, &shown[i], basis == "")
+	}
+	const indent = "     "
+	if result.Stop != "" {
+		r.wrapped(indent, indent, term.Safe(result.Stop))
+	}
+	var footer []string
+	if more := len(result.Advice) - len(shown); more > 0 {
+		footer = append(footer, fmt.Sprintf("%d more, and the evidence: --advice 0", more))
+	} else if !r.options.Evidence {
+		footer = append(footer, "the evidence: --advice 0")
+	}
+	if basis != "" {
+		footer = append(footer, "CPU time: "+basis)
+	}
+	if pages := rulePages(shown); pages != "" {
+		footer = append(footer, "explained in docs/manual/advice/: "+pages)
+	}
+	r.dimmed(indent, strings.Join(footer, "; "))
+}
+
+// adviceEntry begins with the line to change.
+func (r *report) adviceEntry(number int, a *advise.Advice, withBasis bool) {
+	const indent = "     "
+	var names []string
+	for i := range a.Sites {
+		f := &a.Sites[i].Frame
+		name := shortName(f.Function)
+		if at := place(f); at != "" {
+			name += " " + at
+		}
+		if i == 0 {
+			name = r.style.bold(shortName(f.Function))
+			if at := place(f); at != "" {
+				name += " " + r.style.place(at)
+			}
+		}
+		names = append(names, name)
+	}
+	const most = 3
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
+	}
+	title := term.Safe(a.Title)
+	if len(names) > 0 {
+		title = strings.Join(names, ", ") + ": " + title
+	}
+	r.wrapped(fmt.Sprintf("%3d. ", number), indent, title)
+	r.wrapped(indent, indent, r.style.bold("->")+" "+term.Safe(a.Remedy)+": "+r.saves(&a.Saves, withBasis))
+	if r.options.Evidence {
+		r.dimmed(indent, term.Safe(a.Evidence))
+	}
+}
+
+func (r *report) saves(s *advise.Saves, withBasis bool) string {
+	text := fmt.Sprintf("-%s (%s)", counted(s.Allocations, "allocation", "allocations"), shareOf(s.Share))
+	if s.CPUShare == nil {
+		return text
+	}
+	text += ", about " + shareOf(*s.CPUShare) + " of the CPU time"
+	if s.Little() {
+		text += " (many calls, little cost)"
+	}
+	if withBasis && s.Basis != "" {
+		text += ", by " + term.Safe(s.Basis)
+	}
+	return text
+}
+
+// shareOf writes a share of 0..1.
+func shareOf(share float64) string {
+	const parts = 1_000_000
+	return percent(uint64(max(0, min(1, share))*parts+0.5), parts)
+}
+
+// commonBasis is that of all entries; "" where they have several, or none.
+func commonBasis(all []advise.Advice) string {
+	basis := ""
+	for i := range all {
+		s := &all[i].Saves
+		if s.CPUShare == nil {
+			continue
+		}
+		if basis != "" && s.Basis != basis {
+			return ""
+		}
+		basis = s.Basis
+	}
+	return term.Safe(basis)
+}
+
+func rulePages(all []advise.Advice) string {
+	var pages []string
+	for i := range all {
+		page := all[i].Rule + ".md"
+		if len(pages) == 0 || !strings.Contains(strings.Join(pages, " ")+" ", page+" ") {
+			pages = append(pages, page)
+		}
+	}
+	return term.Safe(strings.Join(pages, " "))
+}
+
+// dimmed wraps a text that is less important.
+func (r *report) dimmed(indent, text string) {
+	if text == "" {
+		return
+	}
+	before := len(r.lines)
+	r.wrapped(indent, indent, text)
+	for i, line := range r.lines[before:] {
+		r.lines[before+i] = r.style.dim(line)
+	}
+}
