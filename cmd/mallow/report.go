@@ -116,6 +116,9 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	if !ok {
 		return fmt.Errorf("--format %s: there are text, json, cpu, pprof, speedscope, folded, csv, memanalyze and memanalyze-2017", term.Safe(o.format))
 	}
+	if err := o.checkTree(); err != nil {
+		return err
+	}
 	wrappers, err := compileAll("--wrapper", o.wrappers)
 	if err != nil {
 		return err
@@ -143,6 +146,23 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	// Nothing else is of libc's account: who asks for it wants to see it.
 	o.all = o.all || slices.Contains(filter.Origins, profile.OriginLibc)
 	return write(w, p, paths, o)
+}
+
+// checkTree tells whether the flags of the text's other forms fit together.
+func (o *reportOptions) checkTree() error {
+	switch {
+	case !o.tree && !o.callers:
+		return nil
+	case o.tree && o.callers:
+		return fmt.Errorf("--tree and --callers: give one of them")
+	case o.format != "text":
+		return fmt.Errorf("--tree and --callers are forms of the text, and do not go with --json, --format and --cpu")
+	case o.by != profile.ByLine:
+		return fmt.Errorf("--tree and --callers show functions, and do not go with --by")
+	case o.sort == analyze.BySize || o.sort == analyze.ByCPU:
+		return fmt.Errorf("--tree and --callers: sizes and CPU time do not add up in it; sort by calls, bytes, peak, temporary, live or waste")
+	}
+	return nil
 }
 
 // checkCPUOrder tells whether sites can be sorted by CPU time.

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -25,9 +24,8 @@ type DiffOptions struct {
 // WriteDiff prints what changed: the totals, the sites with who calls them, what a
 // unit of work needs, and what the comparison must be read with.
 func WriteDiff(w io.Writer, d *diff.Diff, o DiffOptions) error {
-	out := bufio.NewWriter(w)
 	r := &diffReport{
-		report: report{profile: d.New, options: Options{Width: o.Width}, style: style{on: o.Colour}, out: out},
+		report: *newReport(d.New, Options{Width: o.Width, Colour: o.Colour}),
 		diff:   d, options: o,
 	}
 	d.Sort(o.Sort)
@@ -39,7 +37,7 @@ func WriteDiff(w io.Writer, d *diff.Diff, o DiffOptions) error {
 	r.regions()
 	r.followed()
 	r.ending()
-	return out.Flush()
+	return r.print(w)
 }
 
 type diffReport struct {

@@ -55,10 +55,15 @@ func (r *report) writeTable(blocks [][]string, others int) {
 }
 
 func (r *report) siteTitle() string {
-	switch r.options.By {
-	case profile.ByType:
+	if r.options.By == profile.ByType {
 		return "type that is allocated, or the function where that is not known"
-	case profile.ByFunction, profile.ByModule:
+	}
+	return r.noun()
+}
+
+func (r *report) noun() string {
+	switch r.options.By {
+	case profile.ByType, profile.ByFunction, profile.ByModule:
 		return string(r.options.By)
 	}
 	return "site"
@@ -75,7 +80,7 @@ func (r *report) rest(sites []*profile.Site) {
 	}
 	c := r.aboutAll(r.siteCells(sum))
 	c[5] = ""
-	r.line(r.style.dim(r.row(c) + counted(uint64(len(sites)), "more", "more")))
+	r.line(r.style.dim(r.row(c) + counted(uint64(len(sites)), "more "+r.noun(), "more "+r.noun()+"s")))
 }
 
 func (r *report) site(site *profile.Site, width int) {
@@ -127,7 +132,7 @@ func (r *report) who(sites []*profile.Site) []func(most int) string {
 	if r.options.By == profile.ByModule || r.options.By == profile.ByType {
 		for i, members := range r.profile.Members(sites) {
 			all[i] = func(most int) string {
-				if sites[i].Function != "" {
+				if sites[i].Function != "" || len(members) == 0 {
 					return ""
 				}
 				return "in " + callerList(members, sites[i].Module, most)
