@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <deque>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,7 +60,7 @@ std::string MakeDocument(uint32_t seed) {
 struct Value;
 
 struct Member {
-  std::string_view name;  // in the document
+  std::string_view name;  // within the document
   Value* value;
 };
 
@@ -75,27 +76,20 @@ struct Value {
 
   Kind kind = Kind::kNull;
   double number = 0;
-  std::string text;
+  std::string_view text;  // in the tree's memory
   std::vector<Value*> items;
   std::vector<Member> members;
 };
 
-// The values of a document, which all go with it.
+// The values of a document, with their texts, which all go with it.
 class Tree {
  public:
-  Value* Make() {
-    if (used_ == kValuesOfChunk || chunks_.empty()) {
-      chunks_.push_back(std::make_unique<Value[]>(kValuesOfChunk));
-      used_ = 0;
-    }
-    return &chunks_.back()[used_++];
-  }
+  Value* Make() { return &values_.emplace_back(); }
+  char* Room(size_t size) { return static_cast<char*>(memory_.allocate(size, 1)); }
 
  private:
-  static constexpr size_t kValuesOfChunk = 512;
-
-  std::vector<std::unique_ptr<Value[]>> chunks_;
-  size_t used_ = 0;  // of the last chunk
+  std::pmr::monotonic_buffer_resource memory_{64 * 1024};
+  std::pmr::deque<Value> values_{&memory_};
 };
 
 // --- the reader -----------------------------------------------------------------------------------------------
@@ -177,15 +171,15 @@ class Reader {
     return std::string_view(begin, at_++ - begin);
   }
 
-  std::string ReadText() {
+  std::string_view ReadText() {
     const std::string_view quoted = ReadQuoted();
-    std::string text;
-    text.reserve(quoted.size());
+    char* const text = tree_->Room(quoted.size());
+    size_t size = 0;
     for (size_t i = 0; i < quoted.size(); i++) {
       if (quoted[i] == '\\' && i + 1 < quoted.size()) i++;
-      text += quoted[i];
+      text[size++] = quoted[i];
     }
-    return text;
+    return std::string_view(text, size);
   }
 
   void ReadArray(Value* value) {

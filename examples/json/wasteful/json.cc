@@ -59,7 +59,7 @@ std::string MakeDocument(uint32_t seed) {
 struct Value;
 
 struct Member {
-  std::string_view name;  // in the document
+  std::string_view name;  // within the document
   Value* value;
 };
 

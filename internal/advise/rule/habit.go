@@ -50,20 +50,32 @@ func (s *Site) LivesUpTo(share float64) (events uint64, ok bool) {
 // the peak of the process or are left, nor than a row of calls.
 func (s *Site) AtOnce() uint64 {
 	n := &s.Counters
-	most := max(1, uint64(n.LiveBlocks()), uint64(max(0, n.PeakBytes))/max(1, s.MeanSize()))
+	return min(max(1, uint64(n.LiveBlocks()), s.AtPeak(), uint64(s.Average()+1)), n.Calls)
+}
+
+// AtPeak is how many blocks were live when their process was at its peak, by
+// the bytes where the blocks have several sizes.
+func (s *Site) AtPeak() uint64 {
+	blocks := uint64(max(0, s.Counters.PeakBytes)) / max(1, s.MeanSize())
 	if s.Known.PeakBlocks != nil {
-		most = max(most, *s.Known.PeakBlocks)
+		blocks = max(blocks, *s.Known.PeakBlocks)
 	}
+	return blocks
+}
+
+// Average estimates how many blocks were live on average: as many as the calls
+// during a lifetime.
+func (s *Site) Average() float64 {
 	var lived, died float64
 	for i, blocks := range s.Known.Lifetimes {
 		lived += float64(blocks) * 1.5 * math.Exp2(float64(i))
 		died += float64(blocks)
 	}
-	if died > 0 {
-		events := float64(s.c.events()) / float64(max(1, s.Known.Threads))
-		most = max(most, uint64(lived/died*float64(n.Calls)/max(1, events)+1))
+	if died == 0 {
+		return 0
 	}
-	return min(most, n.Calls)
+	events := float64(s.c.events()) / float64(max(1, s.Known.Threads))
+	return lived / died * float64(s.Counters.Calls) / max(1, events)
 }
 
 // OneByOne tells that a block is gone before the next one is asked for: their

@@ -67,7 +67,8 @@ func bornTogether(first, second *rule.Site) bool {
 	return second.Counters.Calls >= leastCalls && rule.Certain(second.Known.BornAfter, leastShare) &&
 		rule.Alike(first.Counters.Calls, second.Counters.Calls, mostApart) &&
 		rule.Alike(second.Known.Runs, second.Counters.Calls, 2*mostApart) &&
-		second.Counters.ByRealloc == 0 && first.Counters.ByRealloc == 0 && rule.Kin(first, second)
+		second.Counters.ByRealloc == 0 && first.Counters.ByRealloc == 0 && rule.Kin(first, second) &&
+		!first.AreBuffers() && !second.AreBuffers()
 }
 
 // dieTogether tells whether all but one of the group follow another one into

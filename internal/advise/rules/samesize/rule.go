@@ -14,8 +14,9 @@ var Rule = rule.Rule{Name: "same-size", Find: find}
 const (
 	// A block of a pool must serve so many times, or the pool only keeps memory.
 	leastTurnover = 10
-	// Without two per cent of all allocations a pool is not worth its code.
-	leastShare = 2 * rule.Worthwhile
+	// A pool takes as many steps as a good malloc: it must save many calls to be worth
+	// its code.
+	leastShare = 10 * rule.Worthwhile
 )
 
 func find(c *rule.Case) []rule.Finding {

@@ -13,7 +13,7 @@ import (
 var Rule = rule.Rule{Name: "arena", Find: find}
 
 const (
-	leastCalls = 1000
+	leastCalls = 10_000
 	// An arena is a change of many lines: it must save more than others.
 	leastShare = 5 * rule.Worthwhile
 	// Blocks that go earlier are not for an arena.
@@ -31,7 +31,8 @@ func find(c *rule.Case) []rule.Finding {
 	byEnd := make(map[profile.Frame][]*rule.Site)
 	var ends []profile.Frame
 	for _, s := range c.Sites {
-		if by := s.Known.FreedBy; mayStay(s) && rule.Certain(by, leastFreed) {
+		by := s.Known.FreedBy
+		if mayStay(s) && (rule.Certain(by, leastFreed) || rule.Certain(by, 0.5) && inScopes(s)) {
 			if byEnd[by.Frame] == nil {
 				ends = append(ends, by.Frame)
 			}
@@ -40,10 +41,9 @@ func find(c *rule.Case) []rule.Finding {
 	}
 	var found []rule.Finding
 	for _, end := range ends {
-		if group := together(c, byEnd[end]); len(group) > 0 {
-			if f := finding(end, group); rule.Share(sum(group).calls, c.Allocations) >= leastShare {
-				found = append(found, f)
-			}
+		group := together(c, byEnd[end])
+		if calls := sum(group).calls; calls >= leastCalls && rule.Share(calls, c.Allocations) >= leastShare {
+			found = append(found, finding(end, group))
 		}
 	}
 	return found
@@ -68,11 +68,32 @@ func together(c *rule.Case, sites []*rule.Site) []*rule.Site {
 		rows := rule.Share(s.Known.DeathRuns, n.Releases)*leastRow <= 1
 		mixed := members[c.Partner(s.Known.FreedAfter)] && rule.Certain(s.Known.FreedAfter, 0.5) &&
 			rule.Share(uint64(max(0, n.PeakBytes)), n.Bytes) >= leastAtPeak
-		if rows || mixed {
+		if rows || mixed || inScopes(s) {
 			group = append(group, s)
 		}
 	}
 	return group
+}
+
+// inScopes tells whether blocks gather until all go, again and again: then
+// they all live about as long, and on average half as many are live as at
+// last. In a queue they live as long, too, but are always as many.
+func inScopes(s *rule.Site) bool {
+	const (
+		leastAlike = 0.9
+		leastLife  = 8 // 256 events
+		mostFilled = 0.7
+	)
+	lives := s.Known.Lifetimes
+	var died, alike uint64
+	for i, n := range lives {
+		died += n
+		if i > leastLife {
+			alike = max(alike, lives[i-1]+n)
+		}
+	}
+	last := s.AtPeak()
+	return rule.Share(alike, died) >= leastAlike && last >= leastRow && s.Average() <= mostFilled*float64(last)
 }
 
 type total struct{ calls, bytes uint64 }
@@ -91,8 +112,8 @@ func finding(end profile.Frame, group []*rule.Site) rule.Finding {
 		Means:  rule.Pool,
 		Title:  fmt.Sprintf("%s (%s) are released in long rows by %s", figure.Counted(all.calls, "block", "blocks"), figure.Size(all.bytes), rule.Name(&end)),
 		Remedy: fmt.Sprintf("an arena: cut the blocks from memory of %d kB at a time, and give all of it back at once in place of the row of frees", chunk>>10),
-		Evidence: fmt.Sprintf("%s allocate them, hardly one is released before the others, and all by the same line",
-			figure.Counted(uint64(len(group)), "line", "lines")),
+		Evidence: fmt.Sprintf("%s, of whose blocks hardly one is released before the others, and nearly all by that line",
+			figure.Counted(uint64(len(group)), "line allocates them", "lines allocate them")),
 	}
 	if group[0].InCpp() {
 		f.Remedy = fmt.Sprintf("a std::pmr::monotonic_buffer_resource of %d kB at a time for the containers and objects, which gives all back at once", chunk>>10)

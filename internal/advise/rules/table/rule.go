@@ -44,7 +44,13 @@ func belongs(c *rule.Case, table, elements *rule.Site) bool {
 	n, k := &elements.Counters, &elements.Known
 	return n.Calls >= leastCalls && perTable(table, elements) >= leastElements &&
 		rule.Alike(k.Runs, table.Counters.Calls, mostApart) && rule.Certain(k.BornAfter, leastShare) &&
-		n.ByRealloc == 0 && rule.Kin(table, elements) && dieTogether(c, table, elements)
+		n.ByRealloc == 0 && rule.Kin(table, elements) && gather(table, elements) && dieTogether(c, table, elements)
+}
+
+// gather tells whether the elements of a row are there at the same time: only
+// the last one can be gone before anything else is allocated.
+func gather(table, elements *rule.Site) bool {
+	return rule.Share(elements.Temporary(), elements.Counters.Calls)*perTable(table, elements) <= 2
 }
 
 func dieTogether(c *rule.Case, table, elements *rule.Site) bool {
