@@ -86,7 +86,7 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 	for _, place := range f.Places {
 		a.Sites = append(a.Sites, Place{place})
 	}
-	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, Share: rule.Share(f.left.Calls, c.Allocations)}
+	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, Share: rule.Share(f.left.Calls, c.AllFor(&f.Finding))}
 	cost.price(&a.Saves, f)
 	if a.Saves.Little() && a.Saves.Share >= manyCalls {
 		a.Evidence += "; many calls, but little cost"

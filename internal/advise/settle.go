@@ -41,12 +41,20 @@ func newFound(name string, order int, f rule.Finding) found {
 // after better ones took theirs: with less its words are no longer true.
 const leastLeft = 0.5
 
-// settle gives every allocation to one finding: to the best remedy, of two as
-// good to the one that saves more. Findings that are left with little are
+func named(f found) int {
+	if f.Named {
+		return 0
+	}
+	return 1
+}
+
+// settle gives every allocation to one finding: to one that knows what the
+// blocks are, then to the best remedy, of two as good to the one that saves
+// more. Findings that are left with little are
 // dropped.
 func settle(all []found) []found {
 	slices.SortStableFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.Means, b.Means), cmp.Compare(b.asked.Calls, a.asked.Calls), cmp.Compare(a.order, b.order))
+		return cmp.Or(named(a)-named(b), cmp.Compare(a.Means, b.Means), cmp.Compare(b.asked.Calls, a.asked.Calls), cmp.Compare(a.order, b.order))
 	})
 	taken := make(ledger)
 	kept := all[:0]
@@ -90,6 +98,6 @@ func (l ledger) take(c rule.Claim) {
 // allocations, unless it is notable for another reason.
 func worthMentioning(c *rule.Case, all []found) []found {
 	return slices.DeleteFunc(all, func(f found) bool {
-		return !f.Notable && rule.Share(f.left.Calls, c.Allocations) < rule.Worthwhile
+		return !f.Notable && rule.Share(f.left.Calls, c.AllFor(&f.Finding)) < rule.Worthwhile
 	})
 }

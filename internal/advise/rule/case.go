@@ -19,6 +19,7 @@ type Case struct {
 	Allocations, Bytes, PeakBytes uint64
 
 	sites    map[*profile.Site]*Site
+	symbols  map[string]Symbol // of functions by name, what was decided
 	phases   *[]analyze.Phase
 	byCaller *Case // nil before ByCaller was asked
 }
@@ -68,6 +69,19 @@ func (c *Case) know(parts []*profile.Part) []*Site {
 		sites[i] = &Site{Part: parts[i], Known: known, c: c}
 	}
 	return sites
+}
+
+// Whole makes a site of one of the profile's.
+func (c *Case) Whole(s *profile.Site) *Site {
+	return c.know(c.Profile.Whole([]*profile.Site{s}))[0]
+}
+
+// AllFor returns the allocations of which those of a finding are a part.
+func (c *Case) AllFor(f *Finding) uint64 {
+	if f.OfLibc {
+		return c.Profile.Totals.Allocations
+	}
+	return c.Allocations
 }
 
 // Partner returns the site that most of some calls have in common; nil where

@@ -37,6 +37,12 @@ type Finding struct {
 	// Notable keeps a finding that saves no or few allocations: it is about
 	// memory, or a defect.
 	Notable bool
+	// Named tells that the remedy is for what the blocks are known to be, by the
+	// names of functions: it is told before one that goes by their habits.
+	Named bool
+	// OfLibc tells that the allocations are libc's own: a part of all, and not
+	// of those of the program and its libraries.
+	OfLibc bool
 	// OnlyTime drops a finding unless it is known to save CPU time that is
 	// worth it.
 	OnlyTime bool

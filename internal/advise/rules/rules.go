@@ -3,17 +3,28 @@ package rules
 
 import (
 	"mallow/internal/advise/rule"
+	"mallow/internal/advise/rules/behalf"
 	"mallow/internal/advise/rules/empty"
 	"mallow/internal/advise/rules/foreign"
 	"mallow/internal/advise/rules/freenull"
+	"mallow/internal/advise/rules/function"
 	"mallow/internal/advise/rules/growth"
 	"mallow/internal/advise/rules/hoist"
 	"mallow/internal/advise/rules/manysmall"
 	"mallow/internal/advise/rules/neverfreed"
+	"mallow/internal/advise/rules/nodes"
 	"mallow/internal/advise/rules/pair"
+	"mallow/internal/advise/rules/regex"
 	"mallow/internal/advise/rules/rounding"
+	"mallow/internal/advise/rules/rustbox"
+	"mallow/internal/advise/rules/rustclone"
+	"mallow/internal/advise/rules/rustcollect"
+	"mallow/internal/advise/rules/rustformat"
 	"mallow/internal/advise/rules/samesize"
 	"mallow/internal/advise/rules/scope"
+	"mallow/internal/advise/rules/sharedptr"
+	"mallow/internal/advise/rules/stream"
+	"mallow/internal/advise/rules/stringcopy"
 	"mallow/internal/advise/rules/table"
 	"mallow/internal/advise/rules/temporary"
 	"mallow/internal/advise/rules/zeroing"
@@ -22,6 +33,17 @@ import (
 // All are the rules. Of two that say as much of the same allocations the one
 // that comes first is heard.
 var All = []rule.Rule{
+	sharedptr.Rule,
+	function.Rule,
+	stringcopy.Rule,
+	stream.Rule,
+	regex.Rule,
+	nodes.Rule,
+	rustformat.Rule,
+	rustclone.Rule,
+	rustcollect.Rule,
+	rustbox.Rule,
+	behalf.Rule,
 	empty.Rule,
 	growth.Rule,
 	temporary.Rule,

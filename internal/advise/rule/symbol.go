@@ -1,0 +1,223 @@
+package rule
+
+import "strings"
+
+// Symbol is what the names of functions of the standard libraries tell of the
+// calls that went through them.
+type Symbol uint32
+
+const (
+	TreeNode      Symbol = 1 << iota // of std::map, std::set and their multi forms
+	ListNode                         // of std::list and std::forward_list
+	HashNode                         // of std::unordered_map and the like
+	StdFunction                      // a callable that has no room in a std::function
+	StringCopy                       // a std::string from another one
+	StringLiteral                    // a std::string from a C string
+	Substring                        // std::string::substr
+	Concatenation                    // of strings with +
+	ControlBlock                     // the counts of a std::shared_ptr, apart from the object
+	Stream                           // std::stringstream and its kin
+	RegexCompile                     // the construction of a std::regex
+	Clone                            // Rust: Clone::clone, ToOwned::to_owned, String::from
+	Format                           // Rust: format! and ToString::to_string
+	Collect                          // Rust: Iterator::collect
+	Box                              // Rust: Box::new
+	RustMap                          // Rust: nodes of a BTreeMap
+)
+
+// By returns the calls of a site that went through functions of that kind; nil
+// where there are none.
+func (s *Site) By(symbol Symbol) *Site {
+	if s.symbols == nil {
+		s.symbols = new(Symbol)
+		s.Through(func(function string) bool {
+			*s.symbols |= s.c.symbol(function)
+			return false
+		})
+	}
+	if *s.symbols&symbol == 0 {
+		return nil
+	}
+	return s.Through(func(function string) bool { return s.c.symbol(function)&symbol != 0 })
+}
+
+// By returns the part of each site that went through functions of that kind,
+// where it is a share of all allocations that is worth a word.
+func (c *Case) By(symbol Symbol) []*Site {
+	const leastCalls = 100
+	var parts []*Site
+	for _, s := range c.Sites {
+		part := s.By(symbol)
+		if part != nil && part.Counters.Calls >= leastCalls && Share(part.Counters.Calls, c.Allocations) >= Worthwhile {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+func (c *Case) symbol(function string) Symbol {
+	symbol, known := c.symbols[function]
+	if !known {
+		if c.symbols == nil {
+			c.symbols = make(map[string]Symbol)
+		}
+		symbol = symbolOf(function)
+		c.symbols[function] = symbol
+	}
+	return symbol
+}
+
+func symbolOf(function string) Symbol {
+	if strings.Contains(function, "alloc::") || strings.Contains(function, "core::") {
+		if symbol := rustSymbol(function); symbol != 0 {
+			return symbol
+		}
+	}
+	if !strings.Contains(function, "std::") {
+		return 0
+	}
+	return cxxSymbol(function)
+}
+
+// nodes are the types of nodes of libstdc++ and libc++, which their
+// allocators have as their argument.
+var nodes = []struct {
+	kind  string
+	means Symbol
+}{
+	{"allocator<std::_Rb_tree_node<", TreeNode}, {"allocator<std::__1::__tree_node<", TreeNode},
+	{"allocator<std::_List_node<", ListNode}, {"allocator<std::_Fwd_list_node<", ListNode},
+	{"allocator<std::__1::__list_node<", ListNode}, {"allocator<std::__1::__forward_list_node<", ListNode},
+	{"allocator<std::__detail::_Hash_node<", HashNode}, {"allocator<std::__1::__hash_node<", HashNode},
+}
+
+func cxxSymbol(function string) (symbol Symbol) {
+	if strings.Contains(function, "::allocate(") || strings.HasSuffix(function, "::allocate") {
+		for _, n := range nodes {
+			if strings.Contains(function, n.kind) {
+				return n.means
+			}
+		}
+		return 0
+	}
+	class, method := classAndMethod(function)
+	if class == "std" && method == "operator+" && strings.Contains(function, "basic_string<") {
+		return Concatenation
+	}
+	switch {
+	case class == "std::_Function_base::_Base_manager" && (method == "_M_create" || method == "_M_init_functor" || method == "_M_clone"),
+		class == "std::_Function_handler" && method == "_M_manager",
+		strings.HasPrefix(class, "std::__1::__function::"):
+		return StdFunction
+	case class == "std::__shared_count" && takesPointerAlone(function):
+		return ControlBlock
+	case class == "std::__detail::_Compiler", class == "std::__cxx11::basic_regex" && method == "basic_regex", class == "std::__1::basic_regex" && method == "basic_regex":
+		return RegexCompile
+	case isStream(class):
+		return Stream
+	case class == "std::__cxx11::basic_string" || class == "std::__1::basic_string":
+		return stringSymbol(function, method)
+	}
+	return 0
+}
+
+func isStream(class string) bool {
+	class = strings.TrimPrefix(strings.TrimPrefix(class, "std::__cxx11::"), "std::__1::")
+	switch class {
+	case "basic_stringbuf", "basic_stringstream", "basic_ostringstream", "basic_istringstream":
+		return true
+	}
+	return false
+}
+
+const (
+	anyString = "basic_string<char, std::char_traits<char>, std::allocator<char> > const&"
+)
+
+func stringSymbol(function, method string) Symbol {
+	switch method {
+	case "substr":
+		return Substring
+	case "basic_string":
+		_, parameters, _ := strings.Cut(function[strings.LastIndex(function, ">::basic_string")+1:], "(")
+		parameters = strings.TrimSuffix(parameters, ")")
+		switch {
+		case strings.HasSuffix(parameters, anyString) && strings.Count(parameters, "basic_string<") == 1:
+			return StringCopy
+		case strings.HasPrefix(parameters, "char const*, std::allocator<char> const&"):
+			return StringLiteral
+		}
+	}
+	return 0
+}
+
+// takesPointerAlone tells whether a function's only template argument is a
+// pointer: a shared_ptr that is made from one, without a deleter.
+func takesPointerAlone(function string) bool {
+	_, arguments, ok := strings.Cut(function, ">::__shared_count<")
+	if !ok {
+		return false
+	}
+	argument, _, ok := strings.Cut(arguments, ">(")
+	return ok && strings.HasSuffix(argument, "*")
+}
+
+// classAndMethod takes a demangled name apart: "void std::vector<int>::
+// push_back(int&&)" is "std::vector" and "push_back".
+func classAndMethod(function string) (class, method string) {
+	var name strings.Builder
+	depth := 0
+	for i := 0; i < len(function); i++ {
+		switch c := function[i]; {
+		case c == '<':
+			depth++
+		case c == '>':
+			depth--
+		case depth > 0:
+		case c == '(':
+			if strings.HasPrefix(function[i:], "(anonymous namespace)") {
+				i += len("(anonymous namespace)") - 1
+				continue
+			}
+			return split(name.String())
+		case c == ' ':
+			name.Reset() // what stood before was the return type
+		default:
+			name.WriteByte(c)
+		}
+	}
+	return split(name.String())
+}
+
+func split(name string) (class, method string) {
+	at := strings.LastIndex(name, "::")
+	if at < 0 {
+		return "", name
+	}
+	return name[:at], name[at+2:]
+}
+
+func rustSymbol(function string) Symbol {
+	switch {
+	case strings.HasSuffix(function, " as core::clone::Clone>::clone"),
+		strings.HasSuffix(function, " as alloc::borrow::ToOwned>::to_owned"),
+		function == "<alloc::string::String as core::convert::From<&str>>::from",
+		strings.Contains(function, "alloc::borrow::ToOwned for "):
+		return Clone
+	case function == "alloc::fmt::format", strings.HasPrefix(function, "alloc::fmt::format::"),
+		strings.Contains(function, " as alloc::string::ToString>::to_string"),
+		strings.Contains(function, " as alloc::string::SpecToString>::spec_to_string"):
+		return Format
+	case strings.Contains(function, "core::iter::traits::iterator::Iterator::collect"),
+		strings.Contains(function, " as core::iter::traits::collect::FromIterator<"),
+		strings.Contains(function, "::spec_from_iter"):
+		return Collect
+	case strings.HasPrefix(function, "alloc::collections::btree::"):
+		return RustMap
+	case strings.HasPrefix(function, "alloc::boxed::Box<T") && (strings.HasSuffix(function, "::new") || strings.HasSuffix(function, "::new_in")),
+		strings.HasPrefix(function, "<alloc::boxed::Box<") && strings.HasSuffix(function, ">>::new"),
+		function == "alloc::alloc::exchange_malloc":
+		return Box
+	}
+	return 0
+}

@@ -1,0 +1,63 @@
+package behalf
+
+// remedies say what can be done about the allocations of functions of libc,
+// by the names that a program calls them by.
+var remedies = []struct {
+	functions []string
+	remedy    string
+}{
+	{[]string{"getaddrinfo", "gethostbyname", "gethostbyname_r", "gethostbyname2_r"}, "look the name up once and keep the addresses"},
+	{[]string{"getnameinfo"}, "look the address up once, or ask for numbers by NI_NUMERICHOST"},
+	{[]string{"setlocale"}, "set the locale once, at the start; uselocale switches between locales that newlocale made"},
+	{[]string{"newlocale", "duplocale"}, "make the locale once and keep it"},
+	{
+		[]string{"fopen", "fdopen", "freopen", "fclose", "fgets", "fgetc", "getc", "fread", "fwrite", "fputs", "fputc", "putc", "puts",
+			"printf", "fprintf", "vfprintf", "fscanf", "rewind"},
+		"a stream and its buffer are made with each fopen: keep it open, give it an array of your own by setvbuf, or use open and read",
+	},
+	{[]string{"popen"}, "one process for all requests, or posix_spawn with a pipe"},
+	{[]string{"open_memstream", "fmemopen"}, "snprintf into an array of your own, or one stream for all, set back by rewind"},
+	{[]string{"getline"}, "keep the line and its size from call to call, and free it after the loop"},
+	{[]string{"opendir", "fdopendir"}, "keep the directory open and use rewinddir: each one has a buffer of 32 kB"},
+	{[]string{"scandir"}, "readdir, which allocates nothing for an entry"},
+	{[]string{"glob"}, "readdir and fnmatch; or call it once and keep the result"},
+	{[]string{"qsort"}, "sort pointers or indices: elements that take more than 1 kB together are copied into a block of libc's own; std::sort needs none"},
+	{[]string{"regcomp"}, "compile the expression once, outside of the loop"},
+	{[]string{"regexec"}, "compile with REG_NOSUB where the positions are not needed, and match fixed text without an expression"},
+	{[]string{"realpath", "getcwd"}, "pass an array of PATH_MAX bytes instead of NULL"},
+	{[]string{"setenv", "putenv"}, "pass it by an argument; what is meant for a child goes into the environment of execve or posix_spawn"},
+	{[]string{"tzset", "localtime", "localtime_r", "mktime"}, "set TZ once and leave it, and call localtime_r; gmtime_r where the time zone does not matter"},
+	{[]string{"getpwnam", "getpwuid", "getgrnam", "getgrgid", "getpwnam_r", "getpwuid_r", "getgrnam_r", "getgrgid_r", "getgrouplist"},
+		"look it up once and keep the result"},
+	{[]string{"iconv_open"}, "keep the descriptor, and set it back by iconv with NULL"},
+	{[]string{"dlopen", "dlsym"}, "keep the library open and the addresses of its functions"},
+	{[]string{"backtrace_symbols"}, "backtrace_symbols_fd, which allocates nothing"},
+	{[]string{"pthread_create", "thrd_create"}, "keep threads in a pool and give them work"},
+	{[]string{"wordexp"}, "call it once and keep the result"},
+	{[]string{"tsearch"}, "a sorted array, or a tree with its links in the elements"},
+	{[]string{"gettext", "dcgettext"}, "translate once and keep the text"},
+	{[]string{"syslog", "vsyslog"}, "fewer and longer lines, or sendto on the socket"},
+	{[]string{"sem_open"}, "keep the semaphore open"},
+}
+
+// inner are the functions that a call of a public one goes on in, so that
+// only they are on the stack.
+var inner = map[string]string{
+	"__fopen_internal": "fopen", "fopen64": "fopen", "_IO_fopen64": "fopen", "__fdopen": "fdopen", "_IO_new_fclose": "fclose", "_IO_fgets": "fgets",
+	"__printf_chk": "printf", "__fprintf_chk": "fprintf", "__vfprintf_chk": "vfprintf", "__isoc99_fscanf": "fscanf", "_IO_puts": "puts",
+	"getdelim": "getline", "__getdelim": "getline", "_IO_getdelim": "getline",
+	"opendir_tail": "opendir", "__opendir": "opendir", "__opendirat": "opendir", "scandir64": "scandir", "glob64": "glob",
+	"qsort_r": "qsort", "__qsort_r": "qsort", "__realpath_chk": "realpath", "__getcwd": "getcwd", "__getcwd_chk": "getcwd",
+	"__add_to_environ": "setenv", "__tz_convert": "localtime", "__setlocale": "setlocale", "__newlocale": "newlocale",
+	"__regcomp": "regcomp", "__regexec": "regexec", "__dcigettext": "gettext", "__vsyslog_internal": "syslog",
+}
+
+var remedyFor = func() map[string]string {
+	byName := make(map[string]string)
+	for _, r := range remedies {
+		for _, name := range r.functions {
+			byName[name] = r.remedy
+		}
+	}
+	return byName
+}()

@@ -1,0 +1,59 @@
+// Package behalf finds what libc allocates on the program's behalf, by the
+// function of libc that the program called.
+package behalf
+
+import (
+	"fmt"
+	"strings"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
+	"mallow/internal/profile"
+	"mallow/internal/recording"
+)
+
+// Rule is the rule.
+var Rule = rule.Rule{Name: "libc", Find: find}
+
+// leastCalls is how often the function must have been called.
+const leastCalls = 100
+
+func find(c *rule.Case) []rule.Finding {
+	var found []rule.Finding
+	for _, b := range c.Profile.OnBehalf() {
+		n := &b.Counters
+		name := public(b.Function)
+		remedy, known := remedyFor[name]
+		if !known || !b.Known() || !isRepeated(b.Site) {
+			continue
+		}
+		found = append(found, rule.Finding{
+			Named:    true,
+			OfLibc:   true,
+			Means:    rule.Reuse,
+			Title:    fmt.Sprintf("libc makes %s for %s", figure.Counted(n.Calls, "allocation", "allocations"), name),
+			Remedy:   remedy,
+			Evidence: fmt.Sprintf("libc itself asked for %s (%s) while %s was called from here", figure.Counted(n.Calls, "block", "blocks"), figure.Size(n.Bytes), name),
+			Places:   []profile.Frame{b.Frame},
+			Claims:   []rule.Claim{c.Whole(b.Site).Claim(n.Calls)},
+		})
+	}
+	return found
+}
+
+// isRepeated tells that the function was called again and again: one call may
+// allocate much, but by many ways.
+func isRepeated(s *profile.Site) bool {
+	repeated := false
+	s.EachStack(func(_ profile.StackKey, c *recording.Counters) { repeated = repeated || c.Calls >= leastCalls })
+	return repeated
+}
+
+// public is the name by which a program calls a function.
+func public(function string) string {
+	function = strings.TrimPrefix(function, "__GI_")
+	if name, ok := inner[function]; ok {
+		return name
+	}
+	return function
+}

@@ -1,0 +1,23 @@
+package behalf
+
+import (
+	"testing"
+
+	"mallow/internal/advise/rule/ruletest"
+	"mallow/internal/recording"
+)
+
+func TestGolden(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	p.Soon(1000, 64, p.Stack(recording.Malloc, "libc!allocate_address", "libc!gaih_inet", "libc!getaddrinfo", "connect_to net.c:23"))
+	p.Hold(500, 472, p.Stack(recording.Malloc, "libc!__fopen_internal", "read_config config.c:20"))
+	p.Hold(500, 4096, p.Stack(recording.Malloc, "libc!_IO_file_doallocate", "libc!fgets", "read_config config.c:21"))
+	// One call of setlocale makes many allocations, by many ways.
+	for _, category := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"} {
+		p.Keep(12, 20, p.Stack(recording.Malloc, "libc!load_"+category, "libc!setlocale", "main main.c:2"))
+	}
+	// Nothing is known of it, or nobody called it.
+	p.Keep(1000, 20, p.Stack(recording.Malloc, "libc!libc.so.6+0x1234", "work work.c:7"))
+	p.Keep(500, 40, p.Stack(recording.Malloc, "own work.c:9"))
+	p.Golden(Rule)
+}

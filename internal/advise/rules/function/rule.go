@@ -1,0 +1,53 @@
+// Package function finds callables that have no room in a std::function.
+package function
+
+import (
+	"fmt"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
+	"mallow/internal/profile"
+)
+
+// Rule is the rule.
+var Rule = rule.Rule{Name: "std-function", Find: find}
+
+// inline is what libstdc++ and libc++ have room for in the std::function
+// itself; libc++ has a little more.
+const inline = 16
+
+// leastShort is the share of blocks that must die soon for a std::function to
+// be more than the caller needs: who keeps it needs one.
+const leastShort = 0.8
+
+func find(c *rule.Case) []rule.Finding {
+	var found []rule.Finding
+	for _, s := range c.By(rule.StdFunction) {
+		n := &s.Counters
+		found = append(found, rule.Finding{
+			Named:    true,
+			Means:    rule.Avoid,
+			Title:    fmt.Sprintf("%s times a callable of %s is put into a std::function, which has room for %d", figure.Count(n.Calls), sizes(n.SizeMin, n.SizeMax), inline),
+			Remedy:   remedy(s),
+			Evidence: fmt.Sprintf("%s blocks of %s; %s freed soon after", figure.Count(n.Calls), sizes(n.SizeMin, n.SizeMax), figure.Percent(n.ShortLived, n.Calls)),
+			Places:   []profile.Frame{s.Frame},
+			Claims:   []rule.Claim{s.Claim(n.Calls)},
+		})
+	}
+	return found
+}
+
+func remedy(s *rule.Site) string {
+	n := &s.Counters
+	if rule.Share(n.ShortLived, n.Calls) >= leastShort {
+		return fmt.Sprintf("let the function that is called take it as a template parameter or as a reference to a callable; or capture one reference, so that it fits into %d bytes", inline)
+	}
+	return fmt.Sprintf("capture one pointer or reference to what it needs, so that it fits into %d bytes; move the std::function instead of copying it", inline)
+}
+
+func sizes(least, most uint64) string {
+	if least == most {
+		return figure.Size(most)
+	}
+	return fmt.Sprintf("%d to %s", least, figure.Size(most))
+}

@@ -1,0 +1,30 @@
+package stringcopy
+
+import (
+	"testing"
+
+	"mallow/internal/advise/rule/ruletest"
+	"mallow/internal/recording"
+)
+
+const (
+	text    = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+	copied  = text + "::basic_string(" + text + " const&)"
+	literal = text + "::basic_string<std::allocator<char> >(char const*, std::allocator<char> const&)"
+	joined  = text + " std::operator+<char, std::char_traits<char>, std::allocator<char> >(" + text + " const&, char const*)"
+)
+
+func TestGolden(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	p.Soon(2000, 37, p.Stack(recording.New, copied, "log_line log.cc:28"))
+	p.Soon(1000, 37, p.Stack(recording.New, literal, "log_line log.cc:29"))
+	p.Soon(3000, 31, p.Stack(recording.New, text+"::basic_string("+text+" const&, unsigned long, unsigned long)",
+		text+"::substr(unsigned long, unsigned long) const", "fields log.cc:32"))
+	// Who keeps a copy needs it.
+	p.Keep(2000, 37, p.Stack(recording.New, copied, "remember log.cc:40"))
+	p.Keep(2000, 37, p.Stack(recording.New, literal, "remember log.cc:41"))
+	// + copies its first string; a growing one is no copy.
+	p.Soon(2000, 23, p.Stack(recording.New, copied, joined, "path log.cc:50"))
+	p.Soon(2000, 61, p.Stack(recording.New, text+"::_M_mutate(unsigned long, unsigned long, char const*, unsigned long)", text+"::push_back(char)", "append log.cc:60"))
+	p.Golden(Rule)
+}

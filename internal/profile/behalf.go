@@ -1,0 +1,75 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Behalf is what libc allocated on its own account for a line of the program
+// or its libraries that called one of libc's functions. Its Frame is that
+// line; it is empty where libc was called by nobody, such as at start-up.
+type Behalf struct {
+	*Site
+	Function string // of libc, that was called
+}
+
+// OnBehalf returns what libc allocated, by function of libc and who called
+// it, the most allocations first.
+func (p *Profile) OnBehalf() []Behalf {
+	type stackOf struct {
+		stack
+		entry node // the outermost of libc's frames from the leaf on
+	}
+	var all []stackOf
+	var entries []int32
+	var callers []node
+	for _, site := range p.Sites {
+		for _, st := range site.stacks {
+			if st.origin != OriginLibc || st.leaf == root {
+				continue
+			}
+			entry := p.forest.entry(st.leaf)
+			all = append(all, stackOf{st, entry})
+			entries = append(entries, p.frames.placeIndex(entry))
+			callers = append(callers, p.forest.parent[entry])
+		}
+	}
+	p.places.name(entries)
+	p.sites.prepare(callers)
+	type key struct {
+		caller   Frame
+		function string
+	}
+	found := make(map[key]*Site)
+	for _, st := range all {
+		names := p.frames.placeOf(st.entry).frames
+		k := key{function: names[len(names)-1].Function}
+		if at := p.sites.node(p.forest.parent[st.entry]); at != root {
+			k.caller = *p.sites.frame(at)
+		}
+		site := found[k]
+		if site == nil {
+			site = &Site{Frame: k.caller, Origin: OriginLibc}
+			found[k] = site
+		}
+		site.Counters.Add(st.counters)
+		site.stacks = append(site.stacks, st.stack)
+	}
+	list := make([]Behalf, 0, len(found))
+	for k, site := range found {
+		list = append(list, Behalf{site, k.function})
+	}
+	slices.SortFunc(list, func(a, b Behalf) int {
+		return cmp.Or(compareSites(a.Site, b.Site), cmp.Compare(a.Function, b.Function))
+	})
+	return list
+}
+
+// entry returns the outermost of the frames from n on, n included, that are
+// all libc's: the function of libc that was called.
+func (f *forest) entry(n node) node {
+	for up := f.parent[n]; up != root && f.origin(up) == OriginLibc; up = f.parent[n] {
+		n = up
+	}
+	return n
+}
