@@ -25,6 +25,7 @@ type goOptions struct {
 	benchtime string
 	seconds   float64
 	output    string
+	verbose   bool
 }
 
 func newGoCommand() *cobra.Command {
@@ -70,6 +71,7 @@ out, and parts of an allocation per operation show.`,
 	f.StringVar(&o.bench, "bench", o.bench, "regular expression of benchmarks, as go test -bench takes it")
 	f.StringVar(&o.benchtime, "benchtime", "", "how long the run for the time goes on, as go test -benchtime takes it")
 	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run may take")
+	f.BoolVar(&o.verbose, "verbose", false, "with the compiler's own words for why a value goes to the heap")
 	f.IntVar(&o.top, "top", o.top, "lines to show of each benchmark, 0 for all")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
 		return goTest(c.OutOrStdout(), goFlags, args, o)
@@ -93,6 +95,7 @@ does not build, 125 mallow failed.`,
 	}
 	c.Flags().SetInterspersed(false)
 	c.Flags().BoolVar(&o.json, "json", false, `write JSON to stdout, schema "mallow.go/1"; the program's own output goes to stderr then`)
+	c.Flags().BoolVar(&o.verbose, "verbose", false, "with the compiler's own words for why a value goes to the heap")
 	c.Flags().IntVar(&o.top, "top", o.top, "lines to show, 0 for all")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
 		return goRun(c.OutOrStdout(), c.ErrOrStderr(), goFlags, args, o)
@@ -287,7 +290,7 @@ func redirectOutput() (*os.File, error) {
 
 func (o goOptions) report() goreport.Options {
 	folder, _ := os.Getwd()
-	return goreport.Options{Top: o.top, Folder: folder}
+	return goreport.Options{Top: o.top, Verbose: o.verbose, Folder: folder}
 }
 
 // splitProgram separates what names a main package from the program's own

@@ -64,6 +64,8 @@ type Tests struct {
 	origins  origins
 	stock    string
 	counting string
+	sources  *sources
+	escapes  escapes
 }
 
 // ErrNoTests tells that a package has no tests.
@@ -85,7 +87,11 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	if err := b.test(t.stock, p.ImportPath, false); err != nil {
 		return nil, err
 	}
-	return t, b.test(t.counting, p.ImportPath, true)
+	if err := b.test(t.counting, p.ImportPath, true); err != nil {
+		return nil, err
+	}
+	t.sources, t.escapes = b.understand([]string{p.ImportPath}, []string{"test", "-c"})
+	return t, nil
 }
 
 // Benchmarks measures those that the options choose; none is no error.
@@ -166,6 +172,7 @@ func (t *Tests) count(b *Benchmark, n *namer, o BenchmarkOptions) error {
 		b.BytesPerOp += s.Bytes
 	}
 	b.Lines = lines(stacks)
+	explain(b.Lines, t.sources, t.escapes)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"encoding/binary"
+	"os"
 	"strings"
 	"testing"
 )
@@ -101,6 +102,15 @@ func TestAnUnknownVersionIsNamed(t *testing.T) {
 	} {
 		if _, err := tc.overlayFile(""); err == nil || !strings.HasPrefix(err.Error(), "go9.9: allocations cannot be counted exactly: ") {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestEveryRuleHasAPage(t *testing.T) {
+	for _, name := range Rules() {
+		page, err := os.ReadFile("../../docs/manual/go/" + name + ".md")
+		if err != nil || !strings.Contains(string(page), "Rule `"+name+"`") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -31,6 +31,7 @@ type Line struct {
 	Allocs float64
 	Bytes  float64
 	Stacks []Stack // the most frequent first
+	Reason
 }
 
 // Stack is a call stack of a line, the innermost frame first. The frames of

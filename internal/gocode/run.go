@@ -62,6 +62,7 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 		return r, err
 	}
 	defer n.close()
+	sources, escapes := b.understand(packages, []string{"build"})
 	for _, c := range counts {
 		p := Process{Counts: c}
 		for i := range c.Records {
@@ -69,6 +70,7 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 			p.Bytes += c.Records[i].Bytes
 		}
 		p.Lines = lines(n.stacks(c))
+		explain(p.Lines, sources, escapes)
 		r.Processes = append(r.Processes, p)
 	}
 	return r, nil

@@ -39,6 +39,22 @@ func FindToolchain() (*Toolchain, error) {
 	}, nil
 }
 
+// modulePath is the path of the main module, "" where there is none or several.
+func (t *Toolchain) modulePath() string {
+	if t.Work != "" && t.Work != "off" {
+		return ""
+	}
+	out, err := goOutput("list", "-m")
+	if err != nil {
+		return ""
+	}
+	path := strings.TrimSpace(string(out))
+	if path == "command-line-arguments" || strings.ContainsAny(path, "\n ") {
+		return ""
+	}
+	return path
+}
+
 // goOutput returns what a go command writes to its standard output.
 func goOutput(args ...string) ([]byte, error) {
 	c := exec.Command("go", args...)

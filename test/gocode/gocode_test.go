@@ -42,6 +42,9 @@ type line struct {
 	AllocsPerOp float64 `json:"allocs_per_op"`
 	Objects     float64
 	Bytes       float64
+	Why         string
+	Remedy      string
+	Rule        string
 }
 
 // at returns the allocations of a line, which is found by words that it has.
@@ -164,6 +167,38 @@ func TestBenchmarks(t *testing.T) {
 		}
 		if n := r.at(t, file, words, func(l line) bool { return l.Callee == callee }); n != number {
 			t.Errorf("%s: %g per operation, want %g", callee, n, number)
+		}
+	}
+}
+
+// Every line that is marked with a rule is found by that rule and by no other, and no line without one has any.
+func TestReasons(t *testing.T) {
+	_, r := inFolder(t, "reasons", "test", "--json", "--benchtime", "10x", ".")
+	file := filepath.Join(source(t, "reasons"), "reasons.go")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := make(map[int]string)
+	for i, text := range strings.Split(string(content), "\n") {
+		if _, rule, ok := strings.Cut(text, "// rule: "); ok {
+			marked[i+1] = rule
+		}
+	}
+	found := make(map[int]bool)
+	for _, l := range r.Lines {
+		if l.File != file || l.AllocsPerOp < 0.5 {
+			continue
+		}
+		if strings.Contains(", "+marked[l.Line]+",", ", "+l.Rule+",") && l.Why != "" && l.Remedy != "" {
+			found[l.Line] = true
+		} else {
+			t.Errorf("line %d (%s, %s): rule %q, want %q: %s; %s", l.Line, l.Callee, l.Type, l.Rule, marked[l.Line], l.Why, l.Remedy)
+		}
+	}
+	for number, rule := range marked {
+		if !found[number] {
+			t.Errorf("line %d: %s is not found", number, rule)
 		}
 	}
 }

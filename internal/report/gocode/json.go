@@ -142,7 +142,11 @@ func lineKeys(l *gocode.Line) line {
 	at := frameKeys(&l.Frame)
 	keys := line{
 		File: at.File, Line: at.Line, Function: at.Function, Callee: known(l.Callee), Type: known(l.Type),
-		Objects: l.Allocs, Bytes: l.Bytes, Fix: "none", Stacks: []stack{},
+		Objects: l.Allocs, Bytes: l.Bytes, Fix: "none",
+		Why: known(l.Why), Remedy: known(l.Remedy), Rule: known(l.Rule), Stacks: []stack{},
+	}
+	if l.Remedy != "" {
+		keys.Fix = "advice"
 	}
 	for _, s := range l.Stacks[:min(stacksShown, len(l.Stacks))] {
 		of := stack{Objects: s.Allocs, Bytes: s.Bytes, Size: s.Size, Type: known(s.Type), Frames: []frame{}}

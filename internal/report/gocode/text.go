@@ -17,8 +17,9 @@ import (
 
 // Options of the reports.
 type Options struct {
-	Top    int    // lines of each benchmark; 0: all
-	Folder string // files below it are named from there
+	Top     int    // lines of each benchmark; 0: all
+	Verbose bool   // with the compiler's own words
+	Folder  string // files below it are named from there
 }
 
 // hidden are lines that make less than this part of a benchmark's allocations
@@ -56,6 +57,7 @@ func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
 		}
 		shown++
 		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(l.Allocs), figure.Size(uint64(max(0, l.Bytes+0.5))), lineName(l, o))
+		writeReason(out, l, strings.Repeat(" ", 27), o)
 	}
 	if restLines > 0 {
 		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(restAllocs), "", figure.Counted(uint64(restLines), "more line", "more lines"))
@@ -104,6 +106,7 @@ func WriteRun(w io.Writer, r *gocode.Run, o Options) error {
 			}
 			fmt.Fprintf(out, "%14s %6s %10s  %s\n", figure.Count(uint64(l.Allocs)), figure.Percent(uint64(l.Allocs), p.Allocs),
 				figure.Size(uint64(l.Bytes)), lineName(l, o))
+			writeReason(out, l, strings.Repeat(" ", 34), o)
 		}
 	}
 	return out.Flush()
@@ -119,6 +122,21 @@ func trustRun(p *gocode.Process) string {
 		return fmt.Sprintf("runtime.MemStats counts %s", figure.Counted(p.Mallocs-p.Before, "allocation", "allocations"))
 	}
 	return "every allocation up to the end, which came too suddenly to compare with runtime.MemStats"
+}
+
+// writeReason prints why a line allocates and what to do about it.
+func writeReason(out *bufio.Writer, l *gocode.Line, indent string, o Options) {
+	if l.Why != "" {
+		fmt.Fprintf(out, "%swhy: %s\n", indent, term.Safe(l.Why))
+	}
+	if l.Remedy != "" {
+		fmt.Fprintf(out, "%sdo:  %s (%s)\n", indent, term.Safe(l.Remedy), l.Rule)
+	}
+	if o.Verbose {
+		for _, step := range l.Flow {
+			fmt.Fprintf(out, "%s     %s\n", indent, term.Safe(step))
+		}
+	}
 }
 
 // lineName says where a line is, in what function, what it calls and what

@@ -1,0 +1,204 @@
+package gocode
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Escape is what the compiler says of a value that it puts on the heap.
+type Escape struct {
+	File         string
+	Line, Column int
+	Message      string // such as "&x escapes to heap"
+	Flow         []Step // how it comes to outlive its function
+}
+
+// Step is one step of an escape: Text is the compiler's.
+type Step struct {
+	File         string
+	Line, Column int
+	Text         string
+}
+
+// escapes are by file and line.
+type escapes map[string]map[int][]Escape
+
+func (e escapes) at(file string, line int) []Escape { return e[file][line] }
+
+// diagnose lets the compiler say, of the packages of the module that is
+// measured, what escapes. build is a command of go that compiles them, such as
+// "build" with the program's packages.
+//
+// The compiler writes what it says when it compiles, not when the go command
+// finds the outcome in its cache. So what it wrote is kept, under a name that
+// no other compilation has: the name is an argument of the compiler, which the
+// cache heeds.
+func (b *Builder) diagnose(pattern string, build []string) (escapes, error) {
+	folder, err := b.diagnosisFolder(pattern)
+	if err != nil {
+		return nil, err
+	}
+	flag := fmt.Sprintf("-gcflags=%s=-json=0,file://%s", pattern, (&url.URL{Path: folder}).EscapedPath())
+	args := slices.Concat(build[:1], []string{"-o", os.DevNull, "-overlay", b.overlay}, b.GoFlags, []string{flag}, build[1:])
+	if err := b.build(args); err != nil {
+		return nil, err
+	}
+	return readEscapes(folder)
+}
+
+// diagnosisFolder returns the folder of these packages compiled with these
+// flags; a new one where there is none.
+func (b *Builder) diagnosisFolder(pattern string) (string, error) {
+	base, err := cacheFolder()
+	if err != nil {
+		return "", err
+	}
+	work, _ := os.Getwd()
+	key := sha256.Sum256([]byte(strings.Join(append([]string{b.Version, b.Flags, b.Module, work, pattern, b.overlay}, b.GoFlags...), "\x00")))
+	parent := filepath.Join(base, "escapes", fmt.Sprintf("%x", key[:8]))
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return "", err
+	}
+	if entries, err := os.ReadDir(parent); err == nil && len(entries) > 0 {
+		return filepath.Join(parent, entries[0].Name()), nil
+	}
+	return os.MkdirTemp(parent, "")
+}
+
+// readEscapes reads what the compiler wrote below a folder. Of what it cannot
+// read, which may be the form of another version, it knows nothing.
+func readEscapes(folder string) (escapes, error) {
+	found := make(escapes)
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err == nil {
+			found.add(content)
+		}
+		return err
+	})
+	return found, err
+}
+
+func (e escapes) add(content []byte) {
+	type position struct{ Line, Character int }
+	type related struct {
+		Location struct {
+			URI   string
+			Range struct{ Start position }
+		}
+		Message string
+	}
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	lines.Buffer(nil, 16<<20)
+	var head struct{ File string }
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.File == "" {
+		return
+	}
+	for lines.Scan() {
+		var d struct {
+			Range              struct{ Start position }
+			Code, Message      string
+			RelatedInformation []related
+		}
+		if json.Unmarshal(lines.Bytes(), &d) != nil || d.Code != "escape" && d.Code != "escapes" || d.Message == "" {
+			continue
+		}
+		escape := Escape{File: head.File, Line: d.Range.Start.Line, Column: d.Range.Start.Character, Message: d.Message}
+		for _, r := range d.RelatedInformation {
+			text, ok := strings.CutPrefix(r.Message, "escflow:")
+			if !ok {
+				continue
+			}
+			file, _ := strings.CutPrefix(r.Location.URI, "file://")
+			if plain, err := url.PathUnescape(file); err == nil {
+				file = plain
+			}
+			escape.Flow = append(escape.Flow, Step{file, r.Location.Range.Start.Line, r.Location.Range.Start.Character, strings.TrimSpace(text)})
+		}
+		if e[head.File] == nil {
+			e[head.File] = make(map[int][]Escape)
+		}
+		e[head.File][escape.Line] = append(e[head.File][escape.Line], escape)
+	}
+}
+
+// reason says in one sentence why the value escapes: by the last step of its
+// flow, and by the step of another function that the flow comes to, if any.
+func (e *Escape) reason() string {
+	what, _, _ := strings.Cut(e.Message, " escapes to heap")
+	what = strings.TrimPrefix(what, "moved to heap: ")
+	if strings.HasPrefix(e.Message, "moved to heap") {
+		what = "variable " + what
+	}
+	if what == "... argument" {
+		what = "the slice of the variadic arguments"
+	}
+	for i := len(e.Flow) - 1; i >= 0; i-- {
+		text, ok := strings.CutPrefix(e.Flow[i].Text, "from ")
+		if !ok {
+			continue
+		}
+		expression, kind, ok := cutLast(text, " (")
+		if !ok {
+			continue
+		}
+		kind = strings.TrimSuffix(kind, ")")
+		how := escapeWords(kind, expression)
+		if how == "" {
+			continue
+		}
+		return fmt.Sprintf("%s goes to the heap: %s", what, how)
+	}
+	return what + " goes to the heap"
+}
+
+// escapeWords turns the compiler's name of a step into words.
+func escapeWords(kind, expression string) string {
+	switch kind {
+	case "return":
+		return "it is returned"
+	case "call parameter":
+		return "it is an argument of " + callName(expression) + ", which may keep it"
+	case "interface-converted":
+		return "it becomes an interface value"
+	case "assign", "assign-pair", "star-assign", "star-dot-equals", "slice-element-equals", "dot-equals", "key-value", "map-assign":
+		return "it is stored by " + expression
+	case "captured by a closure":
+		return "a function literal that outlives the call refers to it"
+	case "non-constant size":
+		return "its size is not known when it is compiled"
+	case "too large for stack":
+		return "it is too large for the stack"
+	case "send":
+		return "it is sent on a channel"
+	case "go/defer", "defer", "go":
+		return "a deferred call or a goroutine refers to it"
+	}
+	return ""
+}
+
+func callName(expression string) string {
+	if at := strings.IndexByte(expression, '('); at > 0 {
+		return expression[:at]
+	}
+	return expression
+}
+
+func cutLast(s, separator string) (before, after string, found bool) {
+	if at := strings.LastIndex(s, separator); at >= 0 {
+		return s[:at], s[at+len(separator):], true
+	}
+	return s, "", false
+}

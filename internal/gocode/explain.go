@@ -1,0 +1,133 @@
+package gocode
+
+import (
+	"go/ast"
+	"strings"
+)
+
+// Reason is why a line allocates and what could be done about it.
+type Reason struct {
+	Why    string // one sentence
+	Remedy string // one sentence, "" where there is nothing to say
+	Rule   string // name of the manual page of the remedy, "" for none
+	// Flow are the compiler's own words for why a value goes to the heap.
+	Flow []string
+}
+
+// subject is a line as the rules see it.
+type subject struct {
+	line    *Line
+	sources *sources
+	escapes []Escape
+}
+
+// rule finds out whether a line is an example of something.
+type rule struct {
+	name string
+	find func(s *subject) (why, remedy string, found bool)
+}
+
+// Rules are the names of all rules; each has a manual page.
+func Rules() []string {
+	var names []string
+	for _, r := range rules {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// rules are in the order of their remedies: avoid, reuse, one block for many.
+// The first that finds something has the word.
+var rules = []rule{
+	{"hoist-call", findInvariantCall},
+	{"constant", findConstant},
+	{"constant-error", findConstantError},
+	{"compile-once", findCompileInFunction},
+	{"append-capacity", findAppendGrowth},
+	{"map-capacity", findMapGrowth},
+	{"buffer-capacity", findBufferGrowth},
+	{"library", findCallee},
+	{"conversion", findConversion},
+	{"join-strings", findConcatenation},
+	{"variadic", findVariadic},
+	{"boxing", findBoxing},
+	{"closure", findClosure},
+	{"pointer", findPointer},
+	{"size", findSize},
+}
+
+// understand reads the source of packages of the module that is measured, and
+// what the compiler says of them when a go command compiles them. What cannot
+// be had is not known then: the figures stand without it.
+func (b *Builder) understand(patterns, command []string) (*sources, escapes) {
+	pattern := "all"
+	if path := b.modulePath(); path != "" {
+		pattern = path + "/..."
+	}
+	e, _ := b.diagnose(pattern, append(append(command, "--"), patterns...))
+	return b.loadSources(patterns), e
+}
+
+// explain gives lines their reasons.
+func explain(lines []*Line, s *sources, e escapes) {
+	for _, l := range lines {
+		sub := &subject{line: l, sources: s, escapes: e.at(l.File, l.Line)}
+		l.Reason = sub.reason()
+	}
+}
+
+func (s *subject) reason() Reason {
+	var r Reason
+	for i := range s.escapes {
+		for _, step := range s.escapes[i].Flow {
+			r.Flow = append(r.Flow, step.Text)
+		}
+	}
+	for _, rule := range rules {
+		if why, remedy, found := rule.find(s); found {
+			r.Why, r.Remedy, r.Rule = why, remedy, rule.name
+			return r
+		}
+	}
+	switch {
+	case len(s.escapes) > 0 && s.ofCompiler():
+		r.Why = s.escapes[0].reason()
+	case s.line.Callee != "" && !s.ofCompiler():
+		r.Why = shortName(s.line.Callee) + " allocates what it returns or needs"
+	}
+	return r
+}
+
+// ofCompiler tells whether the line itself allocates, by what the compiler
+// put there.
+func (s *subject) ofCompiler() bool {
+	return s.line.Callee == "" || packageOf(s.line.Callee) == "runtime"
+}
+
+// calls are those of the function that the line calls.
+func (s *subject) calls() []spot {
+	if s.ofCompiler() {
+		return nil
+	}
+	return s.sources.calls(s.line.File, s.line.Line, withoutArguments(s.line.Callee))
+}
+
+// builtins are the calls of a function of the language on the line.
+func (s *subject) builtins(name string) []spot {
+	return s.sources.spots(s.line.File, s.line.Line, func(f *sourceFile, e ast.Expr) bool {
+		call, ok := e.(*ast.CallExpr)
+		return ok && f.info.Types[call.Fun].IsBuiltin() && text(call.Fun) == name
+	})
+}
+
+// withoutArguments cuts the type arguments off a function's name.
+func withoutArguments(function string) string {
+	name, _, _ := strings.Cut(function, "[")
+	return name
+}
+
+// shortName leaves the path of a package out.
+func shortName(function string) string {
+	function = withoutArguments(function)
+	return function[strings.LastIndexByte(function, '/')+1:]
+}

@@ -1,0 +1,291 @@
+package gocode
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// pure are functions whose result depends on their arguments alone, and that
+// neither panic nor do anything else.
+var pure = map[string]bool{
+	"strconv.Itoa": true, "strconv.FormatInt": true, "strconv.FormatUint": true, "strconv.FormatBool": true, "strconv.FormatFloat": true,
+	"strconv.Quote": true, "strings.ToLower": true, "strings.ToUpper": true, "strings.TrimSpace": true, "strings.Split": true,
+	"strings.Fields": true, "strings.ReplaceAll": true, "strings.Replace": true, "strings.Join": true, "strings.Title": true,
+	"net/url.QueryEscape": true, "net/url.PathEscape": true, "html.EscapeString": true, "path.Join": true, "path.Clean": true,
+	"path/filepath.Join": true, "path/filepath.Clean": true,
+}
+
+func findInvariantCall(s *subject) (why, remedy string, found bool) {
+	for _, at := range s.calls() {
+		call := at.expr.(*ast.CallExpr)
+		loop := at.loop()
+		if loop == nil || !pure[s.line.Callee] || len(call.Args) == 0 || slices.ContainsFunc(call.Args, func(e ast.Expr) bool { return at.varies(e, loop) }) {
+			continue
+		}
+		return fmt.Sprintf("%s is called in every turn of the loop in line %d, always with the same arguments", text(call), s.sources.fset.Position(loop.Pos()).Line),
+			"call it once before the loop and use what it returned", true
+	}
+	return "", "", false
+}
+
+func findConstant(s *subject) (why, remedy string, found bool) {
+	for _, at := range s.calls() {
+		call := at.expr.(*ast.CallExpr)
+		if (s.line.Callee == "strings.Repeat" || pure[s.line.Callee]) && len(call.Args) > 0 && !slices.ContainsFunc(call.Args, func(e ast.Expr) bool { return !at.isConstant(e) }) {
+			return text(call) + " makes the same string in each call, of constants alone",
+				"write it as a constant, or let a variable of the package have it", true
+		}
+	}
+	return "", "", false
+}
+
+func findConstantError(s *subject) (why, remedy string, found bool) {
+	for _, at := range s.calls() {
+		call := at.expr.(*ast.CallExpr)
+		if (s.line.Callee == "errors.New" || s.line.Callee == "fmt.Errorf") && len(call.Args) == 1 && at.isConstant(call.Args[0]) && at.function() != nil {
+			return "an error whose text never changes is made anew each time",
+				"make it once, in a variable of the package, which callers can then compare with", true
+		}
+	}
+	return "", "", false
+}
+
+func findCompileInFunction(s *subject) (why, remedy string, found bool) {
+	switch s.line.Callee {
+	case "regexp.Compile", "regexp.MustCompile", "regexp.CompilePOSIX", "regexp.MustCompilePOSIX", "text/template.(*Template).Parse", "html/template.(*Template).Parse":
+	default:
+		return "", "", false
+	}
+	for _, at := range s.calls() {
+		call := at.expr.(*ast.CallExpr)
+		if len(call.Args) == 1 && at.isConstant(call.Args[0]) && at.function() != nil {
+			return shortName(s.line.Callee) + " works on the same constant text in each call", "do it once, in a variable of the package", true
+		}
+	}
+	return "", "", false
+}
+
+func findAppendGrowth(s *subject) (why, remedy string, found bool) {
+	if s.line.Callee != "runtime.growslice" {
+		return "", "", false
+	}
+	for _, at := range s.builtins("append") {
+		call := at.expr.(*ast.CallExpr)
+		slice := text(call.Args[0])
+		why = fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice)
+		loop := at.loop()
+		if loop == nil {
+			return why, "make " + slice + " with room for what will be in it, or append to one that is kept and cut to [:0]", true
+		}
+		turns, ok := at.turns(loop)
+		element := elementOf(at.info.TypeOf(call.Args[0]), at.pkg)
+		if ok && !call.Ellipsis.IsValid() {
+			return why, fmt.Sprintf("make it before the loop in line %d: %s := make([]%s, 0, %s)", s.sources.fset.Position(loop.Pos()).Line, slice, element, turns), true
+		}
+		return why, "make " + slice + " with room for what will be in it before the loop", true
+	}
+	return "append lets a slice grow", "make it with room for what will be in it", true
+}
+
+func elementOf(t types.Type, pkg *types.Package) string {
+	if slice, ok := t.Underlying().(*types.Slice); ok {
+		return types.TypeString(slice.Elem(), types.RelativeTo(pkg))
+	}
+	return "T"
+}
+
+func findMapGrowth(s *subject) (why, remedy string, found bool) {
+	if !strings.HasPrefix(s.line.Callee, "runtime.mapassign") && !strings.HasPrefix(s.line.Callee, "internal/runtime/maps.") && !strings.HasPrefix(s.line.Callee, "runtime.makemap") {
+		return "", "", false
+	}
+	assigned := s.sources.spots(s.line.File, s.line.Line, func(f *sourceFile, e ast.Expr) bool {
+		index, ok := e.(*ast.IndexExpr)
+		if !ok {
+			return false
+		}
+		_, ok = f.info.TypeOf(index.X).Underlying().(*types.Map)
+		return ok
+	})
+	for _, at := range assigned {
+		name := text(at.expr.(*ast.IndexExpr).X)
+		why = "the map " + name + " grows with what is put into it"
+		if loop := at.loop(); loop != nil {
+			if turns, ok := at.turns(loop); ok {
+				return why, fmt.Sprintf("make it with room: make(%s, %s); or keep it and clear(%s)", types.TypeString(at.info.TypeOf(at.expr.(*ast.IndexExpr).X), types.RelativeTo(at.pkg)), turns, name), true
+			}
+		}
+		return why, "make it with room for what will be in it, or keep it and clear it", true
+	}
+	if strings.HasPrefix(s.line.Callee, "runtime.makemap") {
+		return "a map is made", "keep one and clear it, where one is enough at a time; a few keys are found as fast in a slice", true
+	}
+	return "", "", false
+}
+
+func findBufferGrowth(s *subject) (why, remedy string, found bool) {
+	var kind string
+	for _, of := range []string{"bytes.(*Buffer).", "strings.(*Builder)."} {
+		if strings.HasPrefix(s.line.Callee, of) {
+			kind = of
+		}
+	}
+	if kind == "" {
+		return "", "", false
+	}
+	name := "it"
+	for _, at := range s.calls() {
+		if selector, ok := at.expr.(*ast.CallExpr).Fun.(*ast.SelectorExpr); ok {
+			name = text(selector.X)
+		}
+	}
+	if strings.HasSuffix(s.line.Callee, ".Grow") {
+		return name + " gets its room", "keep it and Reset it, where one is enough at a time", kind == "bytes.(*Buffer)."
+	}
+	remedy = name + ".Grow(n) before it is filled, with about what will be in it"
+	if kind == "bytes.(*Buffer)." {
+		remedy += "; or write to where the bytes go in the end"
+	}
+	return name + " grows with what is written to it: each time it is full it moves to a longer array", remedy, true
+}
+
+func findConversion(s *subject) (why, remedy string, found bool) {
+	switch s.line.Callee {
+	case "runtime.slicebytetostring":
+		why = "a string is made of bytes, which copies them"
+		remedy = "go on with the bytes where only they are read; package bytes has what package strings has"
+		for _, at := range s.conversions() {
+			if _, returned := at.path[1].(*ast.ReturnStmt); returned {
+				return why + ": the one that is returned", "nothing: a function that returns a string makes one; only another that appends to the caller's bytes makes none", true
+			}
+		}
+	case "runtime.stringtoslicebyte":
+		why = "bytes are made of a string, which copies it"
+		remedy = "go on with the string where it is only read (io.WriteString, copy, append(b, s...) take it), or convert once"
+	case "runtime.stringtoslicerune", "runtime.slicerunetostring":
+		why = "a string is converted from or to runes, which copies it"
+		remedy = "range over the string, or use package unicode/utf8"
+	default:
+		return "", "", false
+	}
+	return why, remedy, true
+}
+
+// conversions are those from bytes to strings on the line.
+func (s *subject) conversions() []spot {
+	return s.sources.spots(s.line.File, s.line.Line, func(f *sourceFile, e ast.Expr) bool {
+		call, ok := e.(*ast.CallExpr)
+		return ok && f.info.Types[call.Fun].IsType() && types.Identical(f.info.TypeOf(e).Underlying(), types.Typ[types.String])
+	})
+}
+
+func findConcatenation(s *subject) (why, remedy string, found bool) {
+	if !strings.HasPrefix(s.line.Callee, "runtime.concatstring") {
+		return "", "", false
+	}
+	for _, at := range s.sources.spots(s.line.File, s.line.Line, func(f *sourceFile, e ast.Expr) bool {
+		binary, ok := e.(*ast.BinaryExpr)
+		return ok && binary.Op == token.ADD
+	}) {
+		if at.loop() != nil {
+			return "strings are joined by + in a loop, each time into a new one", "collect them in a strings.Builder with Grow, or append to a []byte", true
+		}
+	}
+	return "strings are joined by +, into a new one", "append the parts to a buffer that is kept, or write them one by one to where they go", true
+}
+
+func findVariadic(s *subject) (why, remedy string, found bool) {
+	for i := range s.escapes {
+		if strings.HasPrefix(s.escapes[i].Message, "... argument") && s.ofCompiler() {
+			return s.escapes[i].reason(), "call a function that takes a fixed number of arguments, or guard the call so that it is made only when it is needed", true
+		}
+	}
+	return "", "", false
+}
+
+func findBoxing(s *subject) (why, remedy string, found bool) {
+	if !strings.HasPrefix(s.line.Callee, "runtime.convT") {
+		return "", "", false
+	}
+	for _, at := range s.sources.spots(s.line.File, s.line.Line, isCall) {
+		if a, known := alternatives[at.callee(at.expr.(*ast.CallExpr))]; known && len(at.expr.(*ast.CallExpr).Args) > 0 {
+			return "an argument of " + shortName(at.callee(at.expr.(*ast.CallExpr))) + " becomes an interface value, which needs a place on the heap for it", a.remedy, true
+		}
+	}
+	why = "a value becomes an interface value, which needs a place on the heap for it"
+	if s.line.Type != "" && !strings.HasPrefix(s.line.Type, "runtime.") {
+		why = "a " + s.line.Type + " becomes an interface value, which needs a place on the heap for it"
+	}
+	return why, "use a function or a container that takes the type itself (type parameters, strconv, a typed logger's field), or keep a pointer that is there already", true
+}
+
+func isCall(_ *sourceFile, e ast.Expr) bool {
+	_, ok := e.(*ast.CallExpr)
+	return ok
+}
+
+func findClosure(s *subject) (why, remedy string, found bool) {
+	if !s.ofCompiler() {
+		return "", "", false
+	}
+	for i := range s.escapes {
+		if strings.HasPrefix(s.escapes[i].Message, "func literal") {
+			return s.escapes[i].reason(), "pass what it refers to as arguments to a named function, or make it once outside of the loop", true
+		}
+	}
+	for i := range s.escapes {
+		for _, step := range s.escapes[i].Flow {
+			if strings.Contains(step.Text, "captured by a closure") && strings.HasPrefix(s.escapes[i].Message, "moved to heap") {
+				return s.escapes[i].reason(), "give the function literal a copy, or pass the variable as an argument", true
+			}
+		}
+	}
+	return "", "", false
+}
+
+func findPointer(s *subject) (why, remedy string, found bool) {
+	if s.line.Callee != "runtime.newobject" && s.line.Callee != "" {
+		return "", "", false
+	}
+	for i := range s.escapes {
+		e := &s.escapes[i]
+		if !strings.HasPrefix(e.Message, "&") && !strings.HasPrefix(e.Message, "new(") && !strings.HasPrefix(e.Message, "moved to heap") && !isName(e.Message) {
+			continue
+		}
+		why = e.reason()
+		for _, at := range s.sources.spots(s.line.File, s.line.Line, func(_ *sourceFile, e ast.Expr) bool { return true }) {
+			if at.loop() != nil {
+				return why, "make one slice of them before the loop and take the addresses of its elements; or keep values instead of pointers", true
+			}
+		}
+		if strings.HasSuffix(why, "it is returned") {
+			return why, "return the value instead of a pointer, or let the caller bring the object", true
+		}
+		return why, "keep the value instead of a pointer where the type is small, or let its owner have it as a field", true
+	}
+	return "", "", false
+}
+
+// isName tells whether a variable is what escapes.
+func isName(message string) bool {
+	name, ok := strings.CutSuffix(message, " escapes to heap")
+	return ok && token.IsIdentifier(name)
+}
+
+func findSize(s *subject) (why, remedy string, found bool) {
+	if s.line.Callee != "runtime.makeslice" {
+		return "", "", false
+	}
+	for i := range s.escapes {
+		if reason := s.escapes[i].reason(); strings.Contains(reason, "size") {
+			return reason, "keep the slice and cut it to [:0], or give it a constant size that is enough", true
+		}
+	}
+	if len(s.escapes) > 0 {
+		return s.escapes[0].reason(), "keep the slice and cut it to [:0], or let the caller bring it", true
+	}
+	return "", "", false
+}

@@ -1,0 +1,307 @@
+package gocode
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/tools/go/ast/astutil"
+	"golang.org/x/tools/go/packages"
+)
+
+// sources are the packages of the module that is measured, with types.
+type sources struct {
+	files map[string]*sourceFile // by absolute path
+	fset  *token.FileSet
+}
+
+type sourceFile struct {
+	syntax *ast.File
+	info   *types.Info
+	pkg    *types.Package
+}
+
+// loadSources reads packages and their tests. What does not load is left out:
+// nothing can be said of it then.
+func (b *Builder) loadSources(patterns []string) *sources {
+	fset := token.NewFileSet()
+	config := &packages.Config{
+		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule | packages.NeedDeps,
+		Fset:       fset,
+		Tests:      true,
+		BuildFlags: b.GoFlags,
+	}
+	s := &sources{files: make(map[string]*sourceFile), fset: fset}
+	all, err := packages.Load(config, patterns...)
+	if err != nil {
+		return s
+	}
+	packages.Visit(all, nil, func(p *packages.Package) {
+		if p.Module != nil && !p.Module.Main || p.TypesInfo == nil || p.Module == nil && p.PkgPath != "command-line-arguments" {
+			return
+		}
+		for _, f := range p.Syntax {
+			path := fset.File(f.Pos()).Name()
+			if s.files[path] == nil {
+				s.files[path] = &sourceFile{f, p.TypesInfo, p.Types}
+			}
+		}
+	})
+	return s
+}
+
+// spot is an expression on a line, with all that is around it, outwards.
+type spot struct {
+	*sourceFile
+	fset *token.FileSet
+	expr ast.Expr
+	path []ast.Node // path[0] is expr
+}
+
+// spots returns the expressions on a line that accept takes.
+func (s *sources) spots(file string, line int, accept func(*sourceFile, ast.Expr) bool) []spot {
+	f := s.files[file]
+	if f == nil {
+		if absolute, err := filepath.Abs(file); err != nil || s.files[absolute] == nil {
+			return nil
+		} else {
+			f = s.files[absolute]
+		}
+	}
+	var found []spot
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		if n == nil {
+			return false
+		}
+		if s.fset.Position(n.Pos()).Line > line || s.fset.Position(n.End()).Line < line {
+			return false
+		}
+		if e, ok := n.(ast.Expr); ok && s.lineOf(e) == line && accept(f, e) {
+			path, _ := astutil.PathEnclosingInterval(f.syntax, e.Pos(), e.End())
+			for len(path) > 0 && path[0] != n {
+				path = path[1:]
+			}
+			found = append(found, spot{f, s.fset, e, path})
+		}
+		return true
+	})
+	return found
+}
+
+// lineOf is the line that the compiler gives an expression: of a call that of
+// its bracket, of an operation that of its operator.
+func (s *sources) lineOf(e ast.Expr) int {
+	at := e.Pos()
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		at = e.Lparen
+		if selector, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok {
+			at = selector.Sel.Pos()
+		}
+	case *ast.BinaryExpr:
+		at = e.OpPos
+	}
+	return s.fset.Position(at).Line
+}
+
+// calls returns the calls of a function on a line.
+func (s *sources) calls(file string, line int, callee string) []spot {
+	return s.spots(file, line, func(f *sourceFile, e ast.Expr) bool {
+		call, ok := e.(*ast.CallExpr)
+		return ok && f.callee(call) == callee
+	})
+}
+
+// callee returns the function that a call names, as symbols of programs have
+// it: "strconv.Itoa", "bytes.(*Buffer).Write"; "" for what is none.
+func (f *sourceFile) callee(call *ast.CallExpr) string {
+	var name *ast.Ident
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		name = fun
+	case *ast.SelectorExpr:
+		name = fun.Sel
+	default:
+		return ""
+	}
+	function, ok := f.info.Uses[name].(*types.Func)
+	if !ok || function.Pkg() == nil {
+		return ""
+	}
+	receiver := function.Signature().Recv()
+	if receiver == nil {
+		return function.Pkg().Path() + "." + function.Name()
+	}
+	of, pointer := receiver.Type(), false
+	if p, ok := of.(*types.Pointer); ok {
+		of, pointer = p.Elem(), true
+	}
+	named, ok := of.(*types.Named)
+	switch {
+	case !ok:
+		return ""
+	case pointer:
+		return function.Pkg().Path() + ".(*" + named.Obj().Name() + ")." + function.Name()
+	}
+	return function.Pkg().Path() + "." + named.Obj().Name() + "." + function.Name()
+}
+
+// loop returns the innermost loop around the spot within its function, nil for
+// none. What stands in the head of a loop and is done once is not in it.
+func (s *spot) loop() ast.Stmt {
+	for i, n := range s.path {
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			if i == 0 || s.path[i-1] != ast.Node(n.Init) {
+				return n
+			}
+		case *ast.RangeStmt:
+			if i == 0 || s.path[i-1] != ast.Node(n.X) {
+				return n
+			}
+		case *ast.FuncDecl, *ast.FuncLit:
+			return nil
+		}
+	}
+	return nil
+}
+
+// function returns the body of the function around the spot.
+func (s *spot) function() *ast.BlockStmt {
+	for _, n := range s.path {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			return n.Body
+		case *ast.FuncLit:
+			return n.Body
+		}
+	}
+	return nil
+}
+
+// text is the source of a node, on one line.
+func text(n ast.Expr) string { return types.ExprString(n) }
+
+// isConstant tells whether the compiler knows the value.
+func (f *sourceFile) isConstant(e ast.Expr) bool {
+	return f.info.Types[e].Value != nil
+}
+
+// varies tells whether an expression may have another value in the next turn
+// of a loop. Only names of variables of the function that nothing assigns to
+// within the loop, and whose address nothing in the function takes, are said
+// not to vary, and what is made of those by operators and conversions.
+func (s *spot) varies(e ast.Expr, loop ast.Stmt) bool {
+	varies := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			switch object := s.info.Uses[n].(type) {
+			case *types.Var:
+				varies = varies || object.IsField() || object.Parent() == nil || object.Parent() == object.Pkg().Scope() ||
+					object.Pos() >= loop.Pos() && object.Pos() < loop.End() || s.changes(object, loop)
+			case *types.Const, *types.TypeName, *types.Nil, *types.Builtin, *types.PkgName:
+			default:
+				varies = true
+			}
+		case *ast.CallExpr:
+			if tv := s.info.Types[n.Fun]; !tv.IsType() {
+				varies = true
+			}
+		case *ast.SelectorExpr, *ast.IndexExpr, *ast.StarExpr, *ast.FuncLit, *ast.SliceExpr, *ast.TypeAssertExpr, *ast.CompositeLit:
+			varies = true
+		case *ast.UnaryExpr:
+			varies = varies || n.Op == token.AND || n.Op == token.ARROW
+		}
+		return !varies
+	})
+	return varies
+}
+
+// changes tells whether a loop may assign to a variable, or something in the
+// function could through its address or a function literal.
+func (s *spot) changes(v *types.Var, loop ast.Stmt) bool {
+	changes := false
+	is := func(e ast.Expr) bool {
+		name, ok := ast.Unparen(e).(*ast.Ident)
+		return ok && (s.info.Uses[name] == v || s.info.Defs[name] == v)
+	}
+	ast.Inspect(s.function(), func(n ast.Node) bool {
+		inLoop := n != nil && n.Pos() >= loop.Pos() && n.End() <= loop.End()
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				changes = changes || inLoop && is(left)
+			}
+		case *ast.IncDecStmt:
+			changes = changes || inLoop && is(n.X)
+		case *ast.RangeStmt:
+			changes = changes || inLoop && (n.Key != nil && is(n.Key) || n.Value != nil && is(n.Value))
+		case *ast.UnaryExpr:
+			changes = changes || n.Op == token.AND && is(n.X)
+		case *ast.FuncLit:
+			ast.Inspect(n.Body, func(inner ast.Node) bool {
+				if assign, ok := inner.(*ast.AssignStmt); ok {
+					for _, left := range assign.Lhs {
+						changes = changes || is(left)
+					}
+				}
+				if step, ok := inner.(*ast.IncDecStmt); ok {
+					changes = changes || is(step.X)
+				}
+				return true
+			})
+		}
+		return !changes
+	})
+	return changes
+}
+
+// constantLength returns how many turns a loop makes where that is a name or a
+// number, as source, and whether it is.
+func (s *spot) turns(loop ast.Stmt) (string, bool) {
+	switch loop := loop.(type) {
+	case *ast.RangeStmt:
+		switch t := s.info.TypeOf(loop.X).Underlying().(type) {
+		case *types.Slice, *types.Array, *types.Map:
+			return "len(" + text(loop.X) + ")", simple(loop.X)
+		case *types.Basic:
+			if t.Info()&types.IsInteger != 0 {
+				return text(loop.X), true
+			}
+			if t.Info()&types.IsString != 0 {
+				return "len(" + text(loop.X) + ")", simple(loop.X)
+			}
+		}
+	case *ast.ForStmt:
+		condition, ok := loop.Cond.(*ast.BinaryExpr)
+		if !ok || condition.Op != token.LSS && condition.Op != token.LEQ {
+			return "", false
+		}
+		if _, ok := loop.Post.(*ast.IncDecStmt); ok {
+			return text(condition.Y), !strings.Contains(text(condition.Y), "(") || isConversionOrLen(condition.Y, s.sourceFile)
+		}
+	}
+	return "", false
+}
+
+func simple(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return true
+	case *ast.SelectorExpr:
+		return simple(e.X)
+	}
+	return false
+}
+
+func isConversionOrLen(e ast.Expr, f *sourceFile) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	tv := f.info.Types[call.Fun]
+	return tv.IsType() || tv.IsBuiltin() && text(call.Fun) == "len"
+}

@@ -1,0 +1,3 @@
+module example.org/reasons
+
+go 1.26

@@ -1,0 +1,143 @@
+// Package reasons allocates for one reason in each function. The comment names
+// the rule that finds it; "none" is where nothing should be said.
+package reasons
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+type point struct{ x, y int }
+
+var (
+	kept   any
+	points []*point
+	count  int
+)
+
+func Hoist(n, turns int) (size int) {
+	for range turns {
+		size += len(strconv.Itoa(n)) // rule: hoist-call
+	}
+	return size
+}
+
+func HoistNot(n, turns int) (size int) {
+	for i := range turns {
+		size += len(strconv.Itoa(n + i*1000)) // rule: library
+	}
+	return size
+}
+
+func HoistNotAssigned(n, turns int) (size int) {
+	for range turns {
+		size += len(strconv.Itoa(n)) // rule: library
+		n += 1000
+	}
+	return size
+}
+
+func HoistNotShared(n *int, turns int) (size int) {
+	for range turns {
+		size += len(strconv.Itoa(*n)) // rule: library
+		Touch(n)
+	}
+	return size
+}
+
+//go:noinline
+func Touch(n *int) { *n += 1000 }
+
+func Constant(i int) byte {
+	return strings.Repeat("abc", 20)[i] // rule: constant
+}
+
+//go:noinline
+func ConstantError() error {
+	return errors.New("it failed") // rule: constant-error
+}
+
+func Compile(text string) bool {
+	return regexp.MustCompile("^a+b").MatchString(text) // rule: compile-once
+}
+
+func Append(n int) []int {
+	var all []int
+	for i := range n {
+		all = append(all, i) // rule: append-capacity
+	}
+	return all
+}
+
+func Map(n int) map[int]int {
+	m := make(map[int]int)
+	for i := range n {
+		m[i] = i // rule: map-capacity
+	}
+	return m
+}
+
+func Buffer(n int) int {
+	var b bytes.Buffer
+	for range n {
+		b.WriteString("words and words and words") // rule: buffer-capacity
+	}
+	return b.Len()
+}
+
+func Split(text string) int {
+	return len(strings.Split(text, ",")) // rule: library
+}
+
+func Sort(all []int) {
+	sort.Slice(all, func(i, j int) bool { return all[i] < all[j] }) // rule: library, boxing
+}
+
+func Bytes(text string) []byte {
+	return []byte(text) // rule: conversion
+}
+
+func Join(a, b string) string {
+	return a + "-" + b // rule: join-strings
+}
+
+func Box(n int) {
+	kept = n // rule: boxing
+}
+
+func Variadic(a, b int) {
+	Keep(&a, &b) // rule: variadic
+}
+
+//go:noinline
+func Keep(all ...any) { kept = all } // rule: boxing
+
+func Closure(n int) func() int {
+	return func() int { return n } // rule: closure
+}
+
+func Pointers(n int) {
+	for i := range n {
+		points = append(points[:0], &point{i, i}) // rule: pointer
+	}
+}
+
+//go:noinline
+func Returned(x int) *point {
+	return &point{x, x} // rule: pointer
+}
+
+func Sized(n int) int {
+	b := make([]byte, n) // rule: size
+	kept = &b[0]
+	return len(b)
+}
+
+func Formatted(n int) int {
+	return len(fmt.Sprintf("%d items", n)) // rule: library, boxing
+}

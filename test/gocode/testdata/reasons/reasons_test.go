@@ -1,0 +1,27 @@
+package reasons
+
+import "testing"
+
+var text = "a,b,c,d,e,f,g,h,a long text that is on the heap"
+
+func BenchmarkAll(b *testing.B) {
+	shared := 123456
+	for i := 0; i < b.N; i++ {
+		count += Hoist(123456, 3) + HoistNot(123456, 3) + HoistNotAssigned(123456, 3) + HoistNotShared(&shared, 3)
+		count += int(Constant(i % 60))
+		kept = ConstantError()
+		if Compile(text) {
+			count++
+		}
+		count += len(Append(100)) + len(Map(100)) + Buffer(10) + Split(text)
+		Sort([]int{3, 1, 2})
+		kept = Bytes(text)
+		kept = Join(text, text)
+		Box(1000 + i)
+		Variadic(i, i)
+		kept = Closure(i)
+		Pointers(3)
+		kept = Returned(i)
+		count += Sized(1000+i%8) + Formatted(i+1000)
+	}
+}
