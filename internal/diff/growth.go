@@ -35,147 +35,23 @@ type StackChange struct {
 }
 
 // Stacks returns for each of the sites its stacks, those first whose counts
-// changed most, no more than limit of each (0: all), and what they tell of
-// who makes the change. Stacks are the same if their functions are.
-func (d *Diff) Stacks(sites []*Site, limit int) (stacks [][]StackChange, growth []Growth) {
-	old, new := d.stacksOf(d.Old, sites, oldPlace), d.stacksOf(d.New, sites, newPlace)
-	stacks, growth = make([][]StackChange, len(sites)), make([]Growth, len(sites))
-	d.rename(old)
+// changed most, no more than limit of each (0: all), with how many each has,
+// and what they tell of who makes the change. Stacks are the same if their
+// functions are, however often each of these calls itself.
+func (d *Diff) Stacks(sites []*Site, limit int) (stacks [][]StackChange, total []int, growth []Growth) {
+	j := d.join(sites)
+	stacks, total, growth = make([][]StackChange, len(sites)), make([]int, len(sites)), make([]Growth, len(sites))
 	for i := range sites {
-		tree := &branch{}
-		changes := joinStacks(old[i], new[i])
-		for _, c := range changes {
-			tree.add(d.outside(c.Frames), c.Old, c.New)
+		ways := j.ways[i]
+		total[i], growth[i] = len(ways), j.growth(ways)
+		if limit > 0 && len(ways) > limit {
+			ways = ways[:limit]
 		}
-		growth[i] = tree.growth()
-		if limit > 0 && len(changes) > limit {
-			changes = changes[:limit]
-		}
-		stacks[i] = changes
-	}
-	return stacks, growth
-}
-
-// rename gives functions of the old profile the names that they have in the new
-// one.
-func (d *Diff) rename(stacks [][]profile.Stack) {
-	names := make(map[string]string)
-	for _, s := range d.Sites {
-		if s.Old != nil && s.New != nil && (s.Match == ByFigures || s.Match == BySignature) {
-			names[s.Old.Function] = s.New.Function
+		for _, w := range ways {
+			stacks[i] = append(stacks[i], StackChange{Frames: w.frames(), Old: w.old, New: w.new})
 		}
 	}
-	if len(names) == 0 {
-		return
-	}
-	for _, list := range stacks {
-		for i := range list {
-			for k := range list[i].Frames {
-				f := &list[i].Frames[k]
-				if name, renamed := names[f.Function]; renamed {
-					f.Function = name
-				}
-			}
-		}
-	}
-}
-
-func oldPlace(s *Site) *Place { return s.Old }
-func newPlace(s *Site) *Place { return s.New }
-
-func (d *Diff) stacksOf(p *profile.Profile, sites []*Site, placeOf func(*Site) *Place) [][]profile.Stack {
-	var all []*profile.Site
-	var owner []int
-	for i, s := range sites {
-		if place := placeOf(s); place != nil {
-			for _, site := range place.Sites {
-				all, owner = append(all, site), append(owner, i)
-			}
-		}
-	}
-	found, _ := p.Stacks(all, 0)
-	stacks := make([][]profile.Stack, len(sites))
-	for k, list := range found {
-		stacks[owner[k]] = append(stacks[owner[k]], list...)
-	}
-	return stacks
-}
-
-// joinStacks finds the stacks of one side on the other.
-func joinStacks(old, new []profile.Stack) []StackChange {
-	var all []StackChange
-	at := make(map[string]int)
-	add := func(st *profile.Stack, isNew bool) {
-		k := stackKey(st.Frames)
-		i, known := at[k]
-		if !known {
-			i = len(all)
-			at[k] = i
-			all = append(all, StackChange{Frames: st.Frames})
-		}
-		if isNew {
-			all[i].New += st.Allocations
-		} else {
-			all[i].Old += st.Allocations
-		}
-	}
-	for i := range new {
-		add(&new[i], true)
-	}
-	for i := range old {
-		add(&old[i], false)
-	}
-	slices.SortStableFunc(all, func(a, b StackChange) int {
-		return cmp.Or(
-			cmp.Compare(distance(b.Old, b.New), distance(a.Old, a.New)), cmp.Compare(b.Old+b.New, a.Old+a.New),
-			slices.CompareFunc(a.Frames, b.Frames, func(a, b profile.Frame) int { return compareFrames(&a, &b) }),
-		)
-	})
-	return all
-}
-
-func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
-
-func stackKey(frames []profile.Frame) string {
-	var k []byte
-	for i := range frames {
-		k = append(append(k, stableName(frames[i].Function)...), 0)
-	}
-	return string(k)
-}
-
-// outside returns the frames that call a site, without those that only pass
-// allocations on.
-func (d *Diff) outside(frames []profile.Frame) []profile.Frame {
-	at := slices.IndexFunc(frames, func(f profile.Frame) bool { return !d.New.Wraps(&f) })
-	var outside []profile.Frame
-	for _, f := range frames[at+1:] {
-		if !d.New.Wraps(&f) {
-			outside = append(outside, f)
-		}
-	}
-	return outside
-}
-
-// branch is a caller in the tree of those of a site.
-type branch struct {
-	Branch
-	callers []*branch
-}
-
-func (b *branch) add(outside []profile.Frame, old, new uint64) {
-	b.Old += old
-	b.New += new
-	if len(outside) == 0 {
-		return
-	}
-	name := stableName(outside[0].Function)
-	i := slices.IndexFunc(b.callers, func(c *branch) bool { return stableName(c.Function) == name })
-	if i < 0 {
-		i = len(b.callers)
-		b.callers = append(b.callers, &branch{Branch: Branch{Frame: outside[0]}})
-	}
-	b.callers[i].add(outside[1:], old, new)
+	return stacks, total, growth
 }
 
 // longestPath is how far outwards a path leads.
@@ -184,24 +60,21 @@ const longestPath = 24
 // growth follows the change outwards until it parts. What all stacks have in
 // common beyond the last point at which they part says nothing and is left
 // out, but for the first caller.
-func (b *branch) growth() Growth {
+func (j *joined) growth(ways []*way) Growth {
 	var g Growth
 	telling := 1
-	for at := b; len(g.Path) < longestPath; {
-		var changed []*branch
-		for _, c := range at.callers {
-			if c.Change() != 0 {
-				changed = append(changed, c)
-			}
-		}
-		if len(changed) == 0 || len(changed) == 1 && changed[0].Change() != at.Change() {
+	at := make([]step, 0, len(ways))
+	for _, w := range ways {
+		at = append(at, step{w, w.tree.site(w.node)})
+	}
+	for len(g.Path) < longestPath {
+		callers, whole := j.callers(at)
+		changed := slices.DeleteFunc(slices.Clone(callers), func(c *caller) bool { return c.Change() == 0 })
+		if len(changed) == 0 || len(changed) == 1 && changed[0].Change() != whole {
 			break
 		}
-		others := len(at.callers) - len(changed)
+		others := len(callers) - len(changed)
 		if len(changed) > 1 {
-			slices.SortStableFunc(changed, func(a, b *branch) int {
-				return cmp.Or(cmp.Compare(distance(b.Old, b.New), distance(a.Old, a.New)), compareFrames(&a.Frame, &b.Frame))
-			})
 			for _, c := range changed {
 				g.Branches = append(g.Branches, c.Branch)
 			}
@@ -210,11 +83,51 @@ func (b *branch) growth() Growth {
 		}
 		g.Path = append(g.Path, changed[0].Frame)
 		if others > 0 || len(g.Path) == 1 {
-			telling = len(g.Path)
-			g.Others = others
+			telling, g.Others = len(g.Path), others
 		}
-		at = changed[0]
+		at = changed[0].steps
 	}
 	g.Path = g.Path[:min(len(g.Path), telling)]
 	return g
 }
+
+// step is how far outwards a way has been followed.
+type step struct {
+	*way
+	at int32 // node of its tree, -1 at its end
+}
+
+// caller is one of those that a number of steps come from.
+type caller struct {
+	Branch
+	steps []step
+}
+
+// callers groups steps by who calls next, sorted by how much their share
+// changed, and returns the change of all.
+func (j *joined) callers(at []step) (callers []*caller, whole int64) {
+	by := make(map[int32]*caller)
+	for _, s := range at {
+		whole += int64(s.new) - int64(s.old)
+		out := s.tree.outside(s.at)
+		if out < 0 {
+			continue
+		}
+		function := s.tree.function(out)
+		c := by[function]
+		if c == nil {
+			c = &caller{Branch: Branch{Frame: *s.tree.frame(out)}}
+			by[function] = c
+			callers = append(callers, c)
+		}
+		c.Old += s.old
+		c.New += s.new
+		c.steps = append(c.steps, step{s.way, out})
+	}
+	slices.SortStableFunc(callers, func(a, b *caller) int {
+		return cmp.Or(cmp.Compare(distance(b.Old, b.New), distance(a.Old, a.New)), compareFrames(&a.Frame, &b.Frame))
+	})
+	return callers, whole
+}
+
+func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }

@@ -119,7 +119,7 @@ func mirror(s *diff.Site) string {
 // stacks.
 func checkStacks(t *testing.T, d *diff.Diff) {
 	t.Helper()
-	stacks, growth := d.Stacks(d.Sites, 0)
+	stacks, total, growth := d.Stacks(d.Sites, 0)
 	for i, s := range d.Sites {
 		var old, new uint64
 		for _, st := range stacks[i] {
@@ -128,6 +128,9 @@ func checkStacks(t *testing.T, d *diff.Diff) {
 		}
 		if old != s.OldCounters().Calls || new != s.NewCounters().Calls {
 			t.Errorf("stacks of %v: %d and %d calls of %d and %d", s.Frame(), old, new, s.OldCounters().Calls, s.NewCounters().Calls)
+		}
+		if total[i] != len(stacks[i]) {
+			t.Errorf("%d stacks of %d", len(stacks[i]), total[i])
 		}
 		if g := &growth[i]; len(g.Branches) == 1 {
 			t.Errorf("one branch of %v: %+v", s.Frame(), g)

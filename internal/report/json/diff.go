@@ -257,7 +257,7 @@ func siteChanges(d *diff.Diff, o DiffOptions) []siteChange {
 			changed = append(changed, s)
 		}
 	}
-	stacks, grown := d.Stacks(changed, 0)
+	stacks, total, grown := d.Stacks(changed, o.Stacks)
 	keys := make([]siteChange, 0, len(sites))
 	k := 0
 	for _, s := range sites {
@@ -268,13 +268,8 @@ func siteChanges(d *diff.Diff, o DiffOptions) []siteChange {
 			Stacks: []stackChange{},
 		}
 		if s.Status != diff.Same {
-			n := len(stacks[k])
-			key.StackCount, key.Growth = &n, growthKeys(&grown[k])
-			shown := stacks[k]
-			if o.Stacks > 0 && n > o.Stacks {
-				shown = shown[:o.Stacks]
-			}
-			for _, st := range shown {
+			key.StackCount, key.Growth = &total[k], growthKeys(&grown[k])
+			for _, st := range stacks[k] {
 				key.Stacks = append(key.Stacks, stackChange{st.Old, st.New, framesKeys(st.Frames)})
 			}
 			k++

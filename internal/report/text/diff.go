@@ -264,7 +264,7 @@ func (r *diffReport) table() {
 		title = diffRow("old", "new", "change", "bytes") + "site; calls and bytes per " + term.Safe(per.Name)
 	}
 	r.line(r.style.dim(title))
-	_, growth := r.diff.Stacks(shown, 1)
+	_, _, growth := r.diff.Stacks(shown, 1)
 	width := r.nameWidth(shown)
 	for i, s := range shown {
 		r.diffSite(s, width)
@@ -378,18 +378,16 @@ func (r *diffReport) changes(s *diff.Site) []string {
 	kinds := s.Kinds()
 	has := func(k diff.Kind) bool { return slices.Contains(kinds, k) }
 	calls, blocks := "", ""
-	switch {
-	case has(diff.More):
-		calls = factorOfSite(r, s)
-	case has(diff.Fewer):
-		calls = factorOfSite(r, s)
+	if has(diff.More) || has(diff.Fewer) {
+		calls = r.factorOf(s)
 	}
-	sizes := fmt.Sprintf("%s -> %s each", size(meanSize(old.Bytes, old.Calls)), size(meanSize(new.Bytes, new.Calls)))
-	switch {
-	case has(diff.Bigger):
-		blocks = "bigger: " + sizes
-	case has(diff.Smaller):
-		blocks = "smaller: " + sizes
+	if before, after := size(meanSize(old.Bytes, old.Calls)), size(meanSize(new.Bytes, new.Calls)); before != after {
+		switch {
+		case has(diff.Bigger):
+			blocks = fmt.Sprintf("bigger: %s -> %s each", before, after)
+		case has(diff.Smaller):
+			blocks = fmt.Sprintf("smaller: %s -> %s each", before, after)
+		}
 	}
 	if calls != "" && blocks != "" {
 		join := " and "
@@ -414,7 +412,7 @@ func meanSize(bytes, calls uint64) uint64 {
 	return (bytes + calls/2) / calls
 }
 
-func factorOfSite(r *diffReport, s *diff.Site) string {
+func (r *diffReport) factorOf(s *diff.Site) string {
 	old, new := float64(s.OldCounters().Calls), float64(s.NewCounters().Calls)
 	if r.diff.Per != nil {
 		old, new = r.each(old, true), r.each(new, false)

@@ -1,0 +1,175 @@
+package diff
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"mallow/internal/profile"
+)
+
+// joined are the stacks of some sites in both profiles.
+type joined struct {
+	functions map[string]int32 // numbers of the names by which functions are the same
+	ways      [][]*way         // of each site, those first that changed most
+}
+
+// way is a stack of a site, in the new profile if it is there.
+type way struct {
+	tree     *callTree
+	node     int32 // innermost; -1 for calls without a stack
+	old, new uint64
+}
+
+func (w *way) frames() (frames []profile.Frame) {
+	for n := w.node; n >= 0; n = w.tree.Nodes[n].Parent {
+		frames = append(frames, *w.tree.frame(n))
+	}
+	return frames
+}
+
+// callTree is the tree of one profile's stacks, with what is told apart on
+// both sides by the same numbers.
+type callTree struct {
+	*profile.Tree
+	functions []int32 // of each frame
+	wraps     []bool  // of each frame
+}
+
+func (t *callTree) frame(n int32) *profile.Frame { return &t.Frames[t.Nodes[n].Frame] }
+func (t *callTree) function(n int32) int32       { return t.functions[t.Nodes[n].Frame] }
+
+// site is the first node from n outwards that is no wrapper; -1 for none.
+func (t *callTree) site(n int32) int32 {
+	for n >= 0 && t.wraps[t.Nodes[n].Frame] {
+		n = t.Nodes[n].Parent
+	}
+	return n
+}
+
+// outside is the node that calls n and is neither a wrapper nor the same
+// function; -1 for none.
+func (t *callTree) outside(n int32) int32 {
+	if n < 0 {
+		return -1
+	}
+	out := t.Nodes[n].Parent
+	for out >= 0 && (t.wraps[t.Nodes[out].Frame] || t.function(out) == t.function(n)) {
+		out = t.Nodes[out].Parent
+	}
+	return out
+}
+
+func (d *Diff) join(sites []*Site) *joined {
+	j := &joined{functions: make(map[string]int32), ways: make([][]*way, len(sites))}
+	type stackKey struct {
+		site int
+		path int32
+	}
+	found := make(map[stackKey]*way)
+	paths := make(map[[2]int32]int32)
+	add := func(t *callTree, owner []int, isNew bool) {
+		path := t.paths(paths)
+		for i := range t.Stacks {
+			st := &t.Stacks[i]
+			k := stackKey{owner[st.Site], path[st.Node+1]}
+			w := found[k]
+			if w == nil {
+				w = &way{tree: t, node: st.Node}
+				found[k] = w
+				j.ways[k.site] = append(j.ways[k.site], w)
+			}
+			if isNew {
+				w.new += st.Counters.Calls
+			} else {
+				w.old += st.Counters.Calls
+			}
+		}
+	}
+	newTree, newOwner := d.treeOf(j, d.New, sites, newPlace, nil)
+	add(newTree, newOwner, true)
+	oldTree, oldOwner := d.treeOf(j, d.Old, sites, oldPlace, d.renamed())
+	add(oldTree, oldOwner, false)
+	for _, ways := range j.ways {
+		slices.SortStableFunc(ways, func(a, b *way) int {
+			return cmp.Or(cmp.Compare(distance(b.old, b.new), distance(a.old, a.new)), cmp.Compare(b.old+b.new, a.old+a.new))
+		})
+	}
+	return j
+}
+
+func oldPlace(s *Site) *Place { return s.Old }
+func newPlace(s *Site) *Place { return s.New }
+
+// treeOf returns the tree of the sites on one side, and which of them each
+// site of the tree belongs to.
+func (d *Diff) treeOf(j *joined, p *profile.Profile, sites []*Site, placeOf func(*Site) *Place, renamed map[string]string) (t *callTree, owner []int) {
+	var all []*profile.Site
+	for i, s := range sites {
+		if place := placeOf(s); place != nil {
+			for _, site := range place.Sites {
+				all, owner = append(all, site), append(owner, i)
+			}
+		}
+	}
+	t = &callTree{Tree: p.Tree(all)}
+	t.functions, t.wraps = make([]int32, len(t.Frames)), make([]bool, len(t.Frames))
+	for i := range t.Frames {
+		f := &t.Frames[i]
+		name, known := renamed[f.Function]
+		if !known {
+			name = d.nameOf(f)
+		}
+		t.functions[i], t.wraps[i] = j.number(name), p.Wraps(f)
+	}
+	return t, owner
+}
+
+// nameOf is what a function is known by on both sides. Where code without
+// symbols was built anew, only its module is.
+func (d *Diff) nameOf(f *profile.Frame) string {
+	if !f.Named() && d.rebuilt[f.Module] {
+		return moduleFamily(path.Base(f.Module)) + "+"
+	}
+	return stableName(f.Function)
+}
+
+func (j *joined) number(name string) int32 {
+	n, known := j.functions[name]
+	if !known {
+		n = int32(len(j.functions))
+		j.functions[name] = n
+	}
+	return n
+}
+
+// renamed are the functions of the old profile that have another name in the
+// new one.
+func (d *Diff) renamed() map[string]string {
+	names := make(map[string]string)
+	for _, s := range d.Sites {
+		if s.Old != nil && s.New != nil && (s.Match == ByFigures || s.Match == BySignature || s.Match == ByOrder) {
+			names[s.Old.Function] = d.nameOf(&s.New.Frame)
+		}
+	}
+	return names
+}
+
+// paths numbers the way from the outermost frame to each node, by functions;
+// that of node n is at n+1. A function that calls itself adds nothing.
+func (t *callTree) paths(known map[[2]int32]int32) []int32 {
+	path := make([]int32, len(t.Nodes)+1)
+	for i := range t.Nodes {
+		parent, function := t.Nodes[i].Parent, t.function(int32(i))
+		if parent >= 0 && t.function(parent) == function {
+			path[i+1] = path[parent+1]
+			continue
+		}
+		step := [2]int32{path[parent+1], function}
+		if known[step] == 0 {
+			known[step] = int32(len(known) + 1)
+		}
+		path[i+1] = known[step]
+	}
+	return path
+}
