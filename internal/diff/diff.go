@@ -40,7 +40,7 @@ type Diff struct {
 	// Notes say, in sentences, what the comparison must be read with.
 	Notes []string
 
-	rebuilt map[string]bool // modules of either side with code without symbols, of which the other side has another build
+	rebuilt map[string]string // see match
 }
 
 // Status of a site.

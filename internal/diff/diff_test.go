@@ -153,6 +153,12 @@ func TestMatching(t *testing.T) {
 			"changed name f:10 7->7 bigger\nchanged name g:20 3->3 more never freed\nsame name h:30 2->2\n",
 		},
 		{
+			"a crate of another name",
+			"2 malloc 8: shop::cart a.rs:1\n3 malloc 9: shop::item a.rs:9\n4 malloc 9: <shop::Row as core::fmt::Debug>::fmt a.rs:20\n5 malloc 7: workshop::tool w.rs:1",
+			"2 malloc 8: store::cart b.rs:1\n3 malloc 9: store::item b.rs:9\n4 malloc 9: <store::Row as core::fmt::Debug>::fmt b.rs:20\n5 malloc 7: workshop::tool w.rs:1",
+			"same name workshop::tool:1 5->5\nsame function <store::Row as core::fmt::Debug>::fmt:20 4->4\nsame function store::item:9 3->3\nsame function store::cart:1 2->2\n",
+		},
+		{
 			"nothing against something",
 			"unit nothing 1",
 			"7 malloc 16: f a.c:10",

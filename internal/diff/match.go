@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"mallow/internal/analyze"
 	"mallow/internal/profile"
@@ -10,8 +11,8 @@ import (
 
 // match pairs the sites of two profiles. Which of them is the old one does not
 // matter to who is paired with whom. It returns too which modules were built
-// anew that have code without symbols.
-func match(old, new *profile.Profile, all bool) (sites []*Site, rebuilt map[string]bool) {
+// anew that have code without symbols: by path, with a name for both sides.
+func match(old, new *profile.Profile, all bool) (sites []*Site, rebuilt map[string]string) {
 	oldSites, newSites := analyze.Rank(old, all, analyze.ByCalls), analyze.Rank(new, all, analyze.ByCalls)
 	if compareProfiles(oldSites, newSites) <= 0 {
 		m := newMatcher(old, new, oldSites, newSites)
@@ -40,7 +41,8 @@ func compareProfiles(a, b []*profile.Site) int {
 //
 //  1. module, function and file; several sites of a function by their order of
 //     lines, where the numbers differ as they resemble each other (see align);
-//  2. module and function: the file was moved or renamed;
+//  2. module and function: the file was moved or renamed, and what is left of
+//     it is looked for in the other one then; so with namespaces and crates;
 //  3. function alone: it went to another module, or the program was renamed;
 //  4. module, file and the function without its signature, where that names one
 //     function only;
@@ -52,7 +54,7 @@ func compareProfiles(a, b []*profile.Site) int {
 type matcher struct {
 	a, b    side
 	modules map[string]string // of b: what the same module is called in a
-	rebuilt map[string]bool
+	rebuilt map[string]string // see match
 }
 
 // side is one of the profiles, in matching.
@@ -74,7 +76,7 @@ type entry struct {
 }
 
 func newMatcher(a, b *profile.Profile, aSites, bSites []*profile.Site) *matcher {
-	m := &matcher{a: newSide(a, aSites), b: newSide(b, bSites), rebuilt: make(map[string]bool)}
+	m := &matcher{a: newSide(a, aSites), b: newSide(b, bSites), rebuilt: make(map[string]string)}
 	m.nameModules()
 	return m
 }
@@ -113,6 +115,9 @@ type key struct{ module, function, file string }
 func (m *matcher) sites() []*Site {
 	m.pass(ByName, func(e *entry) (key, bool) { return key{e.module, e.name, e.file}, m.nameHolds(e) })
 	m.pass(ByFunction, func(e *entry) (key, bool) { return key{e.module, e.name, ""}, e.name != "" && m.nameHolds(e) })
+	m.renameScopes()
+	m.pass(ByFunction, func(e *entry) (key, bool) { return key{e.module, e.name, ""}, strings.Contains(e.name, "::") })
+	m.renameFiles()
 	m.lonePass(ByFunction, func(e *entry) (key, bool) { return key{"", e.name, e.file}, e.place.Named() && e.file != "" })
 	m.lonePass(BySignature, func(e *entry) (key, bool) {
 		return key{e.module, bareName(e.name), e.file}, e.place.Named() && e.place.Origin != profile.OriginLibc
@@ -134,6 +139,34 @@ func (m *matcher) sites() []*Site {
 		}
 	}
 	return sites
+}
+
+// renameFiles gives what is left of b the files of a, where a file is on one
+// side only and the functions found in another one all went to the same.
+func (m *matcher) renameFiles() {
+	inA, inB := make(map[string]bool), make(map[string]bool)
+	for _, e := range m.a.entries {
+		inA[e.file] = true
+	}
+	for _, e := range m.b.entries {
+		inB[e.file] = true
+	}
+	from := make(map[string]string) // "" where they came from several
+	for _, e := range m.b.entries {
+		if e.pair == nil || e.file == "" || inA[e.file] || e.pair.file == "" || inB[e.pair.file] {
+			continue
+		}
+		if other, known := from[e.file]; known && other != e.pair.file {
+			from[e.file] = ""
+		} else {
+			from[e.file] = e.pair.file
+		}
+	}
+	for _, e := range m.b.entries {
+		if name := from[e.file]; name != "" {
+			e.file = name
+		}
+	}
 }
 
 // nameHolds tells whether the name of a function means the same in another

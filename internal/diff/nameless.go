@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"path"
 	"slices"
 )
 
@@ -18,7 +19,8 @@ func (m *matcher) matchNameless() {
 		if len(others) == 0 {
 			continue
 		}
-		m.rebuilt[group[0].place.Module], m.rebuilt[others[0].place.Module] = true, true
+		name := path.Base(group[0].place.Module)
+		m.rebuilt[group[0].place.Module], m.rebuilt[others[0].place.Module] = name, name
 		byOffset(group)
 		byOffset(others)
 		for _, p := range align(group, others, mayResemble) {

@@ -220,7 +220,7 @@ func (d *Diff) noteNameless() {
 	type figures struct{ matched, old, new int }
 	by := make(map[string]*figures)
 	of := func(module string) *figures {
-		name := path.Base(module)
+		name := d.rebuilt[module]
 		if by[name] == nil {
 			by[name] = new(figures)
 		}
@@ -229,7 +229,7 @@ func (d *Diff) noteNameless() {
 	for _, s := range d.Sites {
 		f := s.Frame()
 		switch {
-		case f.Named() || f.Function == "" || !d.rebuilt[f.Module]:
+		case f.Named() || f.Function == "" || d.rebuilt[f.Module] == "":
 		case s.Match == ByOrder:
 			of(f.Module).matched++
 		case s.New == nil:

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"cmp"
-	"path"
 	"slices"
 
 	"mallow/internal/profile"
@@ -128,8 +127,8 @@ func (d *Diff) treeOf(j *joined, p *profile.Profile, sites []*Site, placeOf func
 // nameOf is what a function is known by on both sides. Where code without
 // symbols was built anew, only its module is.
 func (d *Diff) nameOf(f *profile.Frame) string {
-	if !f.Named() && d.rebuilt[f.Module] {
-		return moduleFamily(path.Base(f.Module)) + "+"
+	if name, rebuilt := d.rebuilt[f.Module]; rebuilt && !f.Named() {
+		return name + "+"
 	}
 	return stableName(f.Function)
 }
@@ -148,7 +147,7 @@ func (j *joined) number(name string) int32 {
 func (d *Diff) renamed() map[string]string {
 	names := make(map[string]string)
 	for _, s := range d.Sites {
-		if s.Old != nil && s.New != nil && (s.Match == ByFigures || s.Match == BySignature || s.Match == ByOrder) {
+		if s.Old != nil && s.New != nil && s.Old.Function != s.New.Function {
 			names[s.Old.Function] = d.nameOf(&s.New.Frame)
 		}
 	}
