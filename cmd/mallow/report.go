@@ -242,7 +242,7 @@ func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) 
 }
 
 func nextStep(paths []string, o reportOptions) string {
-	return fmt.Sprintf("mallow report --sort bytes|peak|temporary|live %s | --top 30 | --all | --json", onlyPath(paths))
+	return fmt.Sprintf("mallow report --advice 0 | --tree | --callers | --by type | --sort bytes|peak|live|waste %s;  mallow diff OLD NEW", onlyPath(paths))
 }
 
 func onlyPath(paths []string) string {

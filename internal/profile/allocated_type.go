@@ -298,6 +298,9 @@ func pair(element string) (key, value string, ok bool) {
 		return "", "", false
 	}
 	key, ok = strings.CutSuffix(arguments[0], " const")
+	if !ok {
+		key, ok = strings.CutPrefix(arguments[0], "const ")
+	}
 	return key, arguments[1], ok
 }
 
@@ -348,10 +351,10 @@ var defaults = []string{", std::allocator<", ", std::less<", ", std::hash<", ", 
 	", alloc::alloc::Global"}
 
 // tidyType writes a type as a programmer does: without the arguments that
-// containers have by default, and without inline namespaces.
+// containers have by default, and without namespaces that nobody writes.
 func tidyType(t string) string {
 	t = strings.TrimSpace(t)
-	for _, inline := range []string{"__cxx11::", "__cxx1998::", "__1::"} {
+	for _, inline := range []string{"__cxx11::", "__cxx1998::", "__1::", "(anonymous namespace)::"} {
 		t = strings.ReplaceAll(t, inline, "")
 	}
 	for _, d := range defaults {

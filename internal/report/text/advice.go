@@ -25,9 +25,8 @@ func (r *report) advice() {
 		return
 	}
 	r.line(r.style.bold("what to do"))
-	basis := commonBasis(shown)
 	for i := range shown {
-		r.adviceEntry(i+1, &shown[i], basis == "")
+		r.adviceEntry(i+1, &shown[i])
 	}
 	const indent = "     "
 	if result.Stop != "" {
@@ -39,8 +38,8 @@ func (r *report) advice() {
 	} else if !r.options.Evidence {
 		footer = append(footer, "the evidence: --advice 0")
 	}
-	if basis != "" {
-		footer = append(footer, "CPU time: "+basis)
+	if basis := shown[0].Saves.Basis; basis != "" && !r.options.Evidence {
+		footer = append(footer, "CPU time of the first by "+term.Safe(basis))
 	}
 	if pages := rulePages(shown); pages != "" {
 		footer = append(footer, "explained in docs/manual/advice/: "+pages)
@@ -49,7 +48,7 @@ func (r *report) advice() {
 }
 
 // adviceEntry begins with the line to change.
-func (r *report) adviceEntry(number int, a *advise.Advice, withBasis bool) {
+func (r *report) adviceEntry(number int, a *advise.Advice) {
 	const indent = "     "
 	var names []string
 	for i := range a.Sites {
@@ -75,13 +74,17 @@ func (r *report) adviceEntry(number int, a *advise.Advice, withBasis bool) {
 		title = strings.Join(names, ", ") + ": " + title
 	}
 	r.wrapped(fmt.Sprintf("%3d. ", number), indent, title)
-	r.wrapped(indent, indent, r.style.bold("->")+" "+term.Safe(a.Remedy)+": "+r.saves(&a.Saves, withBasis))
+	r.wrapped(indent, indent, r.style.bold("->")+" "+term.Safe(a.Remedy)+": "+r.saves(&a.Saves))
 	if r.options.Evidence {
-		r.dimmed(indent, term.Safe(a.Evidence))
+		evidence := a.Evidence
+		if a.Saves.Basis != "" {
+			evidence += "; CPU time by " + a.Saves.Basis
+		}
+		r.dimmed(indent, term.Safe(evidence))
 	}
 }
 
-func (r *report) saves(s *advise.Saves, withBasis bool) string {
+func (r *report) saves(s *advise.Saves) string {
 	text := fmt.Sprintf("-%s (%s)", counted(s.Allocations, "allocation", "allocations"), shareOf(s.Share))
 	if s.CPUShare == nil {
 		return text
@@ -90,9 +93,6 @@ func (r *report) saves(s *advise.Saves, withBasis bool) string {
 	if s.Little() {
 		text += " (many calls, little cost)"
 	}
-	if withBasis && s.Basis != "" {
-		text += ", by " + term.Safe(s.Basis)
-	}
 	return text
 }
 
@@ -100,22 +100,6 @@ func (r *report) saves(s *advise.Saves, withBasis bool) string {
 func shareOf(share float64) string {
 	const parts = 1_000_000
 	return percent(uint64(max(0, min(1, share))*parts+0.5), parts)
-}
-
-// commonBasis is that of all entries; "" where they have several, or none.
-func commonBasis(all []advise.Advice) string {
-	basis := ""
-	for i := range all {
-		s := &all[i].Saves
-		if s.CPUShare == nil {
-			continue
-		}
-		if basis != "" && s.Basis != basis {
-			return ""
-		}
-		basis = s.Basis
-	}
-	return term.Safe(basis)
 }
 
 func rulePages(all []advise.Advice) string {

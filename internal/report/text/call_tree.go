@@ -45,6 +45,7 @@ func WriteTree(w io.Writer, p *profile.Profile, o Options) error {
 	trunk := &call{weight: t.whole, parts: []portion{{node: -1, weight: t.whole}}}
 	g := &grower{grow: t.inwards, least: leastOf(t.whole, leastBranch), left: lines}
 	g.run(trunk)
+	g.lines = t.lines
 	r.drawCalls(g, trunk, t.whole)
 	r.pruned(g, "--top N shows more lines")
 	r.lines = append(r.lines, below...)
@@ -98,6 +99,7 @@ type callTree struct {
 	order    analyze.Order
 	whole    uint64
 	within   []uint64 // of a node and all further in
+	own      []uint64 // of a node alone
 	children [][]int32
 	roots    []int32
 	ofSite   [][]portion // where the stacks of each site end
@@ -137,7 +139,7 @@ func newCallTree(r *report) *callTree {
 		}
 		siteFrame[i], ends[i] = at, make(map[int32]uint64)
 	}
-	t.within = make([]uint64, len(t.tree.Nodes))
+	t.within, t.own = make([]uint64, len(t.tree.Nodes)), make([]uint64, len(t.tree.Nodes))
 	for i := range t.tree.Stacks {
 		s := &t.tree.Stacks[i]
 		weight := t.order.Value(&profile.Site{Counters: *s.Counters})
@@ -151,6 +153,7 @@ func newCallTree(r *report) *callTree {
 		}
 		if end >= 0 {
 			t.within[end] += weight
+			t.own[end] += weight
 		}
 	}
 	t.ofSite = make([][]portion, len(r.sites))
@@ -273,7 +276,8 @@ type grower struct {
 	least           uint64
 	left            int
 	waiting         callHeap
-	omitted         uint64 // branches
+	lines           func(b *call) []ownLine // nil: they are not shown
+	omitted         uint64                  // branches
 	omittedHeaviest uint64
 }
 
@@ -341,7 +345,7 @@ func (r *report) drawCalls(g *grower, trunk *call, whole uint64) {
 			if depth == 0 && g.isForest(trunk) {
 				mark, further = "", ""
 			}
-			r.line(r.cut(r.treeRow(child.weight, whole) + r.style.dim(indent+mark) + r.callName(child, b) + r.ownShare(child, b)))
+			r.line(r.cut(r.treeRow(child.weight, whole) + r.style.dim(indent+mark) + r.callName(child, b) + r.ownShare(g, child)))
 			if depth < deepestBranch {
 				draw(child, indent+further, depth+1)
 			} else {
@@ -379,12 +383,66 @@ func (r *report) callName(b, outer *call) string {
 	return strings.Join(names, r.style.dim(r.joint))
 }
 
-// ownShare tells what a branch with further ones has for itself.
-func (r *report) ownShare(b, _ *call) string {
-	if b.own == 0 || len(b.children) == 0 {
+// ownShare tells what a branch with further ones has for itself, and on which
+// lines it allocates.
+func (r *report) ownShare(g *grower, b *call) string {
+	const most = 2
+	if b.own == 0 || g.lines == nil {
 		return ""
 	}
-	return r.style.dim("  (" + r.about(r.weight(b.own)) + " itself)")
+	text := ""
+	if len(b.children) > 0 {
+		text = "  " + r.about(r.weight(b.own)) + " itself"
+	}
+	lines := g.lines(b)
+	if len(lines) == 0 {
+		return r.style.dim(text)
+	}
+	names := make([]string, 0, most+1)
+	for i, line := range lines {
+		if i == most {
+			names = append(names, fmt.Sprintf("%d more", len(lines)-most))
+			break
+		}
+		name := r.style.place(place(line.frame))
+		if len(lines) > 1 {
+			name += " (" + r.about(r.weight(line.weight)) + ")"
+		}
+		names = append(names, name)
+	}
+	return r.style.dim(text) + "  " + strings.Join(names, ", ")
+}
+
+// ownLine is a line of code that allocates in a branch.
+type ownLine struct {
+	frame  *profile.Frame
+	weight uint64
+}
+
+// lines returns those of a branch, the heaviest first; none without debug
+// information.
+func (t *callTree) lines(b *call) (lines []ownLine) {
+	at := make(map[int32]int)
+	for _, p := range b.parts {
+		if p.node < 0 || t.own[p.node] == 0 {
+			continue
+		}
+		frame := t.tree.Nodes[p.node].Frame
+		if t.tree.Frames[frame].Line == 0 {
+			continue
+		}
+		i, known := at[frame]
+		if !known {
+			i = len(lines)
+			at[frame] = i
+			lines = append(lines, ownLine{frame: &t.tree.Frames[frame]})
+		}
+		lines[i].weight += t.own[p.node]
+	}
+	slices.SortStableFunc(lines, func(a, b ownLine) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.frame.File, b.frame.File), cmp.Compare(a.frame.Line, b.frame.Line))
+	})
+	return lines
 }
 
 const treeColumns = "%11s %6s  "

@@ -144,7 +144,8 @@ func shortName(function string) string {
 	return term.Safe(name)
 }
 
-const anonymous = "(anonymous namespace)"
+// anonymous is left out: the file tells which one is meant.
+const anonymous = "(anonymous namespace)::"
 
 // withoutParameters leaves parameters out, also those of functions that the
 // name lies within: "main()::{lambda(int)#1}::operator()(int) const" becomes
@@ -160,7 +161,6 @@ func withoutParameters(function string) string {
 			depth--
 		case '(':
 			if strings.HasPrefix(function[i:], anonymous) {
-				name.WriteString(anonymous)
 				i += len(anonymous) - 1
 				continue
 			}

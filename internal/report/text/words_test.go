@@ -46,7 +46,7 @@ func TestShortName(t *testing.T) {
 		"main":                       "main",
 		"Table::insert(char const*)": "Table::insert",
 		"Node* Pool<Node>::make<>()": "Pool<Node>::make<>",
-		"(anonymous namespace)::grow(unsigned long)":                                           "(anonymous namespace)::grow",
+		"(anonymous namespace)::grow(unsigned long)":                                           "grow",
 		"Less::operator()(int, int) const":                                                     "Less::operator()",
 		"std::map<int, int> build<int>(std::vector<int> const&)":                               "build<int>",
 		"Parser<std::pair<std::string, std::vector<int> >, std::allocator<char> >::parse(int)": "Parser<…>::parse",
