@@ -3,16 +3,24 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"mallow/internal/recording"
 	"mallow/internal/symbolize"
+	"mallow/internal/symbolize/debuginfod"
 	"mallow/internal/term"
 )
 
-// newSymbolizer names the addresses of recordings: by what they bring, and
-// with the user's cache.
+// newSymbolizer names the addresses of recordings: by what they bring, with the
+// user's cache, and with the debuginfod servers that the user named.
 func newSymbolizer(recordings ...*recording.Recording) (*symbolize.Symbolizer, error) {
-	s := symbolize.New(symbolize.Options{Cache: symbolize.UserCache()})
+	o := symbolize.Options{Cache: symbolize.UserCache()}
+	if settings, ok := debuginfod.FromEnvironment(); ok {
+		o.Fetch = debuginfod.New(settings, func(text string) {
+			fmt.Fprintf(os.Stderr, "mallow: %s\n", term.Safe(text))
+		}).Find
+	}
+	s := symbolize.New(o)
 	if err := useSymbols(s, recordings); err != nil {
 		s.Close()
 		return nil, err

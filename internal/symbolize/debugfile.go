@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"path/filepath"
 	"strings"
+
+	"mallow/internal/symbolize/debuginfod"
 )
 
 // openDebug finds the separate debug file of img, and the file that dwz moved
@@ -31,10 +33,12 @@ func (s *Symbolizer) findDebug(img *image, path string) *object {
 	if o := s.byBuildID(id); o != nil {
 		return o
 	}
-	if img.file == nil {
-		return nil
+	if img.file != nil {
+		if o := s.byDebugLink(img.file, path); o != nil {
+			return o
+		}
 	}
-	return s.byDebugLink(img.file, path)
+	return s.fetched(img, id, debuginfod.Debuginfo)
 }
 
 // byBuildID opens DIR/.build-id/xx/yyyy.debug, if its own id is the same.
@@ -151,6 +155,9 @@ func (s *Symbolizer) findAlternate(img *image, o *object) *object {
 			return alt
 		}
 		alt.close()
+	}
+	if alt := s.fetched(img, id, debuginfod.Debuginfo); alt != nil {
+		return alt
 	}
 	s.warn(img, "the shared debug file %q is not there; functions that it names are missing", path)
 	return nil

@@ -36,6 +36,15 @@ func plain(t *testing.T, compiler, source string, flags ...string) plainProgram 
 func (p plainProgram) same(t *testing.T, binary string, wantWarnings ...string) {
 	t.Helper()
 	frames, warnings := ask(t, binary, p.addrs)
+	p.equal(t, frames)
+	if strings.Join(warnings, "\n") != strings.Join(wantWarnings, "\n") {
+		t.Errorf("warnings %q, want %q", warnings, wantWarnings)
+	}
+}
+
+// equal demands these frames.
+func (p plainProgram) equal(t *testing.T, frames [][]Frame) {
+	t.Helper()
 	different := 0
 	for i := range p.addrs {
 		if reflect.DeepEqual(frames[i], p.frames[i]) {
@@ -47,9 +56,6 @@ func (p plainProgram) same(t *testing.T, binary string, wantWarnings ...string) 
 	}
 	if different > 0 {
 		t.Errorf("%d of %d addresses differ", different, len(p.addrs))
-	}
-	if strings.Join(warnings, "\n") != strings.Join(wantWarnings, "\n") {
-		t.Errorf("warnings %q, want %q", warnings, wantWarnings)
 	}
 }
 

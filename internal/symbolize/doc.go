@@ -16,9 +16,13 @@
 //   - ask for all addresses of a module in one call where it can;
 //   - show Warnings to the user once.
 //
-// It does not look for debug files in the network, does not read source files
-// or variables, and knows 64-bit little-endian files only. Nothing that a file
-// contains makes it fail: damaged files give fewer names and a warning.
+// What was found can be kept in a cache (Options.Cache), or go with a recording
+// (WriteSymbols, UseSymbols). Nothing is fetched from the network but by
+// Options.Fetch, which package debuginfod has.
+//
+// It does not read source files or variables, and knows 64-bit little-endian
+// files only. Nothing that a file contains makes it fail: damaged files give
+// fewer names and a warning.
 //
 //	s := symbolize.New(symbolize.Options{})
 //	defer s.Close()

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"mallow/internal/symbolize/debuginfo"
+	"mallow/internal/symbolize/debuginfod"
 )
 
 // image is what is known of one module: its file, where that is still the one
@@ -104,7 +105,13 @@ func (s *Symbolizer) openFiles(img *image) (absence string) {
 	default:
 		img.file = file
 	}
+	if absence != "" {
+		img.file = s.fetched(img, m.BuildID, debuginfod.Executable)
+	}
 	s.openDebug(img, path)
+	if img.file != nil {
+		absence = ""
+	}
 	return absence
 }
 

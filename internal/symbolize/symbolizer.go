@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"mallow/internal/symbolize/debuginfod"
 )
 
 // Module is a file as it was mapped into a process. The build id says which
@@ -38,13 +40,22 @@ type Options struct {
 	// Cache is the folder in which names are kept from one run to the next;
 	// none if empty. UserCache is the usual one.
 	Cache string
+	// Fetch gets what is not on this machine: debug files and, where it is
+	// gone, the program itself, by build id. id and name are the module's; check
+	// refuses what is something else. nil for nobody, so that nothing leaves the
+	// machine.
+	Fetch func(id []byte, kind FetchKind, name string, check func(path string) error) (path string, err error)
 }
+
+// FetchKind is what Fetch is asked for.
+type FetchKind = debuginfod.Kind
 
 // Symbolizer names addresses. It is safe for concurrent use; calls for
 // different modules run in parallel.
 type Symbolizer struct {
 	debugDirs []string
 	cache     cache
+	fetch     func(id []byte, kind FetchKind, name string, check func(path string) error) (path string, err error)
 
 	mu       sync.Mutex
 	brought  map[moduleKey][]moduleNames // by recordings
@@ -65,7 +76,7 @@ func New(o Options) *Symbolizer {
 		o.DebugDirs = []string{"/usr/lib/debug"}
 	}
 	return &Symbolizer{
-		debugDirs: o.DebugDirs, cache: cache{o.Cache},
+		debugDirs: o.DebugDirs, cache: cache{o.Cache}, fetch: o.Fetch,
 		brought: map[moduleKey][]moduleNames{}, images: map[moduleKey]*image{}, warned: map[string]bool{},
 	}
 }
