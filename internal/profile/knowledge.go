@@ -240,6 +240,9 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 }
 
 func (k *knower) addTimes(sum *Knowledge, im *recording.Image, of *recording.Knowledge) {
+	if !im.Timed() {
+		return
+	}
 	at := func(ms uint32) *time.Duration {
 		t := k.begun[im] + time.Duration(ms)*time.Millisecond
 		return &t

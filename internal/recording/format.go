@@ -186,6 +186,16 @@ func (f Function) String() string {
 	return "unknown function"
 }
 
+// FunctionNamed returns the function whose String is name, 0 for none.
+func FunctionNamed(name string) Function {
+	for f, known := range functionNames {
+		if known == name && known != "" {
+			return Function(f)
+		}
+	}
+	return 0
+}
+
 // ModuleKind tells whose code a module is.
 type ModuleKind uint32
 

@@ -26,10 +26,41 @@ type Meta struct {
 	// nobody knows how it ended, or whether it did.
 	Joined bool `json:"joined,omitempty"`
 
+	// Imported is nil unless the recording was made from another tool's file.
+	Imported *Imported `json:"imported,omitempty"`
+
 	Unrecorded []UnrecordedProgram `json:"unrecorded,omitempty"`
 	// Exits are how processes of the family ended, as far as mallow heard.
 	Exits []ProcessExit `json:"exits,omitempty"`
 }
+
+// Imported tells what a recording was made from.
+type Imported struct {
+	Format    string     `json:"format"`         // "curl memory log", "heaptrack" or "pprof"
+	File      string     `json:"file,omitempty"` // its name, without folders
+	MemoryLog *MemoryLog `json:"memory_log,omitempty"`
+}
+
+// MemoryLog is what curl's memanalyze counts in a memory log, by its own rules.
+// What else it says of the log stands in the files MemanalyzeLines and
+// Memanalyze2017Lines of the recording, which are not there if it is nothing.
+type MemoryLog struct {
+	Mallocs      uint64 `json:"mallocs"`
+	Reallocs     uint64 `json:"reallocs"`
+	Callocs      uint64 `json:"callocs"`
+	Strdups      uint64 `json:"strdups"`
+	Wcsdups      uint64 `json:"wcsdups"`
+	Frees        uint64 `json:"frees"`
+	Sockets      uint64 `json:"sockets"`
+	MaximumBytes uint64 `json:"maximum_bytes"`
+	TotalBytes   uint64 `json:"total_bytes"`
+}
+
+// Files of a recording that was made from curl's memory log.
+const (
+	MemanalyzeLines     = "memanalyze.txt"
+	Memanalyze2017Lines = "memanalyze-2017.txt"
+)
 
 // ProcessExit is how a process ended.
 type ProcessExit struct {

@@ -31,6 +31,10 @@ func (im *Image) addTimeline(item directoryItem, page []byte) {
 	}
 }
 
+// Timed tells whether the times of stacks mean anything: a log that was
+// imported may have none.
+func (im *Image) Timed() bool { return im.Flags&FlagSymbolic == 0 || im.TimelineUsed > 0 }
+
 // Timeline returns the samples of the process, in order, and where it stands
 // at the end. Nothing when there was not enough to take a sample of, or not all
 // calls were recorded.

@@ -19,6 +19,15 @@ const text = `How much does a word cost? A word costs a block, and a block costs
 and a call costs what a word costs: much, where there are many words.
 `
 
+// memoryLog is what a debug build of curl writes.
+const memoryLog = `MEM tool_main.c:10 malloc(100) = 0x5581a0
+MEM url.c:20 strdup(0x7ffd10) (12) = 0x5582b0
+MEM url.c:31 free(0x5582b0)
+MEM url.c:20 strdup(0x7ffd20) (8) = 0x5582b0
+MEM url.c:31 free(0x5582b0)
+FD cf-socket.c:40 socket() = 5
+`
+
 // example is a command of a page with what it prints; "..." in that stands for anything.
 type example struct {
 	line    int
@@ -115,8 +124,10 @@ func prepare(t *testing.T, folder string) {
 	if err := os.Symlink(harness.CLI(t), filepath.Join(folder, "mallow")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "text"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	for name, content := range map[string]string{"text": text, "memdump": memoryLog} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

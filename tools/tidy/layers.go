@@ -101,6 +101,7 @@ var goLayers = map[string]goPackage{
 	"launch":    {[]string{"recording", "eventlog"}, "starting programs needs only to complete the recordings that they leave"},
 	"calibrate": {[]string{"advise", "launch"}, "measuring what a malloc costs needs to start programs, which advice must not"},
 	"control":   {[]string{"recording", "launch", "running"}, "telling a process to record needs to find it, and to complete the recording"},
+	"importer":  {flow[:1], "an import makes a recording; what it says is found by those who read recordings"},
 	"doctor":    {[]string{"launch"}, "the doctor looks at programs, not at recordings"},
 }
 

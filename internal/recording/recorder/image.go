@@ -89,8 +89,9 @@ type Image struct {
 
 	cpuInterval, cpuProcess uint64
 
-	samples int // of the timeline
-	cpu     []byte
+	samples  int // of the timeline
+	sampling []byte
+	cpu      []byte
 }
 
 type nodeKey struct {
@@ -184,6 +185,12 @@ func (im *Image) Symbolic(function, file, module string, line uint32) Frame {
 
 // Nodes returns how many frames of stacks there are.
 func (im *Image) Nodes() int { return len(im.nodes) / 16 }
+
+// Sampled makes the image one of samples, at a mean distance in bytes.
+func (im *Image) Sampled(meanBytes uint64) {
+	im.sampling = le.AppendUint64(nil, meanBytes)
+	im.sampling = append(im.sampling, make([]byte, 56)...)
+}
 
 // SampledCPU makes the image one of a process whose CPU time was sampled.
 func (im *Image) SampledCPU(interval, process uint64) {
@@ -300,7 +307,7 @@ func (im *Image) sections() []section {
 	all := []section{
 		{1, 16, im.nodes}, {2, 4, im.stacks}, {3, 512, im.shards}, {4, 4096, im.pages},
 		{5, 8, im.dir}, {6, 128, im.modules}, {7, 1, im.strings}, {8, 32, im.symbolic}, {10, 32, im.cpu},
-		{11, 128, im.regions}, {12, 256, im.units},
+		{11, 128, im.regions}, {12, 256, im.units}, {20, 64, im.sampling},
 	}
 	used := all[:0]
 	for _, s := range all {

@@ -10,6 +10,7 @@ const (
 	pageReallocs  = 7
 	pageTimeline  = 8
 	pageRegions   = 64
+	pageWeights   = 65
 )
 
 // counterPage is a page that a thread has begun.

@@ -2,7 +2,10 @@ package recorder
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+
+	"mallow/internal/recording"
 )
 
 func imageName(pid, start uint64) string { return fmt.Sprintf("image-%d-%d-0", pid, start) }
@@ -62,6 +65,7 @@ type Thread struct {
 	birthsOf, deathsOf, reallocsOf, regionsOf table[figures]
 	traitsOf                                  table[traits]
 	lifetimesOf                               table[lifetimes]
+	weightsOf                                 table[[8]float64]
 }
 
 // Block is a live block.
@@ -181,6 +185,54 @@ func (t *Thread) Alloc(s Stack, size uint64) Block {
 	return Block{stack: s, size: size, thread: t, event: t.events, births: t.births}
 }
 
+// Count counts what is known of a stack in sums alone. Its peak is what lives
+// at the end.
+func (t *Thread) Count(s Stack, c *recording.Counters) {
+	p := t.process
+	t.events += c.Calls + c.Releases
+	t.births += c.Calls
+	t.figures[figFrees] += c.Releases - c.ByRealloc
+	t.figures[figFailed] += c.Failed
+	p.change(t, int64(c.Bytes-c.ReleasedBytes), int64(c.Calls-c.Releases), s.libc)
+	r := t.birthsAt(s.ID)
+	if c.Calls > 0 && (r[birthCalls] == 0 || c.SizeMin < r[birthMin]) {
+		r[birthMin] = c.SizeMin
+	}
+	r[birthMax] = max(r[birthMax], c.SizeMax)
+	r[birthCalls] += c.Calls
+	r[birthBytes] += c.Bytes
+	r[birthUsable] += c.UsableBytes
+	r[birthFailed] += c.Failed
+	if c.Releases > 0 {
+		r = t.deathsAt(s.ID)
+		r[deathReleases] += c.Releases
+		r[deathBytes] += c.ReleasedBytes
+		r[deathTemporary] += c.Temporary
+		r[deathShort] += c.ShortLived
+		r[deathRealloc] += c.ByRealloc
+		r[deathForeign] += c.Foreign
+	}
+	p.rise(t)
+}
+
+// Weigh adds what the samples of a stack stand for, in the order of the
+// format; the image has to be Sampled.
+func (t *Thread) Weigh(s Stack, weights [8]float64) {
+	r := t.weightsOf.at(s.ID, func(page *[64][8]float64, block uint32) {
+		t.addPage(pageWeights, block, func(b []byte, _ bool) []byte {
+			for i := range page {
+				for _, w := range page[i] {
+					b = le.AppendUint64(b, math.Float64bits(w))
+				}
+			}
+			return b
+		})
+	})
+	for i, w := range weights {
+		r[i] += w
+	}
+}
+
 // Fail counts a call that returned no block.
 func (t *Thread) Fail(s Stack) {
 	t.birthsAt(s.ID)[birthFailed]++
@@ -288,12 +340,23 @@ func (t *Thread) Leave(region uint32) {
 // InFlight marks a call as being counted, as a kill at that moment leaves it.
 func (t *Thread) InFlight(s Stack) { t.figures[figInFlight] = uint64(s.ID) + 1 }
 
-// Live returns the blocks and bytes that were not released so far.
-func (p *Process) Live() (blocks, bytes int64) {
+// Totals are what was counted so far.
+type Totals struct {
+	Allocations, Frees, Failed uint64
+	LiveBlocks, LiveBytes      int64
+}
+
+// Totals returns what was counted so far.
+func (p *Process) Totals() Totals {
+	var sum Totals
 	for _, t := range p.threads {
-		blocks += int64(t.figures[figLiveBlocks])
+		sum.Allocations += t.births
+		sum.Frees += t.figures[figFrees]
+		sum.Failed += t.figures[figFailed]
+		sum.LiveBlocks += int64(t.figures[figLiveBlocks])
+		sum.LiveBytes += int64(t.figures[figLiveBytes])
 	}
-	return blocks, p.live.all
+	return sum
 }
 
 // Finish writes what was counted into the image.

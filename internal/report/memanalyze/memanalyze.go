@@ -3,10 +3,18 @@
 package memanalyze
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"mallow/internal/profile"
+	"mallow/internal/recording"
+	"mallow/internal/term"
 )
 
 // Dialect is the version of curl whose block is printed.
@@ -21,19 +29,94 @@ const (
 // new and for aligned blocks: they count as mallocs.
 type counts struct {
 	mallocs, reallocs, callocs, strdups, wcsdups uint64
-	frees, allocations, peak, bytes              uint64
+	frees, sockets, allocations, peak, bytes     uint64
 }
 
 // Write prints the block for the program and its libraries; with all set,
-// also for what libc allocated on its own account.
+// also for what libc allocated on its own account. Of imported memory logs it
+// prints what memanalyze itself says of them, errors and leaks first.
 func Write(w io.Writer, p *profile.Profile, d Dialect, all bool) error {
-	var err error
-	if d == Of2017 {
-		err = count(p, all).write2017(w)
-	} else {
-		err = count(p, all).writeToday(w)
+	c, imported := countLogs(p)
+	if !imported {
+		c = count(p, all)
+	} else if err := writeLines(w, p, d); err != nil {
+		return err
 	}
-	return err
+	if d == Of2017 {
+		return c.write2017(w)
+	}
+	return c.writeToday(w)
+}
+
+// countLogs sums up what memanalyze counts, if every recording is an imported
+// memory log.
+func countLogs(p *profile.Profile) (c counts, imported bool) {
+	for _, rec := range p.Recordings {
+		if rec.Meta == nil || rec.Meta.Imported == nil || rec.Meta.Imported.MemoryLog == nil {
+			return counts{}, false
+		}
+		m := rec.Meta.Imported.MemoryLog
+		c.mallocs += m.Mallocs
+		c.reallocs += m.Reallocs
+		c.callocs += m.Callocs
+		c.strdups += m.Strdups
+		c.wcsdups += m.Wcsdups
+		c.frees += m.Frees
+		c.sockets += m.Sockets
+		c.peak += m.MaximumBytes
+		c.bytes += m.TotalBytes
+	}
+	c.allocations = c.mallocs + c.reallocs + c.callocs + c.strdups + c.wcsdups
+	return c, len(p.Recordings) > 0
+}
+
+// writeLines copies what memanalyze says of the logs before it counts.
+// Terminals get it without what could steer them.
+func writeLines(w io.Writer, p *profile.Profile, d Dialect) error {
+	name := recording.MemanalyzeLines
+	if d == Of2017 {
+		name = recording.Memanalyze2017Lines
+	}
+	for _, rec := range p.Recordings {
+		file, err := os.Open(filepath.Join(rec.Path, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // nothing to say
+		}
+		if err != nil {
+			return err
+		}
+		err = copyLines(w, file)
+		file.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyLines(w io.Writer, file *os.File) error {
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, errors.New(filepath.Base(file.Name())+" is no regular file"))
+	}
+	if term.Width(w) == 0 {
+		_, err := io.Copy(w, file)
+		return err
+	}
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			if _, err := fmt.Fprintln(w, term.Safe(strings.TrimSuffix(line, "\n"))); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 func count(p *profile.Profile, all bool) counts {
@@ -64,12 +147,12 @@ Callocs: %d
 Strdups: %d
 Wcsdups: %d
 Frees: %d
-Sockets: 0
+Sockets: %d
 Allocations: %d
 Operations: %d
 Maximum allocated: %d
 Total allocated: %d
-`, c.mallocs, c.reallocs, c.callocs, c.strdups, c.wcsdups, c.frees, c.allocations, c.allocations, c.peak, c.bytes)
+`, c.mallocs, c.reallocs, c.callocs, c.strdups, c.wcsdups, c.frees, c.sockets, c.allocations, c.allocations+c.sockets, c.peak, c.bytes)
 	return err
 }
 

@@ -87,7 +87,7 @@ func siteName(s *profile.Site) (function, where string) {
 	case s.Function == "" && s.File == "":
 		return term.Safe(path.Base(s.Module)), ""
 	case s.Function == "":
-		return "(unknown function)", place(&s.Frame)
+		return place(&s.Frame), ""
 	}
 	return shortName(s.Function), place(&s.Frame)
 }

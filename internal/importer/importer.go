@@ -1,0 +1,143 @@
+// Package importer makes recordings from what other tools wrote: curl's memory
+// logs, heaptrack's files, and heap profiles in pprof's formats. The recordings
+// are symbolic: their frames are names, or places in the source.
+//
+// A file is read once, from its beginning on. What it claims is not trusted:
+// memory is bounded by limits of how many places, frames and blocks there can
+// be, and nothing is left behind when a file cannot be read.
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"mallow/internal/recording"
+	"mallow/internal/recording/recorder"
+)
+
+// Options of an import.
+type Options struct {
+	Output string // the folder to make
+	Name   string // of the file, as it is told
+	Mallow string // version of mallow
+}
+
+// Result is what was imported.
+type Result struct {
+	Format string
+	recorder.Totals
+	Notes []string // what the recording lacks, in sentences
+}
+
+// FormatError is what is wrong with a file.
+type FormatError struct{ error }
+
+func (e *FormatError) Unwrap() error { return e.error }
+
+// Limits of what an import holds in memory.
+const (
+	mostPlaces  = 1 << 20 // different lines of code
+	mostNodes   = 1 << 24 // different frames of stacks
+	mostBlocks  = 1 << 23 // addresses that were ever used
+	mostProfile = 1 << 28 // bytes of a profile, which is read at once
+)
+
+// target is the recording in the making.
+type target struct {
+	image   *recorder.Image
+	process *recorder.Process
+	thread  *recorder.Thread
+	folder  string // a temporary one
+	meta    recording.Meta
+}
+
+// Import reads a file and makes a recording of it. An error names the line
+// that is not what it should be; nothing is written then.
+func Import(r io.Reader, o Options) (*Result, error) {
+	if _, err := os.Lstat(o.Output); err == nil {
+		return nil, fmt.Errorf("%s is there already; remove it, or choose another name with -o", o.Output)
+	}
+	source, err := open(r)
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	defer source.close()
+	read, format, err := detect(source)
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(o.Output), ".import-")
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the recording %s: %w; choose another place with -o", o.Output, errors.Unwrap(err))
+	}
+	defer os.RemoveAll(folder) // not there any more when all went well
+	t := newTarget(folder)
+	t.meta.Imported = &recording.Imported{Format: format, File: o.Name}
+	t.meta.Mallow = o.Mallow
+	result := &Result{Format: format}
+	if err := read(source, t, result); err != nil {
+		return nil, &FormatError{err}
+	}
+	result.Totals = t.process.Totals()
+	if err := t.finish(result); err != nil {
+		return nil, err
+	}
+	return result, os.Rename(folder, o.Output)
+}
+
+func newTarget(folder string) *target {
+	im := recorder.NewImage(0, "")
+	im.ParentPID, im.StartRealtime = 0, 0
+	im.Name = "image-0-0-0"
+	im.Flags = recording.FlagSymbolic
+	p := recorder.NewProcess(im)
+	p.Detailed, p.Granule = true, 1
+	return &target{image: im, process: p, thread: p.Thread(), folder: folder}
+}
+
+// finish writes the image and meta.json.
+func (t *target) finish(result *Result) error {
+	im := t.process.Finish()
+	path := filepath.Join(t.folder, im.Name)
+	if err := im.Write(t.folder, recorder.Sparse); err != nil {
+		return err
+	}
+	if err := recording.Pack(path); err != nil {
+		return err
+	}
+	t.meta.Version = 1
+	t.meta.Started, t.meta.Ended = time.Unix(0, 0).UTC(), time.Unix(0, 0).UTC()
+	t.meta.Notes = append(t.meta.Notes, result.Notes...)
+	b, err := json.Marshal(&t.meta)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(t.folder, "meta.json"), append(b, '\n'), 0o600)
+}
+
+// reader reads a file of one format into a recording.
+type reader func(s *source, t *target, r *Result) error
+
+// detect finds out what a file is by how it begins.
+func detect(s *source) (reader, string, error) {
+	head := s.head()
+	switch {
+	case len(head) == 0:
+		return nil, "", errors.New("the file is empty")
+	case isHeaptrack(head):
+		return readHeaptrack, "heaptrack", nil
+	case isMemoryLog(head):
+		return readMemoryLog, "curl memory log", nil
+	case isProfile(head):
+		return readProfile, "pprof", nil
+	}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return nil, "", fmt.Errorf("line 1: expected a record of curl's memory log (MEM FILE:LINE malloc(N) = 0x...), the version of a heaptrack file (v 10400 3) or a pprof profile, and found %q",
+		line[:min(len(line), 60)])
+}
