@@ -65,14 +65,14 @@ func For(p *profile.Profile, o Options) Result {
 			found = append(found, newFound(r.Name, order, f))
 		}
 	}
-	found = worthMentioning(c, settle(found))
+	found = settle(found)
 	var cost *cost
 	if len(found) > 0 {
 		cost = newCost(p, o.Price)
 	}
-	result := Result{Advice: make([]Advice, 0, len(found))}
+	result := Result{Advice: []Advice{}}
 	for i := range found {
-		if a := advice(c, &found[i], cost); !found[i].OnlyTime || cpuShare(&a.Saves) >= worthwhile {
+		if a := advice(c, &found[i], cost); worthMentioning(&a, &found[i]) {
 			result.Advice = append(result.Advice, a)
 		}
 	}

@@ -8,6 +8,30 @@ import (
 	"mallow/internal/advise/rule"
 )
 
+// littleTime is the share of CPU time below which an advice needs another
+// reason than speed: many calls.
+const littleTime = worthwhile / 10
+
+// worthMentioning tells whether a finding saves enough: a per cent of the
+// allocations, or is notable for another reason. A pool is built for speed
+// alone: it must be worth a per cent of the CPU time, where that is known.
+func worthMentioning(a *Advice, f *found) bool {
+	cpu := a.Saves.CPUShare
+	switch {
+	case f.OnlyTime:
+		return cpu != nil && *cpu >= worthwhile
+	case f.Notable:
+		return true
+	case a.Saves.Share < worthwhile:
+		return false
+	case cpu == nil:
+		return true
+	case f.Means >= rule.Pool:
+		return *cpu >= worthwhile
+	}
+	return *cpu >= littleTime || a.Saves.Share >= manyCalls
+}
+
 // rank puts that first which saves most CPU time, where it is not known most
 // allocations.
 func rank(all []Advice) {

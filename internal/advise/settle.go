@@ -50,8 +50,7 @@ func named(f found) int {
 
 // settle gives every allocation to one finding: to one that knows what the
 // blocks are, then to the best remedy, of two as good to the one that saves
-// more. Findings that are left with little are
-// dropped.
+// more. Findings that are left with little are dropped.
 func settle(all []found) []found {
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(named(a)-named(b), cmp.Compare(a.Means, b.Means), cmp.Compare(b.asked.Calls, a.asked.Calls), cmp.Compare(a.order, b.order))
@@ -92,12 +91,4 @@ func (l ledger) available(c rule.Claim) uint64 {
 func (l ledger) take(c rule.Claim) {
 	wanted := share(c)
 	c.Site.EachStack(func(key profile.StackKey, _ *recording.Counters) { l[key] = min(1, l[key]+wanted) })
-}
-
-// worthMentioning leaves out what saves less than a per cent of the
-// allocations, unless it is notable for another reason.
-func worthMentioning(c *rule.Case, all []found) []found {
-	return slices.DeleteFunc(all, func(f found) bool {
-		return !f.Notable && rule.Share(f.left.Calls, c.AllFor(&f.Finding)) < rule.Worthwhile
-	})
 }

@@ -87,7 +87,7 @@ func (b *ballot[T]) winner(before func(a, b T) bool) (value T, c *Common) {
 type knower struct {
 	profile  *Profile
 	begun    map[*recording.Image]time.Duration // since the recording that it is part of
-	partners map[StackKey]*Site                 // where they are other than the profile's sites
+	partners Partners                           // where they are other than the profile's sites
 	// strangers are partners that the profile leaves out.
 	strangers map[Frame]*Site
 }
@@ -166,15 +166,24 @@ type StackKey struct {
 // Knowledge returns what is known of each of the sites.
 func (p *Profile) Knowledge(sites []*Site) []Knowledge { return p.KnowledgeAmong(sites, nil) }
 
-// KnowledgeAmong does the same with partners looked for among parts of sites,
-// which have no stack in common; those that are none of them are sites.
-func (p *Profile) KnowledgeAmong(sites, partners []*Site) []Knowledge {
-	k := &knower{profile: p, begun: p.begins(), partners: make(map[StackKey]*Site), strangers: make(map[Frame]*Site)}
-	for _, partner := range partners {
-		for i := range partner.stacks {
-			k.partners[StackKey{partner.stacks[i].image, partner.stacks[i].id}] = partner
+// Partners are sites, or parts of them, that partners are looked for among.
+type Partners map[StackKey]*Site
+
+// NewPartners indexes sites that have no stack in common.
+func NewPartners(sites []*Site) Partners {
+	partners := make(Partners)
+	for _, site := range sites {
+		for i := range site.stacks {
+			partners[StackKey{site.stacks[i].image, site.stacks[i].id}] = site
 		}
 	}
+	return partners
+}
+
+// KnowledgeAmong does the same, where a partner that is none of those given is
+// a site of the profile.
+func (p *Profile) KnowledgeAmong(sites []*Site, partners Partners) []Knowledge {
+	k := &knower{profile: p, begun: p.begins(), partners: partners, strangers: make(map[Frame]*Site)}
 	known := make([][]*recording.Knowledge, len(sites))
 	var callers []node
 	for i, site := range sites {

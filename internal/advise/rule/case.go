@@ -20,8 +20,9 @@ type Case struct {
 
 	sites    map[*profile.Site]*Site
 	symbols  map[string]Symbol // of functions by name, what was decided
+	partners profile.Partners
+	moments  *[]profile.Moment
 	phases   *[]analyze.Phase
-	byCaller *Case // nil before ByCaller was asked
 }
 
 // Worthwhile is the share from which on something is worth a change.
@@ -47,7 +48,13 @@ func NewCase(p *profile.Profile, all bool) *Case {
 			heavy = append(heavy, s)
 		}
 	}
-	c.Sites = c.know(c.withoutHelpers(p.Whole(heavy)))
+	parts := c.withoutHelpers(p.Whole(heavy))
+	plain := make([]*profile.Site, len(parts))
+	for i, part := range parts {
+		plain[i] = part.Site
+	}
+	c.partners = profile.NewPartners(plain)
+	c.Sites = c.know(parts)
 	for _, s := range c.Sites {
 		c.sites[s.Site] = s
 	}
@@ -58,14 +65,13 @@ func (c *Case) heavy(s *profile.Site) bool {
 	return Share(s.Counters.Calls, c.Allocations) >= tooFew || Share(s.Counters.Bytes, c.Bytes) >= Worthwhile
 }
 
-// know makes sites of parts that have no stack in common.
 func (c *Case) know(parts []*profile.Part) []*Site {
 	plain := make([]*profile.Site, len(parts))
 	for i, part := range parts {
 		plain[i] = part.Site
 	}
 	sites := make([]*Site, len(parts))
-	for i, known := range c.Profile.KnowledgeAmong(plain, plain) {
+	for i, known := range c.Profile.KnowledgeAmong(plain, c.partners) {
 		sites[i] = &Site{Part: parts[i], Known: known, c: c}
 	}
 	return sites
@@ -93,13 +99,42 @@ func (c *Case) Partner(of *profile.Common) *Site {
 	return c.sites[of.Site]
 }
 
+// Moments returns the course of the processes.
+func (c *Case) Moments() []profile.Moment {
+	if c.moments == nil {
+		moments := c.Profile.Timeline(false)
+		c.moments = &moments
+	}
+	return *c.moments
+}
+
 // Phases returns what analyze tells apart; nil where there is no steady state.
 func (c *Case) Phases() []analyze.Phase {
 	if c.phases == nil {
-		phases := analyze.Phases(c.Profile.Timeline(false))
+		phases := analyze.Phases(c.Moments())
 		c.phases = &phases
 	}
 	return *c.phases
+}
+
+// Waves returns how many times the program let go of most of the blocks that
+// it has at most; 1 at the least.
+func (c *Case) Waves() uint64 {
+	var most int64
+	for _, m := range c.Moments() {
+		most = max(most, m.LiveBlocks)
+	}
+	waves, high := uint64(0), false
+	for _, m := range c.Moments() {
+		switch {
+		case m.LiveBlocks > most*2/3:
+			high = true
+		case m.LiveBlocks < most/3 && high:
+			high = false
+			waves++
+		}
+	}
+	return max(1, waves)
 }
 
 // GoesOn tells whether the program would go on if nobody stopped it, as a

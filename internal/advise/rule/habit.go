@@ -45,22 +45,21 @@ func (s *Site) LivesUpTo(share float64) (events uint64, ok bool) {
 	return 0, false
 }
 
-// AtOnce estimates how many blocks are live at a time: as many as the calls
-// during a lifetime, on average over the run, but no fewer than there were at
-// the peak of the process or are left, nor than a row of calls.
+// AtOnce estimates how many blocks are live at a time: as many as on average,
+// but no fewer than there were at the peak of the process, or are left.
 func (s *Site) AtOnce() uint64 {
-	n := &s.Counters
-	return min(max(1, uint64(n.LiveBlocks()), s.AtPeak(), uint64(s.Average()+1)), n.Calls)
+	return min(max(1, s.seenAtOnce(), uint64(math.Ceil(s.Average()))), s.Counters.Calls)
 }
+
+func (s *Site) seenAtOnce() uint64 { return max(s.AtPeak(), uint64(s.Counters.LiveBlocks())) }
 
 // AtPeak is how many blocks were live when their process was at its peak, by
 // the bytes where the blocks have several sizes.
 func (s *Site) AtPeak() uint64 {
-	blocks := uint64(max(0, s.Counters.PeakBytes)) / max(1, s.MeanSize())
 	if s.Known.PeakBlocks != nil {
-		blocks = max(blocks, *s.Known.PeakBlocks)
+		return *s.Known.PeakBlocks
 	}
-	return blocks
+	return uint64(max(0, s.Counters.PeakBytes)) / max(1, s.MeanSize())
 }
 
 // Average estimates how many blocks were live on average: as many as the calls
@@ -74,22 +73,23 @@ func (s *Site) Average() float64 {
 	if died == 0 {
 		return 0
 	}
-	events := float64(s.c.events()) / float64(max(1, s.Known.Threads))
-	return lived / died * float64(s.Counters.Calls) / max(1, events)
+	return lived / died / s.between()
 }
 
 // OneByOne tells that a block is gone before the next one is asked for: their
 // lives are shorter than the distance between two calls, on average, and no
-// two were live together as far as can be seen.
+// two were live together as far as was seen.
 func (s *Site) OneByOne() bool {
 	lives, ok := s.LivesUpTo(0.95)
 	// A life is known to a factor of two.
-	return ok && lives <= 2*s.Between() && s.AtOnce() <= max(1, s.Known.Threads)
+	return ok && float64(lives) <= 2*s.between() && s.seenAtOnce() <= max(1, s.Known.Threads)
 }
 
 // Between is how many heap events of a thread come from one call to the next.
-func (s *Site) Between() uint64 {
-	return s.c.events() / max(1, s.Known.Threads) / max(1, s.Counters.Calls)
+func (s *Site) Between() uint64 { return uint64(s.between() + 0.5) }
+
+func (s *Site) between() float64 {
+	return float64(s.c.events()) / float64(max(1, s.Known.Threads)) / float64(max(1, s.Counters.Calls))
 }
 
 // events are the allocations and releases of the program.

@@ -1,6 +1,8 @@
 package rule
 
 import (
+	"math"
+
 	"mallow/internal/profile"
 	"mallow/internal/recording"
 )
@@ -28,6 +30,24 @@ func (s *Site) near() []profile.Frame {
 // greater.
 func Alike(a, b uint64, share float64) bool {
 	return float64(max(a, b)-min(a, b)) <= share*float64(max(a, b))
+}
+
+// LiveAlike tells whether the blocks of two sites live about equally long, as
+// far as their own thread releases them: within so many doublings on average.
+func LiveAlike(a, b *Site, doublings float64) bool {
+	ofA, diedA := a.usualLife()
+	ofB, diedB := b.usualLife()
+	return diedA == diedB && math.Abs(ofA-ofB) <= doublings
+}
+
+// usualLife is the average logarithm of the lifetimes.
+func (s *Site) usualLife() (log float64, died bool) {
+	var sum, blocks uint64
+	for i, n := range s.Known.Lifetimes {
+		sum += uint64(i) * n
+		blocks += n
+	}
+	return Share(sum, blocks), blocks > 0
 }
 
 // Kept tells that hardly any block of the site was released.

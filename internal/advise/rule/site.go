@@ -7,9 +7,10 @@ type Site struct {
 	*profile.Part
 	Known profile.Knowledge
 
-	c       *Case
-	outer   []profile.Frame // nil before Outer was asked
-	symbols *Symbol         // of all functions that its calls went through; nil before By was asked
+	c         *Case
+	outer     []profile.Frame // nil before Outer was asked
+	contained *bool           // nil before Contained was asked
+	symbols   *Symbol         // of all functions that its calls went through; nil before By was asked
 }
 
 // Claim claims a number of the site's calls, of the size that is usual there.

@@ -3,9 +3,10 @@ package rules
 
 import (
 	"mallow/internal/advise/rule"
+	"mallow/internal/advise/rules/arena"
 	"mallow/internal/advise/rules/behalf"
 	"mallow/internal/advise/rules/empty"
-	"mallow/internal/advise/rules/foreign"
+	"mallow/internal/advise/rules/foreignfree"
 	"mallow/internal/advise/rules/freenull"
 	"mallow/internal/advise/rules/function"
 	"mallow/internal/advise/rules/growth"
@@ -21,7 +22,6 @@ import (
 	"mallow/internal/advise/rules/rustcollect"
 	"mallow/internal/advise/rules/rustformat"
 	"mallow/internal/advise/rules/samesize"
-	"mallow/internal/advise/rules/scope"
 	"mallow/internal/advise/rules/sharedptr"
 	"mallow/internal/advise/rules/stream"
 	"mallow/internal/advise/rules/stringcopy"
@@ -50,8 +50,8 @@ var All = []rule.Rule{
 	table.Rule,
 	pair.Rule,
 	hoist.Rule,
-	foreign.Rule,
-	scope.Rule,
+	foreignfree.Rule,
+	arena.Rule,
 	samesize.Rule,
 	manysmall.Rule,
 	zeroing.Rule,

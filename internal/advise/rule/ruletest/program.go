@@ -1,5 +1,5 @@
-// Package ruletest makes recordings of made-up programs, and shows what a rule
-// finds in them.
+// Package ruletest makes recordings of programs that are made up call by call,
+// so that every figure is known, and holds what rules find in them.
 package ruletest
 
 import (
@@ -22,17 +22,19 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // Program is a program that does what it is told, in one thread.
 type Program struct {
-	t       testing.TB
-	image   *recordingtest.Image
-	process *recordingtest.Process
-	thread  *recordingtest.Thread
+	*recordingtest.Thread // the main thread
+	Process               *recordingtest.Process
+
+	t     testing.TB
+	image *recordingtest.Image
 }
 
 // NewProgram makes a program that has done nothing yet.
 func NewProgram(t testing.TB) *Program {
 	im := recordingtest.NewImage(1, "/bin/program")
 	process := recordingtest.NewProcess(im)
-	return &Program{t, im, process, process.Thread()}
+	process.Detailed = true
+	return &Program{process.Thread(), process, t, im}
 }
 
 // Stack is a stack of the program, of frames from the innermost on, each
@@ -61,17 +63,36 @@ func (p *Program) frame(written string) recordingtest.Frame {
 	return p.image.Symbolic(function, file, module, uint32(line))
 }
 
+// By is the line that releases a block, for FreeFrom.
+func (p *Program) By(line string) uint32 { return p.image.Path(p.frame(line)) }
+
+// Noise does other things, too: n blocks of other lines, each of which makes
+// too few of them for an advice.
+func (p *Program) Noise(n int) {
+	const lines = 25
+	for i := range lines {
+		s := p.Stack(recording.Malloc, fmt.Sprintf("other%d other.c:%d", i, i+1))
+		var kept []recordingtest.Block
+		for k := range n / lines {
+			kept = append(kept, p.Alloc(s, uint64(65+(7*k+i)%900)))
+		}
+		for _, b := range kept {
+			p.FreeFrom(b, p.By(fmt.Sprintf("drop%d other.c:%d", i, 100+i)))
+		}
+	}
+}
+
 // Soon allocates and releases at once, so many times.
 func (p *Program) Soon(n int, size uint64, s recordingtest.Stack) {
 	for range n {
-		p.thread.Free(p.thread.Alloc(s, size))
+		p.Free(p.Alloc(s, size))
 	}
 }
 
 // Keep allocates so many blocks, of which none is released.
 func (p *Program) Keep(n int, size uint64, s recordingtest.Stack) {
 	for range n {
-		p.thread.Alloc(s, size)
+		p.Alloc(s, size)
 	}
 }
 
@@ -79,29 +100,29 @@ func (p *Program) Keep(n int, size uint64, s recordingtest.Stack) {
 func (p *Program) Hold(n int, size uint64, s recordingtest.Stack) {
 	blocks := make([]recordingtest.Block, n)
 	for i := range blocks {
-		blocks[i] = p.thread.Alloc(s, size)
+		blocks[i] = p.Alloc(s, size)
 	}
 	for _, b := range blocks {
-		p.thread.Free(b)
+		p.Free(b)
 	}
 }
 
 // Grow allocates a block, has it enlarged by twice its size so many times, and
 // releases it.
 func (p *Program) Grow(size uint64, first, again recordingtest.Stack, times int) {
-	b := p.thread.Alloc(first, size)
+	b := p.Alloc(first, size)
 	for range times {
 		size *= 2
-		b = p.thread.Realloc(b, again, size)
+		b = p.Realloc(b, again, size)
 	}
-	p.thread.Free(b)
+	p.Free(b)
 }
 
 // Profile is that of what the program has done.
 func (p *Program) Profile() *profile.Profile {
 	p.t.Helper()
 	folder := p.t.TempDir()
-	if err := p.process.Finish().Write(folder, recordingtest.Packed); err != nil {
+	if err := p.Process.Finish().Write(folder, recordingtest.Packed); err != nil {
 		p.t.Fatal(err)
 	}
 	rec, err := recording.Open(folder)
@@ -111,16 +132,28 @@ func (p *Program) Profile() *profile.Profile {
 	return profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()})
 }
 
-// Golden compares what a rule finds with testdata/found.golden.
+// Case is what a rule sees of it.
+func (p *Program) Case() *rule.Case {
+	p.t.Helper()
+	return rule.NewCase(p.Profile(), false)
+}
+
+// Golden holds what a rule finds against testdata/found.golden.
 func (p *Program) Golden(r rule.Rule) {
 	p.t.Helper()
+	p.Finds(r, "found")
+}
+
+// Finds holds it against testdata/NAME.golden.
+func (p *Program) Finds(r rule.Rule, name string) {
+	p.t.Helper()
 	var b strings.Builder
-	for _, f := range r.Find(rule.NewCase(p.Profile(), false)) {
+	for _, f := range r.Find(p.Case()) {
 		b.WriteString(format(&f))
 	}
-	const path = "testdata/found.golden"
+	path := filepath.Join("testdata", name+".golden")
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			p.t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
@@ -132,7 +165,15 @@ func (p *Program) Golden(r rule.Rule) {
 		p.t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		p.t.Errorf("found\n%s\nwant\n%s", b.String(), want)
+		p.t.Errorf("%s: found\n%s\nwant\n%s", name, b.String(), want)
+	}
+}
+
+// Silent demands that a rule finds nothing.
+func (p *Program) Silent(r rule.Rule) {
+	p.t.Helper()
+	for _, f := range r.Find(p.Case()) {
+		p.t.Errorf("should be silent: %s", format(&f))
 	}
 }
 
@@ -145,6 +186,12 @@ func format(f *rule.Finding) string {
 	fmt.Fprintf(&b, "    do %s\n    as %s\n", f.Remedy, f.Evidence)
 	for _, c := range f.Claims {
 		fmt.Fprintf(&b, "    -%d allocations, %d bytes\n", c.Calls, c.Bytes)
+	}
+	if f.Memory > 0 {
+		fmt.Fprintf(&b, "    -%d bytes at the peak\n", f.Memory)
+	}
+	if f.Nanoseconds > 0 {
+		fmt.Fprintf(&b, "    -%.0f ns\n", f.Nanoseconds)
 	}
 	return b.String()
 }

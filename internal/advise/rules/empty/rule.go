@@ -25,12 +25,12 @@ func find(c *rule.Case) []rule.Finding {
 		if size == nil || size.Size > 1 || !rule.Certain(size, leastShare) || s.Counters.Calls < leastCalls || s.Counters.ByRealloc > 0 {
 			continue
 		}
-		empty := uint64(rule.Share(size.Least, size.OutOf) * float64(s.Counters.Calls))
+		empty := uint64(rule.Share(size.Most, size.OutOf) * float64(s.Counters.Calls))
 		found = append(found, rule.Finding{
 			Means:    rule.Avoid,
 			Title:    fmt.Sprintf("%s of %s hold %s", figure.Count(empty), figure.Counted(s.Counters.Calls, "block", "blocks"), contents(size.Size)),
 			Remedy:   "let all of them share one constant (a static \"\"), or none at all (NULL), and do not free it",
-			Evidence: fmt.Sprintf("%s asked for %s", figure.Percent(size.Least, size.OutOf), rule.Bytes(size.Size)),
+			Evidence: fmt.Sprintf("at least %s of the calls asked for %s", figure.Percent(size.Least, size.OutOf), rule.Bytes(size.Size)),
 			Places:   rule.Places(s.Frame),
 			Claims:   []rule.Claim{{Site: s, Calls: empty, Bytes: empty * size.Size}},
 		})

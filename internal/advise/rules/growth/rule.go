@@ -100,7 +100,7 @@ func byContainer(s *rule.Site) (f rule.Finding, ok bool) {
 		return f, false
 	}
 	saved := uint64(float64(n.Calls) * (1 - 1/steps))
-	last := min(n.SizeMax, uint64(float64(n.SizeMin)*math.Exp2(steps-1)))
+	last := min(n.SizeMax, n.SizeMin<<uint(min(62, math.Round(steps)-1)))
 	return rule.Finding{
 		Means:  rule.Avoid,
 		Title:  fmt.Sprintf("vectors or strings that grow by doubling take %s", rule.Blocks(n.Calls, grown)),

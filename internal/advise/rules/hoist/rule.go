@@ -15,6 +15,8 @@ var Rule = rule.Rule{Name: "hoist", Find: find}
 const (
 	// Blocks that stay, or change hands, cannot be used again at once.
 	leastShare = 0.9
+	// Those are for the rule of temporary blocks.
+	mostTemporary = 0.8
 	// Fewer are no loop.
 	leastCalls = 100
 	// A block that is kept for the longest must not waste much on the others.
@@ -28,7 +30,7 @@ func find(c *rule.Case) []rule.Finding {
 	for _, s := range c.Sites {
 		n := &s.Counters
 		if n.Calls < leastCalls || n.SizeMax-n.SizeMin > mostSpread || n.Foreign > 0 ||
-			rule.Share(s.Frees(), n.Calls) < leastShare || !s.OneByOne() {
+			rule.Share(s.Frees(), n.Calls) < leastShare || rule.Share(s.Temporary(), n.Calls) > mostTemporary || !s.OneByOne() {
 			continue
 		}
 		if f, ok := finding(s); ok {
@@ -44,7 +46,7 @@ func find(c *rule.Case) []rule.Finding {
 func finding(s *rule.Site) (f rule.Finding, ok bool) {
 	n := &s.Counters
 	owner, owned := s.Owner()
-	if !owned && (!s.OneSize() || n.SizeMax < onStack/4) {
+	if !owned && (s.Contained() || !s.OneSize() || n.SizeMax < onStack/4) {
 		return f, false
 	}
 	lives, _ := s.LivesUpTo(leastShare)
@@ -57,13 +59,15 @@ func finding(s *rule.Site) (f rule.Finding, ok bool) {
 		Claims: []rule.Claim{s.Claim(n.Calls - min(n.Calls, max(1, s.Known.Threads)))},
 	}
 	switch {
+	case s.Contained():
+		f.Remedy = "declare the string, container or stream outside of the loop, and clear() it in each round: it keeps its memory"
 	case owned && n.SizeMax <= onStack:
 		f.Means = rule.Avoid
 		f.Remedy = fmt.Sprintf("a variable of %s of the function that releases it, on the stack; else one block for all rounds of the loop", rule.Bytes(n.SizeMax))
 	case owned:
 		f.Remedy = fmt.Sprintf("allocate one block of %s ahead of the loop and use it again", rule.Bytes(n.SizeMax))
 	default:
-		f.Remedy = fmt.Sprintf("do not release the block of %s, but keep it where it is used next, and use it again", rule.Bytes(n.SizeMax))
+		f.Remedy = fmt.Sprintf("keep the block of %s where it is used next instead of releasing it, and use it again", rule.Bytes(n.SizeMax))
 	}
 	return f, true
 }

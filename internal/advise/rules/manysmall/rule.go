@@ -28,7 +28,7 @@ func find(c *rule.Case) []rule.Finding {
 	for _, s := range c.Sites {
 		n := &s.Counters
 		if n.SizeMax > small || n.SizeMax == 0 || n.Calls < leastCalls || rule.Share(n.Calls, c.Allocations) < leastShare ||
-			rule.Share(n.ShortLived, n.Calls) > mostShortLived || n.ByRealloc > 0 {
+			rule.Share(n.ShortLived, n.Calls) > mostShortLived || n.ByRealloc > 0 || s.Contained() {
 			continue
 		}
 		perChunk := chunk / n.SizeMax

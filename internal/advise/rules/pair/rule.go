@@ -3,11 +3,14 @@
 package pair
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
+	"mallow/internal/profile"
 )
 
 // Rule is the rule.
@@ -22,9 +25,7 @@ const (
 	mostApart = 0.05
 )
 
-func find(c *rule.Case) []rule.Finding { return append(among(c), among(c.ByCaller())...) }
-
-func among(c *rule.Case) []rule.Finding {
+func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, group := range groups(c) {
 		if dieTogether(c, group) {
@@ -64,12 +65,15 @@ func groups(c *rule.Case) [][]*rule.Site {
 }
 
 func bornTogether(first, second *rule.Site) bool {
-	return second.Counters.Calls >= leastCalls && rule.Certain(second.Known.BornAfter, leastShare) &&
-		rule.Alike(first.Counters.Calls, second.Counters.Calls, mostApart) &&
+	after := second.Known.BornAfter
+	return first.Counters.Calls >= leastCalls && rule.Certain(after, leastShare) &&
+		rule.Alike(first.Counters.Calls, after.Least, mostApart) &&
 		rule.Alike(second.Known.Runs, second.Counters.Calls, 2*mostApart) &&
-		second.Counters.ByRealloc == 0 && first.Counters.ByRealloc == 0 && rule.Kin(first, second) &&
-		!first.AreBuffers() && !second.AreBuffers()
+		mayJoin(first) && mayJoin(second) && rule.Kin(first, second) && rule.LiveAlike(first, second, 1)
 }
+
+// mayJoin tells whether the program decides where the block lies.
+func mayJoin(s *rule.Site) bool { return s.Counters.ByRealloc == 0 && !s.Contained() }
 
 // dieTogether tells whether all but one of the group follow another one into
 // death, or all stay.
@@ -93,23 +97,22 @@ func dieTogether(c *rule.Case, group []*rule.Site) bool {
 }
 
 func finding(group []*rule.Site) rule.Finding {
-	owner := group[0]
+	owner := ownerOf(group)
+	times := owner.Counters.Calls
+	fixed, sum := true, uint64(0)
+	names, places := []string{named(owner)}, []profile.Frame{owner.Frame}
 	for _, s := range group {
-		if s.MeanSize() > owner.MeanSize() {
-			owner = s
+		times = min(times, s.Counters.Calls)
+		fixed = fixed && s.OneSize()
+		sum += s.Counters.SizeMax
+		if s != owner {
+			names, places = append(names, named(s)), append(places, s.Frame)
 		}
 	}
 	var claims []rule.Claim
-	var names []string
-	places := rule.Places(owner.Frame)
-	fixed, sum := true, uint64(0)
 	for _, s := range group {
-		fixed = fixed && s.OneSize()
-		sum += s.Counters.SizeMax
-		names = append(names, rule.Name(&s.Frame))
 		if s != owner {
-			claims = append(claims, s.Claim(s.Counters.Calls))
-			places = append(places, s.Frame)
+			claims = append(claims, s.Claim(times))
 		}
 	}
 	ends := "released together"
@@ -118,12 +121,32 @@ func finding(group []*rule.Site) rule.Finding {
 	}
 	return rule.Finding{
 		Means:    rule.Avoid,
-		Title:    fmt.Sprintf("%s times %s are made together and %s", figure.Count(owner.Counters.Calls), strings.Join(names, " and "), ends),
+		Title:    fmt.Sprintf("%s times %s are made together and %s", figure.Count(times), strings.Join(names, " and "), ends),
 		Remedy:   remedy(owner, fixed, sum),
-		Evidence: evidence(group),
-		Places:   places,
+		Evidence: evidence(group, owner),
+		Places:   rule.Places(places...),
 		Claims:   claims,
 	}
+}
+
+func named(s *rule.Site) string { return fmt.Sprintf("%s (%s)", rule.Name(&s.Frame), rule.Sizes(s)) }
+
+// ownerOf returns the one that the others could become part of: whose function
+// calls those of the others, else the largest.
+func ownerOf(group []*rule.Site) *rule.Site {
+	callees := func(s *rule.Site) (n int) {
+		for _, other := range group {
+			if other != s && slices.ContainsFunc(other.Outer(), func(f profile.Frame) bool {
+				return f.Function == s.Function && f.Module == s.Module && other.Function != s.Function
+			}) {
+				n++
+			}
+		}
+		return n
+	}
+	return slices.MaxFunc(group, func(a, b *rule.Site) int {
+		return cmp.Or(cmp.Compare(callees(a), callees(b)), cmp.Compare(a.MeanSize(), b.MeanSize()), cmp.Compare(b.Line, a.Line))
+	})
 }
 
 func remedy(owner *rule.Site, fixed bool, sum uint64) string {
@@ -137,10 +160,10 @@ func remedy(owner *rule.Site, fixed bool, sum uint64) string {
 	return "one block for all of them: what has a fixed size first, and what varies behind it (a flexible array member)"
 }
 
-func evidence(group []*rule.Site) string {
+func evidence(group []*rule.Site, owner *rule.Site) string {
 	var parts []string
 	for _, s := range group {
-		if after := s.Known.BornAfter; rule.Certain(after, leastShare) {
+		if after := s.Known.BornAfter; s != owner && rule.Certain(after, leastShare) && slices.ContainsFunc(group, func(o *rule.Site) bool { return o.Site == after.Site }) {
 			parts = append(parts, fmt.Sprintf("%s of those of %s follow one of %s",
 				figure.Percent(after.Least, after.OutOf), rule.Name(&s.Frame), rule.Name(&after.Frame)))
 		}

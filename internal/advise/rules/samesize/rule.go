@@ -24,11 +24,13 @@ func find(c *rule.Case) []rule.Finding {
 	for _, s := range c.Sites {
 		n := &s.Counters
 		atOnce := s.AtOnce()
-		if !s.OneSize() || rule.Share(n.Calls, c.Allocations) < leastShare || n.Calls < leastTurnover*atOnce {
+		if !s.OneSize() || s.Contained() || rule.Share(n.Calls, c.Allocations) < leastShare || n.Calls < leastTurnover*atOnce {
 			continue
 		}
-		remedy := fmt.Sprintf("keep released blocks in a list of your own and take the next one from there (a pool of about %s of %s)",
-			figure.Count(atOnce), rule.Bytes(n.SizeMax))
+		remedy := fmt.Sprintf("keep the block that was released last, and take it again (%s; one lives at a time)", rule.Bytes(n.SizeMax))
+		if atOnce > max(1, s.Known.Threads) {
+			remedy = pool(atOnce, n.SizeMax)
+		}
 		if n.Foreign > 0 {
 			remedy += "; other threads release some, so give each thread its own"
 		}
@@ -42,4 +44,9 @@ func find(c *rule.Case) []rule.Finding {
 		})
 	}
 	return found
+}
+
+func pool(atOnce, size uint64) string {
+	return fmt.Sprintf("keep released blocks in a list of your own and take the next one from there: a pool of about %s of %s",
+		figure.Count(atOnce), rule.Bytes(size))
 }

@@ -19,56 +19,66 @@ const (
 	// their numbers be.
 	leastShare = 0.8
 	mostApart  = 0.1
-	// What elements hold may break their row when they go, but not into pieces
-	// that are shorter on average.
-	leastRow = 4
+	// The last element of a long table that is taken down from its end lives
+	// much shorter than the table, on average they live half as long.
+	mostShorter = 2
+	// With fewer rows their number is too uncertain.
+	manyRows = 1000
 )
 
-func find(c *rule.Case) []rule.Finding { return append(among(c), among(c.ByCaller())...) }
-
-func among(c *rule.Case) []rule.Finding {
+func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, elements := range c.Sites {
-		table := c.Partner(elements.Known.BornAfter)
-		if table == nil || table == elements || !belongs(c, table, elements) {
+	for _, site := range c.Sites {
+		if site.Known.LongestRun < leastElements || site.Counters.Calls < leastCalls || site.Contained() {
 			continue
 		}
-		found = append(found, finding(table, elements))
+		for _, elements := range append([]*rule.Site{site}, site.Callers()...) {
+			table := c.Partner(elements.Known.BornAfter)
+			if table != nil && table != site && rowsFollow(table, elements) && dieTogether(c, table, elements, site) {
+				found = append(found, finding(table, elements, site))
+				break
+			}
+		}
 	}
 	return found
 }
 
-// belongs tells whether each table is followed by a row of elements, and all
-// go together.
-func belongs(c *rule.Case, table, elements *rule.Site) bool {
+// rowsFollow tells whether each table is followed by a row of elements. Rows
+// are counted by one call in sixteen; the longest of them is known exactly.
+func rowsFollow(table, elements *rule.Site) bool {
 	n, k := &elements.Counters, &elements.Known
-	return n.Calls >= leastCalls && perTable(table, elements) >= leastElements &&
-		rule.Alike(k.Runs, table.Counters.Calls, mostApart) && rule.Certain(k.BornAfter, leastShare) &&
-		n.ByRealloc == 0 && rule.Kin(table, elements) && gather(table, elements) && dieTogether(c, table, elements)
+	each := perTable(table, elements)
+	asLong := float64(k.LongestRun) >= (1-mostApart)*each && float64(k.LongestRun) <= (1+mostApart)*each
+	asMany := k.Runs >= manyRows && rule.Alike(k.Runs, table.Counters.Calls, 2*mostApart)
+	return n.Calls >= leastCalls && each >= leastElements && (asLong || asMany) && rule.Certain(k.BornAfter, leastShare) &&
+		n.ByRealloc == 0 && table.Counters.ByRealloc == 0 && rule.Kin(table, elements) && rule.LiveAlike(table, elements, mostShorter) &&
+		areThereTogether(table, elements)
 }
 
-// gather tells whether the elements of a row are there at the same time: only
-// the last one can be gone before anything else is allocated.
-func gather(table, elements *rule.Site) bool {
+// areThereTogether tells whether the elements of a row are there at the same
+// time: only the last one can be gone before anything else is allocated.
+func areThereTogether(table, elements *rule.Site) bool {
 	return rule.Share(elements.Temporary(), elements.Counters.Calls)*perTable(table, elements) <= 2
 }
 
-func dieTogether(c *rule.Case, table, elements *rule.Site) bool {
+// dieTogether tells whether a table goes right after the elements, or they
+// after it. Partners are whole sites: site is that of the elements.
+func dieTogether(c *rule.Case, table, elements, site *rule.Site) bool {
 	if table.Kept() || elements.Kept() {
 		return table.Kept() && elements.Kept()
 	}
-	before := c.Partner(table.Known.FreedAfter) == elements && rule.Certain(table.Known.FreedAfter, leastShare)
-	behind := c.Partner(elements.Known.FreedAfter) == table && rule.Certain(elements.Known.FreedAfter, leastShare)
-	rows := elements.Known.DeathRuns
-	inRows := rule.Alike(rows, table.Counters.Releases, 2*mostApart) || rows*leastRow <= elements.Counters.Releases
-	return (before || behind) && inRows
+	if c.Partner(table.Known.FreedAfter) == site && rule.Certain(table.Known.FreedAfter, leastShare) {
+		return true
+	}
+	return c.Partner(elements.Known.FreedAfter) == table && rule.Certain(elements.Known.FreedAfter, leastShare) &&
+		rule.Alike(elements.Known.DeathRuns, table.Counters.Releases, 2*mostApart)
 }
 
 func perTable(table, elements *rule.Site) float64 {
 	return rule.Share(elements.Counters.Calls, table.Counters.Calls)
 }
 
-func finding(table, elements *rule.Site) rule.Finding {
+func finding(table, elements, site *rule.Site) rule.Finding {
 	each := perTable(table, elements)
 	remedy := "one block for the table and what it points to: the table first, its elements behind it"
 	if table.OneSize() && elements.OneSize() && float64(elements.Known.LongestRun) <= each {
@@ -80,9 +90,9 @@ func finding(table, elements *rule.Site) rule.Finding {
 		Title: fmt.Sprintf("each of %s is followed by %.3g blocks of %s for its elements",
 			figure.Counted(table.Counters.Calls, "table", "tables"), each, rule.Sizes(elements)),
 		Remedy: remedy,
-		Evidence: fmt.Sprintf("%s of the %s rows of elements begin right after a table, and both are released together",
-			figure.Percent(elements.Known.BornAfter.Least, elements.Known.BornAfter.OutOf), figure.Count(elements.Known.Runs)),
-		Places: rule.Places(table.Frame, elements.Frame),
+		Evidence: fmt.Sprintf("%s of the rows of elements begin right after a table, and both go together; the longest row has %s",
+			figure.Percent(elements.Known.BornAfter.Least, elements.Known.BornAfter.OutOf), figure.Count(elements.Known.LongestRun)),
+		Places: rule.Places(elements.Frame, site.Frame, table.Frame),
 		Claims: []rule.Claim{elements.Claim(elements.Counters.Calls)},
 	}
 }

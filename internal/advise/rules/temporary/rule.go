@@ -26,7 +26,7 @@ func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, site := range c.Sites {
 		for _, s := range site.Where(isTemporary, someAre) {
-			found = append(found, finding(s))
+			found = append(found, finding(s, site))
 		}
 	}
 	return found
@@ -40,14 +40,20 @@ func someAre(s *rule.Site) bool {
 	return s.Temporary() >= leastCalls && rule.Share(s.Temporary(), s.Counters.Calls) >= leastPart
 }
 
-func finding(s *rule.Site) rule.Finding {
+func finding(s, site *rule.Site) rule.Finding {
 	n := &s.Counters
 	owner, _ := s.Owner()
 	f := rule.Finding{
 		Means:    rule.Avoid,
 		Title:    rule.Blocks(s.Temporary(), s) + ", each freed before anything else is allocated",
 		Evidence: fmt.Sprintf("%s of %s were freed with nothing allocated in between", figure.Count(s.Temporary()), figure.Counted(n.Calls, "block", "blocks")),
-		Places:   rule.Places(owner, s.Frame),
+		Places:   rule.Places(owner, s.Frame, site.Frame),
+	}
+	if s.Contained() {
+		f.Means = rule.Reuse
+		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
+		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Known.Threads))}
+		return f
 	}
 	size, fitting := buffer(s)
 	if size == 0 {

@@ -1,5 +1,5 @@
-// Package foreign finds blocks that one thread allocates and another frees.
-package foreign
+// Package foreignfree finds blocks that one thread allocates and another frees.
+package foreignfree
 
 import (
 	"fmt"

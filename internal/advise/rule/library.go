@@ -1,0 +1,40 @@
+package rule
+
+import "strings"
+
+// makers are what of the standard libraries makes single objects for whoever
+// calls it; everything else there keeps its blocks to itself.
+var makers = []string{
+	"std::allocator", "std::__new_allocator", "std::__allocat", "__gnu_cxx::new_allocator",
+	"std::make_unique", "std::unique_ptr", "std::make_shared", "std::allocate_shared", "std::shared_ptr", "std::__shared",
+	"std::_Sp_counted",
+	"alloc::alloc::", "alloc::boxed::", "alloc::rc::", "alloc::sync::",
+}
+
+// Contained tells whether most of the site's blocks belong to a container or
+// another object of the standard library, that made them for itself: a string,
+// a vector, the nodes of a map.
+func (s *Site) Contained() bool {
+	if s.contained == nil {
+		inside := s.c.Profile.Through(s.Part, isContainer)
+		contained := inside != nil && 2*inside.Counters.Calls > s.Counters.Calls
+		s.contained = &contained
+	}
+	return *s.contained
+}
+
+func isContainer(function string) bool {
+	name := strings.TrimLeft(function, "<&") // a Rust implementation begins so
+	if !strings.HasPrefix(name, "alloc::") && !strings.HasPrefix(name, "hashbrown::") {
+		class, method := classAndMethod(function)
+		if name = class + "::" + method; !strings.HasPrefix(name, "std::") && !strings.HasPrefix(name, "__gnu_cxx::") {
+			return false
+		}
+	}
+	for _, maker := range makers {
+		if strings.HasPrefix(name, maker) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,27 @@
+package rule
+
+import "testing"
+
+func TestIsContainer(t *testing.T) {
+	for function, want := range map[string]bool{
+		"std::vector<int, std::allocator<int> >::reserve(unsigned long)":                             true,
+		"void std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(int*, int&&)":           true,
+		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_create": true,
+		"std::_Rb_tree<int, std::pair<int const, std::vector<int> > >::_M_get_node()":                true,
+		"<alloc::vec::Vec<T> as core::clone::Clone>::clone":                                          true,
+		"alloc::string::String::with_capacity":                                                       true,
+		"alloc::boxed::Box<T>::new":                                                                  false,
+		"alloc::alloc::exchange_malloc":                                                              false,
+		"std::unique_ptr<Value> std::make_unique<Value>()":                                           false,
+		"std::__new_allocator<Value>::allocate(unsigned long, void const*)":                          false,
+		"std::__shared_ptr<std::vector<int>, (__gnu_cxx::_Lock_policy)2>::__shared_ptr()":            false,
+		"make(std::vector<int>)":                                                                     false,
+		"my::std::vector<int>::reserve":                                                              false,
+		"operator new(unsigned long)":                                                                false,
+		"":                                                                                           false,
+	} {
+		if got := isContainer(function); got != want {
+			t.Errorf("%q: %v", function, got)
+		}
+	}
+}

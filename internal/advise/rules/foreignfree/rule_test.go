@@ -1,0 +1,42 @@
+package foreignfree_test
+
+import (
+	"testing"
+
+	"mallow/internal/advise/rule/ruletest"
+	"mallow/internal/advise/rules/foreignfree"
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
+)
+
+func TestQueue(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	worker := p.Process.Thread()
+	message := p.Stack(recording.Malloc, "send queue.c:7")
+	var queue []recordingtest.Block
+	for range 1000 {
+		queue = append(queue, p.Alloc(message, 64))
+		if len(queue) == 20 {
+			for _, b := range queue {
+				worker.FreeFrom(b, p.By("work work.c:30"))
+			}
+			queue = nil
+		}
+	}
+	p.Finds(foreignfree.Rule, "queue")
+}
+
+func TestSilent(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	worker := p.Process.Thread()
+	own, result := p.Stack(recording.Malloc, "own own.c:1"), p.Stack(recording.Malloc, "result result.c:1")
+	var results []recordingtest.Block
+	for range 500 {
+		p.Free(p.Alloc(own, 16))
+		results = append(results, p.Alloc(result, 16))
+	}
+	for _, b := range results {
+		worker.Free(b)
+	}
+	p.Silent(foreignfree.Rule)
+}

@@ -1,0 +1,71 @@
+package hoist_test
+
+import (
+	"testing"
+
+	"mallow/internal/advise/rule/ruletest"
+	"mallow/internal/advise/rules/hoist"
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
+)
+
+// Each round makes a node and a scratch buffer, which its function releases.
+func TestVariable(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	scratch := p.Stack(recording.Malloc, "resolve dns.c:40")
+	node := p.Stack(recording.Malloc, "resolve dns.c:50")
+	for i := range uint64(500) {
+		b := p.Alloc(scratch, 100+i%50)
+		p.Alloc(node, 24)
+		p.FreeFrom(b, p.By("resolve dns.c:60"))
+	}
+	p.Finds(hoist.Rule, "variable")
+}
+
+// A helper makes it and another one releases it: too large to be made anew.
+func TestKeep(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	state := p.Stack(recording.Malloc, "inflate_init zip.c:7")
+	node := p.Stack(recording.Malloc, "unpack pack.c:50")
+	for range 500 {
+		b := p.Alloc(state, 7160)
+		p.Alloc(node, 24)
+		p.FreeFrom(b, p.By("inflate_end zip.c:19"))
+	}
+	p.Finds(hoist.Rule, "keep")
+}
+
+func TestVector(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	fields := p.Stack(recording.New, "operator new(unsigned long)", "std::vector<Field>::vector(unsigned long)", "parse parse.cc:9")
+	node := p.Stack(recording.New, "operator new(unsigned long)", "parse parse.cc:12")
+	for range 500 {
+		b := p.Alloc(fields, 400)
+		p.Alloc(node, 24)
+		p.FreeFrom(b, p.By("parse parse.cc:20"))
+	}
+	p.Finds(hoist.Rule, "vector")
+}
+
+func TestSilent(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	// Ten at a time.
+	item := p.Stack(recording.Malloc, "work work.c:1")
+	for range 100 {
+		var row []recordingtest.Block
+		for range 10 {
+			row = append(row, p.Alloc(item, 40))
+		}
+		for _, b := range row {
+			p.FreeFrom(b, p.By("work work.c:9"))
+		}
+	}
+	// A small object that is handed on.
+	object, other := p.Stack(recording.Malloc, "make object.c:1"), p.Stack(recording.Malloc, "make object.c:2")
+	for range 1000 {
+		b := p.Alloc(object, 40)
+		p.Alloc(other, 40)
+		p.FreeFrom(b, p.By("drop object.c:9"))
+	}
+	p.Silent(hoist.Rule)
+}

@@ -1,0 +1,82 @@
+package pair_test
+
+import (
+	"testing"
+
+	"mallow/internal/advise/rule/ruletest"
+	"mallow/internal/advise/rules/pair"
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
+)
+
+// A connection and the node that holds it.
+func TestPair(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	connection := p.Stack(recording.Malloc, "open conn.c:162")
+	node := p.Stack(recording.Malloc, "list_append list.c:40", "open conn.c:165")
+	for range 20 {
+		var row [][2]recordingtest.Block
+		for range 30 {
+			row = append(row, [2]recordingtest.Block{p.Alloc(connection, 32), p.Alloc(node, 24)})
+		}
+		for _, b := range row {
+			p.FreeFrom(b[1], p.By("list_remove list.c:66"))
+			p.FreeFrom(b[0], p.By("close conn.c:127"))
+		}
+	}
+	p.Noise(1000)
+	p.Finds(pair.Rule, "pair")
+}
+
+// A session with a name and a buffer, made by its constructor.
+func TestGroup(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	session := p.Stack(recording.New, "operator new(unsigned long)", "serve serve.cc:10")
+	name := p.Stack(recording.Strdup, "strdup", "Session::Session() session.cc:5", "serve serve.cc:10")
+	buffer := p.Stack(recording.New, "operator new[](unsigned long)", "Session::Session() session.cc:6", "serve serve.cc:10")
+	for i := range uint64(200) {
+		s, n, b := p.Alloc(session, 80), p.Alloc(name, 5+i%10), p.Alloc(buffer, 512)
+		p.FreeFrom(b, p.By("Session::~Session() session.cc:11"))
+		p.FreeFrom(n, p.By("Session::~Session() session.cc:12"))
+		p.FreeFrom(s, p.By("serve serve.cc:14"))
+	}
+	p.Finds(pair.Rule, "group")
+}
+
+// Made together, and kept.
+func TestKept(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	symbol := p.Stack(recording.Malloc, "intern sym.c:7")
+	text := p.Stack(recording.Malloc, "intern sym.c:8")
+	for i := range uint64(500) {
+		p.Alloc(symbol, 16)
+		p.Alloc(text, 3+i%20)
+	}
+	p.Finds(pair.Rule, "kept")
+}
+
+func TestSilent(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	// Born together, but one of them stays.
+	a, b := p.Stack(recording.Malloc, "f f.c:1"), p.Stack(recording.Malloc, "f f.c:2")
+	for range 500 {
+		p.Free(p.Alloc(a, 16))
+		p.Alloc(b, 32)
+	}
+	// Functions that have nothing to do with each other.
+	c, d := p.Stack(recording.Malloc, "token lex.c:9", "parse parse.c:1"), p.Stack(recording.Malloc, "row table.c:9", "store store.c:1", "main main.c:2")
+	for range 500 {
+		first, second := p.Alloc(c, 16), p.Alloc(d, 32)
+		p.Free(first)
+		p.Free(second)
+	}
+	// Two strings of a library's making cannot be put together.
+	s1 := p.Stack(recording.New, "std::string::_M_create(unsigned long&, unsigned long)", "g g.cc:1")
+	s2 := p.Stack(recording.New, "std::string::_M_create(unsigned long&, unsigned long)", "g g.cc:2")
+	for range 500 {
+		first, second := p.Alloc(s1, 40), p.Alloc(s2, 40)
+		p.Free(first)
+		p.Free(second)
+	}
+	p.Silent(pair.Rule)
+}

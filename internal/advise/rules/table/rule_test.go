@@ -1,0 +1,47 @@
+package table_test
+
+import (
+	"testing"
+
+	"mallow/internal/advise/rule/ruletest"
+	table_ "mallow/internal/advise/rules/table"
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
+)
+
+// A table of 53 lists, which another part of the program makes, too.
+func TestTable(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	table := p.Stack(recording.Malloc, "cache_new cache.c:88")
+	slot := p.Stack(recording.Malloc, "list_new list.c:33", "cache_new cache.c:89")
+	host := p.Stack(recording.Malloc, "list_new list.c:33", "cache_add cache.c:117")
+	name := p.Stack(recording.Strdup, "strdup", "cache_add cache.c:118")
+	for range 50 {
+		blocks := []recordingtest.Block{p.Alloc(table, 424)}
+		for range 53 {
+			blocks = append(blocks, p.Alloc(slot, 24))
+		}
+		for range 6 {
+			blocks = append(blocks, p.Alloc(name, 10), p.Alloc(host, 24))
+		}
+		for i := len(blocks) - 1; i >= 0; i-- {
+			p.FreeFrom(blocks[i], p.By("cache_free cache.c:140"))
+		}
+	}
+	p.Finds(table_.Rule, "table")
+}
+
+func TestSilent(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	// Elements come and go while the table stays.
+	table := p.Stack(recording.Malloc, "host_add host.c:8")
+	element := p.Stack(recording.Malloc, "host_add host.c:9")
+	for range 100 {
+		kept := p.Alloc(table, 64)
+		for range 20 {
+			p.Free(p.Alloc(element, 24))
+		}
+		p.Free(kept)
+	}
+	p.Silent(table_.Rule)
+}

@@ -1,0 +1,88 @@
+package temporary_test
+
+import (
+	"testing"
+
+	"mallow/internal/advise/rule/ruletest"
+	"mallow/internal/advise/rules/temporary"
+	"mallow/internal/recording"
+)
+
+// A buffer of 8 to 64 bytes, in a loop that does nothing else.
+func TestBuffer(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	set := p.Stack(recording.Malloc, "poll poll.c:83")
+	for i := range uint64(1000) {
+		p.FreeFrom(p.Alloc(set, 8*(1+i%8)), p.By("poll poll.c:90"))
+	}
+	p.Noise(1000)
+	p.Finds(temporary.Rule, "buffer")
+}
+
+// Two callers want a key: one frees it at once, the other keeps it.
+func TestOneCaller(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	find := p.Stack(recording.Malloc, "key_of cache.c:95", "find cache.c:107")
+	add := p.Stack(recording.Malloc, "key_of cache.c:95", "add cache.c:117", "main main.c:2")
+	for range 500 {
+		p.Alloc(add, 20)
+		p.FreeFrom(p.Alloc(find, 20), p.By("find cache.c:112"))
+	}
+	p.Finds(temporary.Rule, "one-caller")
+}
+
+// Most blocks are small, some have a megabyte: the array holds nearly all.
+func TestFewLarge(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	line := p.Stack(recording.Malloc, "read_line io.c:30")
+	for i := range 2000 {
+		size := uint64(100)
+		if i%500 == 0 {
+			size = 100_000
+		}
+		p.Free(p.Alloc(line, size))
+	}
+	p.Finds(temporary.Rule, "few-large")
+}
+
+// No array is as large as that: the block is to be used again.
+func TestLarge(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	page := p.Stack(recording.Malloc, "load page.c:12")
+	for range 500 {
+		p.Free(p.Alloc(page, 100_000))
+	}
+	p.Finds(temporary.Rule, "large")
+}
+
+// A local string in a loop is no array, but it can stay.
+func TestString(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	name := p.Stack(recording.New, "operator new(unsigned long)", "std::__cxx11::basic_string<char>::_M_create(unsigned long&, unsigned long)", "parse parse.cc:9")
+	for range 500 {
+		p.FreeFrom(p.Alloc(name, 40), p.By("parse parse.cc:12"))
+	}
+	p.Finds(temporary.Rule, "string")
+}
+
+func TestSilent(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	// Blocks that a realloc takes over were not freed.
+	grow := p.Stack(recording.Realloc, "append buffer.c:20")
+	for range 100 {
+		b := p.Alloc(p.Stack(recording.Malloc, "append buffer.c:18"), 16)
+		for size := uint64(32); size < 400; size += 16 {
+			b = p.Realloc(b, grow, size)
+		}
+		p.Free(b)
+	}
+	// Something else is allocated in between.
+	a, c := p.Stack(recording.Malloc, "pair pair.c:1"), p.Stack(recording.Malloc, "pair pair.c:2")
+	for range 1000 {
+		first := p.Alloc(a, 16)
+		p.Alloc(c, 16)
+		p.Free(first)
+	}
+	p.Noise(1000)
+	p.Silent(temporary.Rule)
+}
