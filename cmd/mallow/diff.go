@@ -12,6 +12,7 @@ import (
 
 	"mallow/internal/diff"
 	"mallow/internal/profile"
+	"mallow/internal/report/html"
 	"mallow/internal/report/json"
 	"mallow/internal/report/text"
 	"mallow/internal/symbolize"
@@ -32,6 +33,7 @@ type diffOptions struct {
 	wrappers []string
 	filter   filterFlags
 	colour   term.Colour
+	html     htmlOptions
 }
 
 func newDiffCommand() *cobra.Command {
@@ -76,6 +78,8 @@ up. With --fail the exit code is 2 when NEW allocates more.`,
 	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
 	o.filter.add(f)
 	f.Var(&o.colour, "color", "when to write in colour")
+	o.html.fileFlags(f)
+	c.MarkFlagsMutuallyExclusive("html", "json")
 	return c
 }
 
@@ -163,6 +167,12 @@ func splitPaths(path string) []string {
 }
 
 func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, o diffOptions) error {
+	if o.html.file != "" {
+		return o.html.put(w, func(to io.Writer) error {
+			all := diff.Compare(d.Old, d.New, diff.Options{All: true, Per: o.per})
+			return html.WriteDiff(to, all, html.Options{All: o.all, Sources: !o.html.noSource})
+		})
+	}
 	if !o.json {
 		return text.WriteDiff(w, d, text.DiffOptions{
 			Top: o.top, Sort: o.sort, Colour: o.colour.For(w), Width: term.Width(w),

@@ -39,6 +39,7 @@ type reportOptions struct {
 	metric   metric.Metric
 	colour   term.Colour
 	pack     string
+	html     htmlOptions
 	wrote    string // the recording that mallow record has just made
 }
 
@@ -81,12 +82,15 @@ always has it, by origin.`,
 			if c.Flags().Changed("pack") {
 				return pack(c.OutOrStdout(), args, o.pack)
 			}
+			if err := o.html.choose(&o); err != nil {
+				return err
+			}
 			return report(c.OutOrStdout(), args, o)
 		},
 	}
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, `the same as --format json: schema "mallow.report/1"`)
-	f.StringVar(&o.format, "format", o.format, "text, json, cpu, pprof (for go tool pprof), speedscope, folded, csv, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
+	f.StringVar(&o.format, "format", o.format, "text, json, cpu, pprof (for go tool pprof), speedscope, folded, csv, html, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
 	f.IntVar(&o.top, "top", o.top, "sites to show, 0 for all (JSON has all unless this is given)")
 	f.IntVar(&o.advice, "advice", o.advice, "pieces of advice to show in the text, 0 for all")
 	f.IntVar(&o.stacks, "stacks", o.stacks, "stacks of each site in JSON, 0 for all")
@@ -99,10 +103,11 @@ always has it, by origin.`,
 	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
 	o.filter.add(f)
 	f.Var(&o.metric, "metric", "what --format folded counts")
+	o.html.flags(f)
 	f.Var(&o.colour, "color", "when to write in colour")
 	f.StringVar(&o.pack, "pack", "", "no report: make one file of a recording, with all names in it, `NAME.mallowpack` beside it or --pack=FILE")
 	f.Lookup("pack").NoOptDefVal = besideIt
-	c.MarkFlagsMutuallyExclusive("pack", "json", "format", "cpu")
+	c.MarkFlagsMutuallyExclusive("pack", "json", "format", "cpu", "html", "web")
 	return c
 }
 
@@ -114,7 +119,7 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 	}
 	write, ok := reportFormats[o.format]
 	if !ok {
-		return fmt.Errorf("--format %s: there are text, json, cpu, pprof, speedscope, folded, csv, memanalyze and memanalyze-2017", term.Safe(o.format))
+		return fmt.Errorf("--format %s: there are text, json, cpu, pprof, speedscope, folded, csv, html, memanalyze and memanalyze-2017", term.Safe(o.format))
 	}
 	if err := o.checkTree(); err != nil {
 		return err
@@ -191,6 +196,7 @@ var reportFormats = map[string]func(w io.Writer, p *profile.Profile, paths []str
 	"speedscope": writeSpeedscope,
 	"folded":     writeFolded,
 	"csv":        writeCSV,
+	"html":       writeHTML,
 	"memanalyze": func(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
 		return writeMemanalyze(w, p, memanalyze.Today, o.all)
 	},

@@ -10,8 +10,11 @@ import (
 // or regions have in common from the outermost frame on is one node.
 type Tree struct {
 	Frames []Frame // each once
-	Nodes  []TreeNode
-	Stacks []TreeStack
+	// Wrappers tells of each of the frames whether it only passes allocations
+	// on, so that it is no site and no caller worth naming.
+	Wrappers []bool
+	Nodes    []TreeNode
+	Stacks   []TreeStack
 }
 
 // TreeNode is a frame with those outside of it.
@@ -100,7 +103,7 @@ func (g *treeGrower) add(site int32, st stack) {
 	}
 	key := treeKey{added.Node, site, st.function, st.origin}
 	if at := g.stack[key]; at > 0 {
-		g.tree.Stacks[at-1].merge(&added)
+		g.tree.Stacks[at-1].Merge(&added)
 		return
 	}
 	own := *st.counters
@@ -180,6 +183,7 @@ func (g *treeGrower) frameIndex(f *Frame) int32 {
 	if !known {
 		at = int32(len(g.tree.Frames))
 		g.tree.Frames = append(g.tree.Frames, *f)
+		g.tree.Wrappers = append(g.tree.Wrappers, !g.profile.sites.accept(f))
 		g.frame[*f] = at
 	}
 	return at
@@ -209,7 +213,9 @@ func (g *treeGrower) know(s *TreeStack, st stack) {
 	s.CommonCalls = min(s.CommonCalls, st.counters.Calls)
 }
 
-func (s *TreeStack) merge(o *TreeStack) {
+// Merge adds the figures of another stack to those of s, whose counters must
+// be its own.
+func (s *TreeStack) Merge(o *TreeStack) {
 	s.Counters.Add(o.Counters)
 	s.Truncated = s.Truncated || o.Truncated
 	switch {

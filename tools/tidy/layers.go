@@ -96,6 +96,7 @@ var goLayers = map[string]goPackage{
 	"diff":      {append(slices.Clone(flow[:5]), "figure"), "what changed is found once, and every form of report writes the same"},
 	"report":    {append(slices.Clone(flow), "diff", "live", "eventlog", "figure", "gocode", "term"), "a report writes what the others found and starts nothing"},
 	"gocode":    {[]string{"symbolize", "launch", "figure"}, "a Go program counts for itself: there is no recording"},
+	"loopback":  {nil, "who may see a page on this machine does not depend on what is on it"},
 	"callcount": {flow[:2], "how a function's calls are counted depends on its code alone"},
 	"running":   {nil, "what a process has mapped concerns nobody's figures"},
 	"launch":    {[]string{"recording", "eventlog"}, "starting programs needs only to complete the recordings that they leave"},

@@ -71,9 +71,11 @@ func (t *tree) with(extensions ...string) []file {
 	return found
 }
 
-// isData holds for files that are input or expected output of tests: they are
-// as their programs make them.
-func (f file) isData() bool { return strings.Contains("/"+f.path, "/testdata/") }
+// isData holds for files that are input or expected output of tests, and for
+// those of other projects: they are as their programs or authors make them.
+func (f file) isData() bool {
+	return strings.Contains("/"+f.path, "/testdata/") || strings.HasPrefix(f.path, "web/vendor/")
+}
 
 // isText holds for files without a zero byte.
 func (f file) isText() bool { return bytes.IndexByte(f.content, 0) < 0 }

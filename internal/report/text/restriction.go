@@ -32,6 +32,10 @@ func (r *report) restriction() {
 	}
 }
 
+// Restrictions says in words what a profile was restricted to, one for each
+// kind.
+func Restrictions(r *profile.Restriction) []string { return restrictions(r) }
+
 func restrictions(r *profile.Restriction) (parts []string) {
 	if len(r.Threads) > 0 {
 		parts = append(parts, "of thread "+strings.Join(r.Threads, " or "))

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"mallow/internal/advise"
+	"mallow/internal/analyze"
+	"mallow/internal/calibrate"
+	"mallow/internal/loopback"
+	"mallow/internal/profile"
+	"mallow/internal/report/html"
+	"mallow/internal/term"
+	"mallow/web"
+)
+
+// htmlOptions are the flags of reports that are a page.
+type htmlOptions struct {
+	file     string
+	web      bool
+	noSource bool
+}
+
+func (h *htmlOptions) flags(f *pflag.FlagSet) {
+	h.fileFlags(f)
+	f.BoolVar(&h.web, "web", false, "show that page to browsers of this machine, until Ctrl-C")
+}
+
+func (h *htmlOptions) fileFlags(f *pflag.FlagSet) {
+	f.StringVar(&h.file, "html", "", "write it as one page for browsers, which needs no network, to `FILE`")
+	f.BoolVar(&h.noSource, "no-source", false, "leave source lines out of the page")
+}
+
+// choose makes html the format where a flag asks for it.
+func (h *htmlOptions) choose(o *reportOptions) error {
+	switch {
+	case h.file == "" && !h.web:
+		return nil
+	case h.file != "" && h.web:
+		return fmt.Errorf("--html writes the page to a file and --web shows it: one of them")
+	case o.format != "text":
+		return fmt.Errorf("--html and --web are a form of their own: without --json, --format and --cpu")
+	}
+	o.format = "html"
+	return nil
+}
+
+func writeHTML(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
+	return o.html.put(w, func(to io.Writer) error {
+		return html.Write(to, p, html.Options{
+			Sites: analyze.RankGroups(p, true, o.sort, o.by), Sort: o.sort,
+			Advice: advise.For(p, advise.Options{Price: calibrate.Costs, All: o.all}), All: o.all, Sources: !o.html.noSource,
+		})
+	})
+}
+
+// put brings a page to where the flags say: into the file, to browsers, or to
+// w.
+func (h *htmlOptions) put(w io.Writer, write func(to io.Writer) error) error {
+	switch {
+	case h.web:
+		return showPage(w, write)
+	case h.file != "":
+		return writeFile(h.file, write)
+	}
+	if term.Width(w) > 0 {
+		return fmt.Errorf("the page is not for terminals: mallow report --html FILE NAME.mallow")
+	}
+	return write(w)
+}
+
+// writeFile replaces the file when all of it is written, not before.
+func writeFile(path string, write func(to io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		device, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return fmt.Errorf("%s", term.Safe(err.Error()))
+		}
+		defer device.Close()
+		return write(device)
+	}
+	var page bytes.Buffer
+	if err := write(&page); err != nil {
+		return err
+	}
+	temporary, err := os.OpenFile(fmt.Sprintf("%s.%d.new", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", term.Safe(path), cause(err))
+	}
+	_, err = temporary.Write(page.Bytes())
+	if closed := temporary.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temporary.Name())
+		return fmt.Errorf("%s cannot be written: %w", term.Safe(path), cause(err))
+	}
+	return nil
+}
+
+// cause leaves out what was tried with which file.
+func cause(err error) error {
+	for {
+		inner, ok := err.(interface{ Unwrap() error })
+		if !ok || inner.Unwrap() == nil {
+			return err
+		}
+		err = inner.Unwrap()
+	}
+}
+
+// showPage serves the page until it is told to end.
+func showPage(w io.Writer, write func(to io.Writer) error) error {
+	var page bytes.Buffer
+	if err := write(&page); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server, err := loopback.Listen(page.Bytes(), web.Policy())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s\n(for browsers of this machine, until Ctrl-C)\n", server.URL())
+	return server.Serve(ctx)
+}
