@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mallow/internal/advise"
 	"mallow/internal/diff"
 	"mallow/internal/profile"
 	"mallow/internal/report/html"
@@ -121,7 +122,8 @@ func runDiff(w io.Writer, oldPath, newPath string, o diffOptions) error {
 	for i, m := range metrics {
 		verdicts[i] = d.Judge(m)
 	}
-	if err := writeDiff(w, d, verdicts, o); err != nil {
+	advice := d.Advice(advise.For(old, advise.Options{All: o.all}), advise.For(new, advise.Options{All: o.all}))
+	if err := writeDiff(w, d, verdicts, advice, o); err != nil {
 		return err
 	}
 	if !o.fail {
@@ -166,7 +168,7 @@ func splitPaths(path string) []string {
 	return strings.Split(path, ",")
 }
 
-func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, o diffOptions) error {
+func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, advice []diff.AdviceChange, o diffOptions) error {
 	if o.html.file != "" {
 		return o.html.put(w, func(to io.Writer) error {
 			all := diff.Compare(d.Old, d.New, diff.Options{All: true, Per: o.per})
@@ -175,7 +177,7 @@ func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, o diffOptions
 	}
 	if !o.json {
 		return text.WriteDiff(w, d, text.DiffOptions{
-			Top: o.top, Sort: o.sort, Colour: o.colour.For(w), Width: term.Width(w),
+			Top: o.top, Sort: o.sort, Colour: o.colour.For(w), Width: term.Width(w), Advice: advice,
 		})
 	}
 	if !o.all { // sites of all origins, as a report has them
@@ -186,7 +188,7 @@ func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, o diffOptions
 	if o.topSet {
 		top = o.top
 	}
-	return json.WriteDiff(w, d, json.DiffOptions{Top: top, Stacks: o.stacks, Verdicts: verdicts})
+	return json.WriteDiff(w, d, json.DiffOptions{Top: top, Stacks: o.stacks, Verdicts: verdicts, Advice: advice})
 }
 
 // failure is the exit code for what grew: 2, or 1 where it cannot be told.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mallow/internal/advise"
 	"mallow/internal/diff"
 	"mallow/internal/diff/difftest"
 	"mallow/internal/profile"
@@ -50,7 +51,7 @@ func TestDiffs(t *testing.T) {
 		forms := map[string]func(*bytes.Buffer) error{
 			"txt": func(b *bytes.Buffer) error {
 				d := diff.Compare(pair[0], pair[1], diff.Options{})
-				return text.WriteDiff(b, d, text.DiffOptions{Top: 10})
+				return text.WriteDiff(b, d, text.DiffOptions{Top: 10, Advice: adviceOf(d)})
 			},
 			"all.txt": func(b *bytes.Buffer) error {
 				d := diff.Compare(pair[0], pair[1], diff.Options{All: true})
@@ -63,7 +64,7 @@ func TestDiffs(t *testing.T) {
 					verdicts = append(verdicts, d.Judge(m))
 				}
 				var line bytes.Buffer
-				if err := reportjson.WriteDiff(&line, d, reportjson.DiffOptions{Stacks: 2, Verdicts: verdicts}); err != nil {
+				if err := reportjson.WriteDiff(&line, d, reportjson.DiffOptions{Stacks: 2, Verdicts: verdicts, Advice: adviceOf(d)}); err != nil {
 					return err
 				}
 				return json.Indent(b, line.Bytes(), "", " ")
@@ -79,4 +80,21 @@ func TestDiffs(t *testing.T) {
 			})
 		}
 	}
+}
+
+// adviceOf is advice in words that do not change with the rules.
+func adviceOf(d *diff.Diff) []diff.AdviceChange {
+	return d.Advice(onPolling(d.Old), onPolling(d.New))
+}
+
+func onPolling(p *profile.Profile) (r advise.Result) {
+	for _, s := range p.Sites {
+		if s.Function == "poll_set_grow" {
+			r.Advice = append(r.Advice, advise.Advice{
+				Rule: "temporary", Title: "40,000 blocks of 16 bytes", Remedy: "a fixed array of 16 bytes",
+				Sites: []advise.Place{{Frame: s.Frame}}, Saves: advise.Saves{Allocations: 39_990},
+			})
+		}
+	}
+	return r
 }

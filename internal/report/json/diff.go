@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"mallow/internal/advise"
 	"mallow/internal/diff"
 	"mallow/internal/profile"
 )
@@ -30,6 +31,10 @@ import (
 //     outwards as long as it has one caller, branches are the callers at its end.
 //   - within_error: estimates that differ by no more than three standard errors
 //     are the same.
+//   - advice has the keys of a report's, and its status: followed, open (still
+//     given), withdrawn (no more given, without having brought what it promised)
+//     or new. promised and brought are allocations; brought is null where none
+//     of its lines is a site.
 //   - regressions are judged of program and libraries; regression is null where
 //     it cannot be told, and unknown says why.
 const DiffSchema = "mallow.diff/1"
@@ -39,6 +44,7 @@ type DiffOptions struct {
 	Top      int // sites to write; 0: all, the same ones too
 	Stacks   int // at most so many of each site that changed; 0: all
 	Verdicts []diff.Verdict
+	Advice   []diff.AdviceChange
 }
 
 type comparison struct {
@@ -53,6 +59,7 @@ type comparison struct {
 	Units       []unitChange   `json:"units"`
 	Regions     []regionChange `json:"regions"`
 	Regressions []verdict      `json:"regressions"`
+	Advice      []adviceChange `json:"advice"`
 	Notes       []string       `json:"notes"`
 }
 
@@ -184,6 +191,21 @@ type verdict struct {
 	Unknown    *string     `json:"unknown"`
 }
 
+type adviceChange struct {
+	advice
+	Status   diff.AdviceStatus `json:"status"`
+	Promised uint64            `json:"promised"`
+	Brought  *float64          `json:"brought"`
+}
+
+func adviceChanges(changes []diff.AdviceChange) []adviceChange {
+	keys := make([]adviceChange, 0, len(changes))
+	for _, c := range changes {
+		keys = append(keys, adviceChange{adviceKeys([]advise.Advice{c.Advice})[0], c.Status, c.Promised, c.Brought})
+	}
+	return keys
+}
+
 // WriteDiff prints a comparison as one line of JSON.
 func WriteDiff(w io.Writer, d *diff.Diff, o DiffOptions) error {
 	c := comparison{
@@ -200,6 +222,7 @@ func WriteDiff(w io.Writer, d *diff.Diff, o DiffOptions) error {
 		Units:       []unitChange{},
 		Regions:     []regionChange{},
 		Regressions: []verdict{},
+		Advice:      adviceChanges(o.Advice),
 		Notes:       append([]string{}, d.Notes...),
 	}
 	if d.Per != nil {

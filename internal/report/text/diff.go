@@ -19,6 +19,7 @@ type DiffOptions struct {
 	Colour bool
 	Width  int    // columns of the terminal; 0: lines are not cut
 	Next   string // the command that tells more
+	Advice []diff.AdviceChange
 }
 
 // WriteDiff prints what changed: the totals, the sites with who calls them, what a
@@ -570,7 +571,46 @@ func (r *diffReport) inRegion(region *diff.Region) string {
 		arrow(region.Old.Entries, region.New.Entries, count), r.tell(factor(before, after)))
 }
 
-func (r *diffReport) followed() {}
+const advicesShown = 3
+
+// followed tells what following advice brought, and which advice is new.
+func (r *diffReport) followed() {
+	var followed, arisen []diff.AdviceChange
+	for _, a := range r.options.Advice {
+		switch {
+		case a.Status == diff.Followed:
+			followed = append(followed, a)
+		case a.Status == diff.Arisen && a.Brought != nil && *a.Brought < 0: // else nothing grew there
+			arisen = append(arisen, a)
+		}
+	}
+	r.adviceList("advice followed", followed, func(a *diff.AdviceChange) string {
+		return fmt.Sprintf("%s allocations fewer, %s promised: %s", count(uint64(*a.Brought+0.5)), count(a.Promised), term.Safe(a.Remedy))
+	})
+	r.adviceList("new advice, where more is allocated", arisen, func(a *diff.AdviceChange) string {
+		return fmt.Sprintf("%s -> %s: -%s", term.Safe(a.Title), term.Safe(a.Remedy), counted(a.Saves.Allocations, "allocation", "allocations"))
+	})
+}
+
+func (r *diffReport) adviceList(title string, advices []diff.AdviceChange, say func(*diff.AdviceChange) string) {
+	if len(advices) == 0 {
+		return
+	}
+	r.line("")
+	r.line(r.style.bold(title))
+	for i := range advices {
+		if i == advicesShown {
+			r.line(fmt.Sprintf("     %d more", len(advices)-i))
+			break
+		}
+		where := ""
+		if sites := advices[i].Sites; len(sites) > 0 {
+			f := &sites[0].Frame
+			where = strings.TrimSpace(r.style.bold(shortName(f.Function))+" "+r.style.place(place(f))) + ": "
+		}
+		r.wrapped("  "+term.Safe(advices[i].Rule)+"  ", "     ", where+say(&advices[i]))
+	}
+}
 
 func (r *diffReport) ending() {
 	notes := r.diff.Notes

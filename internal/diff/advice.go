@@ -1,0 +1,122 @@
+package diff
+
+import (
+	"slices"
+
+	"mallow/internal/advise"
+	"mallow/internal/profile"
+)
+
+// AdviceStatus is what became of an advice.
+type AdviceStatus string
+
+const (
+	Followed  AdviceStatus = "followed"  // given for the old profile, no more for the new one, and allocations fell
+	Open      AdviceStatus = "open"      // given for both
+	Withdrawn AdviceStatus = "withdrawn" // no more given, though allocations did not fall as promised
+	Arisen    AdviceStatus = "new"       // given for the new profile only
+)
+
+// AdviceChange is an advice, in the words of the new profile where that has it.
+type AdviceChange struct {
+	advise.Advice
+	Status AdviceStatus
+	// Promised is how many allocations the old advice said to save.
+	Promised uint64
+	// Brought is how many allocations fewer, for as much work, its sites make
+	// now; less than 0: more. Nil where none of its lines is a site.
+	Brought *float64
+}
+
+// kept is the part of its promise that an advice must have brought to count
+// as followed.
+const kept = 0.5
+
+// Advice tells what became of the advice that was given for the old profile,
+// in the order in which it was given, and then what is new.
+func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
+	p := d.places()
+	var changes []AdviceChange
+	taken := make([]bool, len(new.Advice))
+	for i := range old.Advice {
+		a := &old.Advice[i]
+		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: a.Saves.Allocations, Brought: brought(p.old, a)}
+		again := slices.IndexFunc(new.Advice, func(n advise.Advice) bool { return n.Rule == a.Rule && p.same(a, &n) })
+		switch {
+		case again >= 0 && !taken[again]:
+			taken[again] = true
+			c.Advice, c.Status = new.Advice[again], Open
+		case c.Brought != nil && *c.Brought >= kept*float64(c.Promised) && *c.Brought > 0:
+			c.Status = Followed
+		}
+		changes = append(changes, c)
+	}
+	for i, a := range new.Advice {
+		if !taken[i] {
+			changes = append(changes, AdviceChange{Advice: a, Status: Arisen, Brought: brought(p.new, &a)})
+		}
+	}
+	return changes
+}
+
+// places finds the sites that advice speaks of.
+type places struct {
+	diff     *Diff
+	old, new map[profile.Frame]*Site
+	renamed  map[string]string
+}
+
+func (d *Diff) places() *places {
+	p := &places{diff: d, old: make(map[profile.Frame]*Site), new: make(map[profile.Frame]*Site), renamed: d.renamed()}
+	for _, s := range d.Sites {
+		if s.Old != nil {
+			for _, site := range s.Old.Sites {
+				p.old[site.Frame] = s
+			}
+		}
+		if s.New != nil {
+			for _, site := range s.New.Sites {
+				p.new[site.Frame] = s
+			}
+		}
+	}
+	return p
+}
+
+// same tells whether two advices of one rule are about the same line, or,
+// where the line does not allocate itself, about the same function.
+func (p *places) same(old, new *advise.Advice) bool {
+	if len(old.Sites) == 0 || len(new.Sites) == 0 {
+		return len(old.Sites) == len(new.Sites)
+	}
+	a, b := &old.Sites[0].Frame, &new.Sites[0].Frame
+	if s := p.old[*a]; s != nil && s == p.new[*b] {
+		return true
+	}
+	if p.old[*a] != nil || p.new[*b] != nil {
+		return false
+	}
+	name, known := p.renamed[a.Function]
+	if !known {
+		name = p.diff.nameOf(a)
+	}
+	return name == p.diff.nameOf(b)
+}
+
+// brought is by how much the allocations of the sites of an advice fell.
+func brought(at map[profile.Frame]*Site, a *advise.Advice) *float64 {
+	var sites []*Site
+	for _, place := range a.Sites {
+		if s := at[place.Frame]; s != nil && !slices.Contains(sites, s) {
+			sites = append(sites, s)
+		}
+	}
+	if len(sites) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, s := range sites {
+		sum -= s.Excess
+	}
+	return &sum
+}

@@ -1,0 +1,56 @@
+package diff_test
+
+import (
+	"testing"
+
+	"mallow/internal/advise"
+	"mallow/internal/diff"
+	"mallow/internal/diff/difftest"
+	"mallow/internal/profile"
+)
+
+func advised(rule, function, file string, line int, saves uint64) advise.Advice {
+	return advise.Advice{
+		Rule:  rule,
+		Sites: []advise.Place{{Frame: profile.Frame{Function: function, File: file, Line: line, Module: "/opt/demo/bin/demo"}}},
+		Saves: advise.Saves{Allocations: saves},
+	}
+}
+
+func TestAdvice(t *testing.T) {
+	d := diff.Compare(
+		difftest.Profile("4000 malloc 16: f a.c:10\n100 malloc 8: g a.c:20\n50 malloc 8: h a.c:30\n7 malloc 9: i a.c:40"),
+		difftest.Profile("12 malloc 16: f a.c:12\n100 malloc 8: g a.c:22\n50 malloc 8: h a.c:32\n7 malloc 9: i a.c:42\n90 malloc 3: new a.c:50"),
+		diff.Options{All: true})
+	old := advise.Result{Advice: []advise.Advice{
+		advised("temporary", "f", "a.c", 10, 3990), advised("pair", "g", "a.c", 20, 90),
+		advised("hoist", "h", "a.c", 30, 49), advised("loop", "caller", "a.c", 99, 10),
+	}}
+	new := advise.Result{Advice: []advise.Advice{
+		advised("pair", "g", "a.c", 22, 91), advised("pool", "new", "a.c", 50, 80), advised("loop", "caller", "a.c", 98, 10),
+	}}
+	changes := d.Advice(old, new)
+	type outcome struct {
+		rule    string
+		status  diff.AdviceStatus
+		brought float64
+	}
+	want := []outcome{
+		{"temporary", diff.Followed, 3988}, {"pair", diff.Open, 0}, {"hoist", diff.Withdrawn, 0}, {"loop", diff.Open, -1}, {"pool", diff.Arisen, -90},
+	}
+	if len(changes) != len(want) {
+		t.Fatalf("%+v", changes)
+	}
+	for i, c := range changes {
+		got := outcome{c.Rule, c.Status, -1}
+		if c.Brought != nil {
+			got.brought = *c.Brought
+		}
+		if got != want[i] {
+			t.Errorf("got %+v, want %+v", got, want[i])
+		}
+	}
+	if changes[0].Promised != 3990 || changes[1].Saves.Allocations != 91 {
+		t.Errorf("promised %d, the open one says %d", changes[0].Promised, changes[1].Saves.Allocations)
+	}
+}
