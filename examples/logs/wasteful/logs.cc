@@ -62,23 +62,32 @@ struct Request {
   double seconds = 0;
 };
 
-// host time method target status bytes seconds
-bool Parse(const std::string& line, Request* request) {
-  std::istringstream in(line);  // planted: iostream
-  std::string method;
-  std::string target;
-  in >> request->host >> request->time >> method >> target >> request->status >> request->bytes >>
-      request->seconds;
-  if (!in) return false;
-  const size_t question = target.find('?');
-  request->path = target.substr(0, question);  // planted: string-copy
-  request->query = question == std::string::npos ? "" : target.substr(question + 1);
-  return true;
+std::string Part(const std::string& text, size_t begin, size_t end) {
+  return text.substr(begin, end - begin);  // planted: string-copy
 }
+
+class Parser {
+ public:
+  // host time method target status bytes seconds
+  bool Parse(const std::string& line, Request* request) {
+    std::istringstream in(line);  // planted: string-stream
+    in >> request->host >> request->time >> method_ >> target_ >> request->status >> request->bytes >>
+        request->seconds;
+    if (!in) return false;
+    const size_t question = std::min(target_.find('?'), target_.size());
+    request->path = Part(target_, 0, question);
+    request->query = Part(target_, std::min(question + 1, target_.size()), target_.size());
+    return true;
+  }
+
+ private:
+  std::string method_;
+  std::string target_;
+};
 
 // The value of a parameter of a query: "user=12&order=34".
 std::string Parameter(const std::string& query, const std::string& name) {
-  const std::regex pattern("(^|&)" + name + "=([^&]*)");  // planted: regex
+  const std::regex pattern("(^|&)" + name + "=([^&]*)");  // planted: regex-in-loop
   std::smatch match;
   return std::regex_search(query, match, pattern) ? match[2].str() : std::string();
 }
@@ -141,11 +150,12 @@ class Report {
 
 int main() {
   Log log;
+  Parser parser;
   Report report;
   std::string line;
   while (log.Read(&line)) {
     Request request;
-    if (Parse(line, &request)) report.Take(request);
+    if (parser.Parse(line, &request)) report.Take(request);
   }
   report.Print();
   return 0;

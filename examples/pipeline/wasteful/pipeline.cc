@@ -95,7 +95,7 @@ class Pipeline {
       BlockPointer block(filled);  // planted: shared-ptr
       const int gain = 1 + i % 3;
       const int floor = 100 * (i % 5);
-      jobs_.Put([this, block, gain, floor] { Filter(block, gain, floor); });  // planted: function-object
+      jobs_.Put([this, block, gain, floor] { Filter(block, gain, floor); });  // planted: std-function
     }
     jobs_.Put(Job());
   }

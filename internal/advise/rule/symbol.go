@@ -13,6 +13,7 @@ const (
 	StdFunction                      // a callable that has no room in a std::function
 	StringCopy                       // a std::string from another one
 	StringLiteral                    // a std::string from a C string
+	StringOfChars                    // a std::string from a view, or from a pointer and a length
 	Substring                        // std::string::substr
 	Concatenation                    // of strings with +
 	ControlBlock                     // the counts of a std::shared_ptr, apart from the object
@@ -146,20 +147,44 @@ func stringSymbol(function, method string) Symbol {
 			return StringCopy
 		case strings.HasPrefix(parameters, "char const*, std::allocator<char> const&"):
 			return StringLiteral
+		case strings.HasPrefix(parameters, "char const*, unsigned long, std::allocator<char> const&"):
+			return StringOfChars
 		}
 	}
 	return 0
 }
 
 // takesPointerAlone tells whether a function's only template argument is a
-// pointer: a shared_ptr that is made from one, without a deleter.
+// pointer: a shared_ptr that is made from one, without a deleter. Of functions
+// that no other file can see the name has no parameters.
 func takesPointerAlone(function string) bool {
 	_, arguments, ok := strings.Cut(function, ">::__shared_count<")
 	if !ok {
 		return false
 	}
 	argument, _, ok := strings.Cut(arguments, ">(")
-	return ok && strings.HasSuffix(argument, "*")
+	if !ok {
+		argument = strings.TrimSuffix(arguments, ">")
+	}
+	return strings.HasSuffix(argument, "*") && !hasComma(argument)
+}
+
+// hasComma tells whether template arguments are several.
+func hasComma(arguments string) bool {
+	depth := 0
+	for _, c := range arguments {
+		switch c {
+		case '<', '(':
+			depth++
+		case '>', ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // classAndMethod takes a demangled name apart: "void std::vector<int>::

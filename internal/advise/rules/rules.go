@@ -35,9 +35,9 @@ import (
 var All = []rule.Rule{
 	sharedptr.Rule,
 	function.Rule,
-	stringcopy.Rule,
-	stream.Rule,
 	regex.Rule,
+	stream.Rule, // before the strings that it copies
+	stringcopy.Rule,
 	nodes.Rule,
 	rustformat.Rule,
 	rustclone.Rule,

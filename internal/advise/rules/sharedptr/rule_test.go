@@ -13,6 +13,7 @@ func TestGolden(t *testing.T) {
 	p.Keep(2000, 24, p.Stack(recording.New, count+"<Node*>(Node*)", count+"<Node*>(Node*, std::integral_constant<bool, false>)",
 		"std::shared_ptr<Node>::shared_ptr<Node, void>(Node*)", "insert tree.cc:35"))
 	p.Keep(2000, 32, p.Stack(recording.New, "insert tree.cc:35"))
+	p.Keep(800, 24, p.Stack(recording.New, count+"<(anonymous namespace)::Block*>", "std::shared_ptr<(anonymous namespace)::Block>::shared_ptr<(anonymous namespace)::Block>", "fill tree.cc:55"))
 	p.Keep(500, 24, p.Stack(recording.New, count+"<Table<int, long>*>(Table<int, long>*)", "open tree.cc:50"))
 	// make_shared, and a deleter of one's own.
 	p.Keep(2000, 48, p.Stack(recording.New,

@@ -22,6 +22,7 @@ var copies = []struct {
 }{
 	{rule.StringCopy, "copies of a std::string", "take and pass it as const std::string& or std::string_view, and move it where it is no longer needed"},
 	{rule.StringLiteral, "std::strings made of a C string", "let the function take a std::string_view; or make the string once, outside of the loop"},
+	{rule.StringOfChars, "std::strings made of characters that stand elsewhere", "use a std::string_view of them, and make a string only of what outlives them"},
 	{rule.Substring, "strings made by substr", "std::string_view(text).substr, which copies nothing"},
 }
 

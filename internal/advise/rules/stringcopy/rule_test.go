@@ -11,6 +11,8 @@ const (
 	text    = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 	copied  = text + "::basic_string(" + text + " const&)"
 	literal = text + "::basic_string<std::allocator<char> >(char const*, std::allocator<char> const&)"
+	viewed  = text + "::basic_string(char const*, unsigned long, std::allocator<char> const&)"
+	view    = text + "::basic_string<std::basic_string_view<char, std::char_traits<char> >, void>(std::basic_string_view<char, std::char_traits<char> > const&, std::allocator<char> const&)"
 	joined  = text + " std::operator+<char, std::char_traits<char>, std::allocator<char> >(" + text + " const&, char const*)"
 )
 
@@ -20,6 +22,7 @@ func TestGolden(t *testing.T) {
 	p.Soon(1000, 37, p.Stack(recording.New, literal, "log_line log.cc:29"))
 	p.Soon(3000, 31, p.Stack(recording.New, text+"::basic_string("+text+" const&, unsigned long, unsigned long)",
 		text+"::substr(unsigned long, unsigned long) const", "fields log.cc:32"))
+	p.Soon(1500, 31, p.Stack(recording.New, viewed, view, "field log.cc:35"))
 	// Who keeps a copy needs it.
 	p.Keep(2000, 37, p.Stack(recording.New, copied, "remember log.cc:40"))
 	p.Keep(2000, 37, p.Stack(recording.New, literal, "remember log.cc:41"))
