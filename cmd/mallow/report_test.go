@@ -69,7 +69,7 @@ func TestReportRefuses(t *testing.T) {
 		"nowhere.mallow":                                "no such recording",
 		"/dev/null":                                     "a folder NAME.mallow",
 		newer:                                           "written by a newer mallow (format 3, this one reads 2)",
-		"--format xml " + recording:                    "there are text, json",
+		"--format xml " + recording:                     "there are text, json",
 		"--sort name " + recording:                      "must be calls, bytes",
 		"--color blue " + recording:                     "must be auto, always or never",
 		"--cpu " + recording:                            "there are no CPU samples in it",
