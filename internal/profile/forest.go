@@ -23,6 +23,36 @@ type forest struct {
 	parent    []node
 	truncated []bool // the stack from the node outwards is cut
 	regions   map[regionKey][]string
+	stacks    map[*recording.Image]stackNumbers
+}
+
+// stackNumbers are the numbers, plus 1, that the stacks of an image have in one
+// row with those of all others, 64 at a time: ids are as the file has them, and
+// may lie anywhere.
+type stackNumbers map[uint32]*[64]int32
+
+// number gives a stack the next number.
+func (f *forest) number(s *stack, n int) {
+	of := f.stacks[s.image]
+	if of == nil {
+		of = make(stackNumbers)
+		f.stacks[s.image] = of
+	}
+	block := of[s.id/64]
+	if block == nil {
+		block = new([64]int32)
+		of[s.id/64] = block
+	}
+	s.number = int32(n)
+	block[s.id%64] = int32(n) + 1
+}
+
+// numberOf returns -1 for a stack that counted nothing, or was left out.
+func (f *forest) numberOf(im *recording.Image, id uint32) int32 {
+	if block := f.stacks[im][id/64]; block != nil {
+		return block[id%64] - 1
+	}
+	return -1
 }
 
 type regionKey struct {
@@ -39,6 +69,7 @@ type stack struct {
 	counters *recording.Counters
 	image    *recording.Image // with the number of the stack in it:
 	id       uint32
+	number   int32 // among all stacks that allocate
 }
 
 // stackPath is what stacks in several regions have in common.
@@ -48,7 +79,7 @@ type stackPath struct {
 }
 
 func newForest(recordings []*recording.Recording) *forest {
-	f := &forest{base: make(map[*recording.Image]node), regions: make(map[regionKey][]string)}
+	f := &forest{base: make(map[*recording.Image]node), regions: make(map[regionKey][]string), stacks: make(map[*recording.Image]stackNumbers)}
 	for _, rec := range recordings {
 		for _, im := range rec.Images {
 			f.add(im)

@@ -5,6 +5,29 @@ type frameTable struct {
 	forest *forest
 	places *places
 	place  []int32 // of each node, plus 1; 0 before it was asked for
+	named  visits
+}
+
+// visits marks nodes, all of them unmarked again at no cost.
+type visits struct {
+	round  uint32
+	rounds []uint32 // of each node, when it was marked last
+}
+
+// begin unmarks all of n nodes.
+func (v *visits) begin(n int) {
+	if v.round++; v.rounds == nil || v.round == 0 {
+		v.rounds, v.round = make([]uint32, n), 1
+	}
+}
+
+// mark tells whether the node was unmarked.
+func (v *visits) mark(n node) bool {
+	if v.rounds[n] == v.round {
+		return false
+	}
+	v.rounds[n] = v.round
+	return true
 }
 
 func newFrameTable(f *forest, p *places) *frameTable {
@@ -43,11 +66,10 @@ func (t *frameTable) stackFrames(leaf node) []Frame {
 
 // nameStacks names all frames of stacks.
 func (t *frameTable) nameStacks(leaves []node) {
-	visited := make([]bool, len(t.forest.parent))
+	t.named.begin(len(t.forest.parent))
 	var unnamed []int32
 	for _, n := range leaves {
-		for n = t.known(n); n != root && !visited[n]; n = t.parent(n) {
-			visited[n] = true
+		for n = t.known(n); n != root && t.named.mark(n); n = t.parent(n) {
 			unnamed = append(unnamed, t.placeIndex(n))
 		}
 	}
@@ -60,6 +82,7 @@ type search struct {
 	*frameTable
 	accept func(f *Frame) bool
 	found  []node // of each node, plus 1: the node with the frame; 0 before it was looked for
+	queued visits
 }
 
 func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
@@ -69,13 +92,12 @@ func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
 // prepare names the frames that the search from these nodes comes by: level
 // by level outwards, all nodes of a level at once.
 func (s *search) prepare(nodes []node) {
-	queued := make([]bool, len(s.forest.parent))
+	s.queued.begin(len(s.forest.parent))
 	for len(nodes) > 0 {
 		var level []node
 		var unnamed []int32
 		for _, n := range nodes {
-			if n = s.known(n); n != root && !queued[n] {
-				queued[n] = true
+			if n = s.known(n); n != root && s.queued.mark(n) {
 				level = append(level, n)
 				unnamed = append(unnamed, s.placeIndex(n))
 			}

@@ -45,10 +45,18 @@ type Common struct {
 
 // ballot sums up votes by value.
 type ballot[T comparable] struct {
-	voters uint64
-	least  map[T]uint64
-	most   map[T]uint64
+	voters  uint64
+	tallies []tally[T]
+	at      map[T]int // of each value, once there are many
 }
+
+type tally[T comparable] struct {
+	value       T
+	least, most uint64
+}
+
+// manyTallies are no longer looked through one by one.
+const manyTallies = 8
 
 func (b *ballot[T]) add(votes []recording.Vote, valueOf func(candidate uint32) (T, bool)) {
 	for i := range votes {
@@ -61,49 +69,78 @@ func (b *ballot[T]) add(votes []recording.Vote, valueOf func(candidate uint32) (
 		if !ok {
 			continue
 		}
-		if b.least == nil {
-			b.least, b.most = make(map[T]uint64), make(map[T]uint64)
-		}
-		b.least[value] += v.Least()
-		b.most[value] += v.Most()
+		t := b.tally(value)
+		t.least += v.Least()
+		t.most += v.Most()
 	}
+}
+
+func (b *ballot[T]) tally(value T) *tally[T] {
+	if b.at != nil {
+		if i, known := b.at[value]; known {
+			return &b.tallies[i]
+		}
+	} else {
+		for i := range b.tallies {
+			if b.tallies[i].value == value {
+				return &b.tallies[i]
+			}
+		}
+		if len(b.tallies) == manyTallies {
+			b.at = make(map[T]int)
+			for i := range b.tallies {
+				b.at[b.tallies[i].value] = i
+			}
+		}
+	}
+	if b.at != nil {
+		b.at[value] = len(b.tallies)
+	}
+	b.tallies = append(b.tallies, tally[T]{value: value})
+	return &b.tallies[len(b.tallies)-1]
 }
 
 // winner returns the value with most votes for sure, the lesser by before of
 // two that have as many.
 func (b *ballot[T]) winner(before func(a, b T) bool) (value T, c *Common) {
-	for candidate, least := range b.least {
-		if c == nil || least > c.Least || least == c.Least && before(candidate, value) {
-			value, c = candidate, &Common{Least: least}
+	var best *tally[T]
+	for i := range b.tallies {
+		t := &b.tallies[i]
+		if best == nil || t.least > best.least || t.least == best.least && before(t.value, best.value) {
+			best = t
 		}
 	}
-	if c != nil {
-		c.Most, c.OutOf = b.most[value], b.voters
+	if best == nil {
+		return value, nil
 	}
-	return value, c
+	return best.value, &Common{Least: best.least, Most: best.most, OutOf: b.voters}
 }
 
 // knower finds out what is known of sites.
 type knower struct {
-	profile  *Profile
-	begun    map[*recording.Image]time.Duration // since the recording that it is part of
-	partners Partners                           // where they are other than the profile's sites
+	profile *Profile
+	begun   map[*recording.Image]time.Duration // since the recording that it is part of
+	// partners are where they are other than the profile's sites.
+	partners Partners
 	// strangers are partners that the profile leaves out.
 	strangers map[Frame]*Site
+	scratch   recording.Knowledge
+	threads   []StackKey
 }
 
 // siteOf returns the site of a partner's stack. That of one that was left out
 // has no more than a name.
 func (k *knower) siteOf(im *recording.Image, stack uint32) (*Site, bool) {
-	if site := k.partners[StackKey{im, stack}]; site != nil {
-		return site, true
+	p := k.profile
+	if n := p.forest.numberOf(im, stack); n >= 0 && stack != 0 {
+		if int(n) < len(k.partners) && k.partners[n] != nil {
+			return k.partners[n], true
+		}
+		return p.siteOfStack[n], true
 	}
-	frame, ok := k.profile.siteFrame(im, stack)
+	frame, ok := p.strangerFrame(im, stack)
 	if !ok {
 		return nil, false
-	}
-	if site := k.profile.siteOf(im, stack); site != nil {
-		return site, true
 	}
 	if k.strangers[frame] == nil {
 		k.strangers[frame] = &Site{Frame: frame}
@@ -113,26 +150,15 @@ func (k *knower) siteOf(im *recording.Image, stack uint32) (*Site, bool) {
 
 // siteOf returns the site of a stack; nil for one that counted nothing.
 func (p *Profile) siteOf(im *recording.Image, id uint32) *Site {
-	if p.siteOfKey == nil {
-		p.siteOfKey = make(map[StackKey]*Site)
-		for _, site := range p.Sites {
-			for i := range site.stacks {
-				p.siteOfKey[StackKey{site.stacks[i].image, site.stacks[i].id}] = site
-			}
-		}
+	if n := p.forest.numberOf(im, id); n >= 0 {
+		return p.siteOfStack[n]
 	}
-	return p.siteOfKey[StackKey{im, id}]
+	return nil
 }
 
-// siteFrame names the site of a stack, also of one that was left out.
-func (p *Profile) siteFrame(im *recording.Image, id uint32) (Frame, bool) {
-	if id == 0 {
-		return Frame{}, false
-	}
-	if site := p.siteOf(im, id); site != nil {
-		return site.Frame, true
-	}
-	if !p.Restricted() {
+// strangerFrame names the site of a stack that was left out.
+func (p *Profile) strangerFrame(im *recording.Image, id uint32) (Frame, bool) {
+	if id == 0 || !p.Restricted() {
 		return Frame{}, false
 	}
 	at := p.sites.node(p.forest.stack(im, id, nil).leaf)
@@ -144,9 +170,6 @@ func (p *Profile) siteFrame(im *recording.Image, id uint32) (Frame, bool) {
 
 // strangers adds the partners that were left out: their sites have no name yet.
 func (p *Profile) strangers(leaves []node, im *recording.Image, of *recording.Knowledge) []node {
-	if !p.Restricted() {
-		return leaves
-	}
 	for _, votes := range [][]recording.Vote{of.BornAfter, of.FreedAfter} {
 		for _, vote := range votes {
 			if vote.Lead > 0 && vote.Candidate != 0 && p.siteOf(im, vote.Candidate) == nil {
@@ -166,15 +189,22 @@ type StackKey struct {
 // Knowledge returns what is known of each of the sites.
 func (p *Profile) Knowledge(sites []*Site) []Knowledge { return p.KnowledgeAmong(sites, nil) }
 
-// Partners are sites, or parts of them, that partners are looked for among.
-type Partners map[StackKey]*Site
+// Partners are sites, or parts of them, that partners are looked for among: by
+// the numbers of stacks.
+type Partners []*Site
 
 // NewPartners indexes sites that have no stack in common.
 func NewPartners(sites []*Site) Partners {
-	partners := make(Partners)
+	most := int32(-1)
 	for _, site := range sites {
 		for i := range site.stacks {
-			partners[StackKey{site.stacks[i].image, site.stacks[i].id}] = site
+			most = max(most, site.stacks[i].number)
+		}
+	}
+	partners := make(Partners, most+1)
+	for _, site := range sites {
+		for i := range site.stacks {
+			partners[site.stacks[i].number] = site
 		}
 	}
 	return partners
@@ -184,44 +214,53 @@ func NewPartners(sites []*Site) Partners {
 // a site of the profile.
 func (p *Profile) KnowledgeAmong(sites []*Site, partners Partners) []Knowledge {
 	k := &knower{profile: p, begun: p.begins(), partners: partners, strangers: make(map[Frame]*Site)}
-	known := make([][]*recording.Knowledge, len(sites))
-	var callers []node
-	for i, site := range sites {
-		known[i] = make([]*recording.Knowledge, len(site.stacks))
-		for j := range site.stacks {
-			st := &site.stacks[j]
-			of := st.image.Knowledge(st.id)
-			if of == nil {
-				continue
-			}
-			known[i][j] = of
-			for _, vote := range of.FreedBy {
-				if vote.Lead > 0 {
-					callers = append(callers, p.forest.find(st.image, vote.Candidate))
-				}
-			}
-			callers = p.strangers(callers, st.image, of)
-		}
-	}
-	p.sites.prepare(callers)
+	p.nameFreers(sites)
 	all := make([]Knowledge, len(sites))
 	for i, site := range sites {
-		all[i] = k.sum(site, known[i])
+		all[i] = k.sum(site)
 	}
 	return all
 }
 
-func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
+// nameFreers names those who release blocks of the sites, and the partners
+// that were left out.
+func (p *Profile) nameFreers(sites []*Site) {
+	var nodes []node
+	var known recording.Knowledge
+	for _, site := range sites {
+		for i := range site.stacks {
+			st := &site.stacks[i]
+			if p.freers[st.number] {
+				continue
+			}
+			p.freers[st.number] = true
+			st.image.EachFreer(st.id, func(freer uint32) { nodes = append(nodes, p.forest.find(st.image, freer)) })
+			if p.Restricted() && st.image.ReadKnowledge(st.id, &known) {
+				nodes = p.strangers(nodes, st.image, &known)
+			}
+		}
+	}
+	if len(nodes) > 0 {
+		p.sites.prepare(nodes)
+	}
+}
+
+func (k *knower) sum(site *Site) Knowledge {
 	var sum Knowledge
 	var sizes ballot[uint64]
 	var bornAfter, freedAfter ballot[*Site]
 	var freedBy ballot[Frame]
-	threads := make(map[StackKey]bool)
-	for i, of := range known {
-		if of == nil {
+	var im *recording.Image
+	sizeOfVote := func(size uint32) (uint64, bool) { return uint64(size), true }
+	siteOfVote := func(stack uint32) (*Site, bool) { return k.siteOf(im, stack) }
+	callerOfVote := func(caller uint32) (Frame, bool) { return k.caller(im, caller) }
+	k.threads = k.threads[:0]
+	of := &k.scratch
+	for i := range site.stacks {
+		im = site.stacks[i].image
+		if !im.ReadKnowledge(site.stacks[i].id, of) {
 			continue
 		}
-		im := site.stacks[i].image
 		sum.Runs += of.Runs
 		sum.LongestRun = max(sum.LongestRun, of.LongestRun)
 		sum.DeathRuns += of.DeathRuns
@@ -229,23 +268,41 @@ func (k *knower) sum(site *Site, known []*recording.Knowledge) Knowledge {
 		for item, n := range of.Lifetimes {
 			sum.Lifetimes[item] += n
 		}
-		for _, shard := range of.Shards {
-			threads[StackKey{im, shard}] = true
-		}
+		k.addThreads(im, of.Shards)
 		k.addTimes(&sum, im, of)
-		sizes.add(of.Size, func(size uint32) (uint64, bool) { return uint64(size), true })
-		siteOf := func(stack uint32) (*Site, bool) { return k.siteOf(im, stack) }
-		bornAfter.add(of.BornAfter, siteOf)
-		freedAfter.add(of.FreedAfter, siteOf)
-		freedBy.add(of.FreedBy, func(caller uint32) (Frame, bool) { return k.caller(im, caller) })
+		sizes.add(of.Size, sizeOfVote)
+		bornAfter.add(of.BornAfter, siteOfVote)
+		freedAfter.add(of.FreedAfter, siteOfVote)
+		freedBy.add(of.FreedBy, callerOfVote)
 	}
-	sum.Threads = uint64(len(threads))
+	sum.Threads = k.countThreads()
 	sum.PeakBlocks = peakBlocks(site)
 	sum.Size = sizeOf(&sizes, &site.Counters)
 	sum.BornAfter = partner(&bornAfter)
 	sum.FreedAfter = partner(&freedAfter)
 	sum.FreedBy = commonest(&freedBy)
 	return sum
+}
+
+// addThreads notes shards, most of which are those of the stack before.
+func (k *knower) addThreads(im *recording.Image, shards []uint32) {
+	for _, shard := range shards {
+		key := StackKey{im, shard}
+		if last := len(k.threads) - 1; last < 0 || k.threads[last] != key {
+			k.threads = append(k.threads, key)
+		}
+	}
+}
+
+func (k *knower) countThreads() uint64 {
+	if len(k.threads) < 2 {
+		return uint64(len(k.threads))
+	}
+	different := make(map[StackKey]bool)
+	for _, key := range k.threads {
+		different[key] = true
+	}
+	return uint64(len(different))
 }
 
 func (k *knower) addTimes(sum *Knowledge, im *recording.Image, of *recording.Knowledge) {

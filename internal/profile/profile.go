@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"time"
 
 	"mallow/internal/recording"
 	"mallow/internal/symbolize"
@@ -49,12 +50,14 @@ type Profile struct {
 	// Restriction is what was asked for; see Restricted.
 	Restriction Restriction
 
-	forest    *forest
-	places    *places
-	frames    *frameTable
-	sites     *search
-	freeNulls []stack
-	siteOfKey map[StackKey]*Site // nil before the first siteOf
+	forest      *forest
+	places      *places
+	frames      *frameTable
+	sites       *search
+	freeNulls   []stack
+	siteOfStack []*Site // by the numbers of stacks
+	freers      []bool  // of each stack: who releases its blocks has a name
+	begun       map[*recording.Image]time.Duration
 }
 
 // Process is one image of a process: fork and exec each begin another.
@@ -138,6 +141,12 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 	p.addUp()
 	p.sumSampling(stacks)
 	p.Sites = newSites(p.sites, stacks)
+	p.siteOfStack, p.freers = make([]*Site, len(stacks)), make([]bool, len(stacks))
+	for _, site := range p.Sites {
+		for i := range site.stacks {
+			p.siteOfStack[site.stacks[i].number] = site
+		}
+	}
 	p.addRegions(stacks)
 	p.addUnits()
 	p.describeQuality()
@@ -176,6 +185,7 @@ func (p *Profile) countStacks(stacks []stack, processOf map[*recording.Image]*Pr
 			}
 			p.Quality.TruncatedCalls += s.counters.Calls
 		}
+		p.forest.number(&s, len(allocating))
 		allocating = append(allocating, s)
 	}
 	return allocating

@@ -135,7 +135,11 @@ func (p *Profile) changes(im *recording.Image, sample *recording.TimelineSample)
 
 // begins returns when each image was begun, since its recording was.
 func (p *Profile) begins() map[*recording.Image]time.Duration {
+	if p.begun != nil {
+		return p.begun
+	}
 	begun := make(map[*recording.Image]time.Duration)
+	p.begun = begun
 	for _, rec := range p.Recordings {
 		for _, im := range rec.Images {
 			begun[im] = time.Duration(im.StartRealtime - rec.Images[0].StartRealtime) // sorted: never negative

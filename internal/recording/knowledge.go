@@ -85,14 +85,26 @@ func (im *Image) addKnowledge(item directoryItem, page []byte) {
 
 // Knowledge returns what is known of a stack; nil where nothing is.
 func (im *Image) Knowledge(id uint32) *Knowledge {
-	var k *Knowledge
+	k := new(Knowledge)
+	if !im.ReadKnowledge(id, k) {
+		return nil
+	}
+	return k
+}
+
+// ReadKnowledge does the same into k, whose memory it uses again, and tells
+// whether anything is known.
+func (im *Image) ReadKnowledge(id uint32, k *Knowledge) (known bool) {
 	for _, page := range im.knowledge[id/stacksPerPage] {
 		record := page.records[id%stacksPerPage*recordBytes:][:recordBytes]
 		if allZero(record) {
 			continue
 		}
-		if k == nil {
-			k = new(Knowledge)
+		if !known {
+			known = true
+			*k = Knowledge{
+				Size: k.Size[:0], BornAfter: k.BornAfter[:0], FreedAfter: k.FreedAfter[:0], FreedBy: k.FreedBy[:0], Shards: k.Shards[:0],
+			}
 		}
 		switch page.kind {
 		case pageTraits:
@@ -105,7 +117,21 @@ func (im *Image) Knowledge(id uint32) *Knowledge {
 			k.addReallocs(record)
 		}
 	}
-	return k
+	return known
+}
+
+// EachFreer calls visit with the candidates of the votes on who releases the
+// blocks of a stack.
+func (im *Image) EachFreer(id uint32, visit func(node uint32)) {
+	for _, page := range im.knowledge[id/stacksPerPage] {
+		if page.kind != pageTraits {
+			continue
+		}
+		record := page.records[id%stacksPerPage*recordBytes:][:recordBytes]
+		if deaths, lead := le.Uint32(record[36:]), le.Uint32(record[56:]); deaths > 0 && lead > 0 {
+			visit(le.Uint32(record[52:]))
+		}
+	}
 }
 
 func (k *Knowledge) addTraits(shard uint32, b []byte) {
