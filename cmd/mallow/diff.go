@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"mallow/internal/advise"
 	"mallow/internal/diff"
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 	"mallow/internal/report/html"
 	"mallow/internal/report/json"
 	"mallow/internal/report/text"
@@ -50,7 +52,7 @@ that edits elsewhere do not show. Where both recordings counted a unit of work,
 and not the same amount, calls are compared per unit.
 
 OLD and NEW may each be several recordings, A.mallow,B.mallow, which are added
-up. With --fail the exit code is 2 when NEW allocates more.`,
+up, or files that mallow import reads, such as heap profiles of pprof. With --fail the exit code is 2 when NEW allocates more.`,
 		Example: `  mallow diff before.mallow after.mallow
   mallow diff --fail --fail-on allocations,peak before.mallow after.mallow
   mallow diff --json before.mallow after.mallow | jq '.sites[] | select(.status != "same")'`,
@@ -142,9 +144,13 @@ func orNone(names []string) string {
 // openSide reads the recordings of one side: one, or several that commas
 // separate.
 func openSide(name, path string, symbolizer *symbolize.Symbolizer, wrappers []*regexp.Regexp, o diffOptions) (*profile.Profile, error) {
-	recordings, err := o.filter.open(splitPaths(path))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	var recordings []*recording.Recording
+	for _, path := range splitPaths(path) {
+		rec, err := o.openOrImport(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		recordings = append(recordings, rec)
 	}
 	filter, err := o.filter.filter(recordings)
 	if err != nil {
@@ -158,6 +164,52 @@ func openSide(name, path string, symbolizer *symbolize.Symbolizer, wrappers []*r
 		Processes: o.filter.processes, Threads: o.filter.threads, Filter: filter,
 	}), nil
 }
+
+// openOrImport opens a recording, or makes one for the moment of a file of
+// another tool.
+func (o *diffOptions) openOrImport(path string) (*recording.Recording, error) {
+	if !isForeign(path) {
+		recordings, err := o.filter.open([]string{path})
+		if err != nil {
+			return nil, err
+		}
+		return recordings[0], nil
+	}
+	folder, err := os.MkdirTemp("", "mallow-diff-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	imported := filepath.Join(folder, "imported.mallow")
+	if err := importFile(io.Discard, nil, path, imported); err != nil {
+		return nil, err
+	}
+	recordings, err := o.filter.open([]string{imported})
+	if err != nil {
+		return nil, err
+	}
+	recordings[0].Path = path
+	return recordings[0], nil
+}
+
+// isForeign tells whether path is a file, and no packed recording.
+func isForeign(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	start := make([]byte, len(packedMagic))
+	io.ReadFull(file, start)
+	return string(start) != packedMagic
+}
+
+// packedMagic is what a packed recording, a zip file, begins with.
+const packedMagic = "PK\x03\x04"
 
 // splitPaths separates recordings at commas, unless there is one with such a
 // name.

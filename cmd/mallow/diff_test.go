@@ -24,6 +24,7 @@ func TestDiffForms(t *testing.T) {
 		{one + "," + two + " " + two + "," + one, 0, "mallow: 2,072 allocations, as before"},
 		{"--process 4901 " + fork + " " + fork, 0, "mallow: 11 allocations, as before"},
 		{"--origin libc " + one + " " + one, 0, "mallow: 1 allocation, as before"},
+		{"../../internal/importer/testdata/life.log " + one, 0, "mallow: 12 -> 1,072 allocations"},
 		{"--json --fail " + one + " " + two, 0, `{"schema":"mallow.diff/1",`},
 		{"--color always " + one + " " + two, 0, "\x1b[94m6.7 % fewer"},
 	} {
@@ -48,6 +49,7 @@ func TestDiffRefuses(t *testing.T) {
 		"--per request " + one + " " + one:    "not a unit of work that both recordings counted; those are: none",
 		"--region nosuch " + one + " " + one:  "OLD: there is no region nosuch in it",
 		"--process nosuch " + one + " " + one: "OLD: --process nosuch: there is none",
+		one + " diff_test.go":                 "NEW: diff_test.go: line 1: expected a record of curl's memory log",
 		"--sort cpu " + one + " " + one:       "must be calls, bytes, size, peak, temporary, live or waste",
 		"--wrapper ( " + one + " " + one:      "--wrapper: error parsing regexp",
 	} {

@@ -83,18 +83,24 @@ func (d *Diff) places() *places {
 	return p
 }
 
-// same tells whether two advices of one rule are about the same line, or,
-// where the line does not allocate itself, about the same function.
+// same tells whether two advices of one rule are about the same lines, most of
+// those of the smaller one.
 func (p *places) same(old, new *advise.Advice) bool {
-	if len(old.Sites) == 0 || len(new.Sites) == 0 {
-		return len(old.Sites) == len(new.Sites)
+	shared := 0
+	for i := range old.Sites {
+		if slices.ContainsFunc(new.Sites, func(place advise.Place) bool { return p.sameLine(&old.Sites[i].Frame, &place.Frame) }) {
+			shared++
+		}
 	}
-	a, b := &old.Sites[0].Frame, &new.Sites[0].Frame
-	if s := p.old[*a]; s != nil && s == p.new[*b] {
-		return true
-	}
-	if p.old[*a] != nil || p.new[*b] != nil {
-		return false
+	return 2*shared >= min(len(old.Sites), len(new.Sites))
+}
+
+// sameLine tells whether two places are one site, or, where they do not
+// allocate themselves, in one function.
+func (p *places) sameLine(a, b *profile.Frame) bool {
+	oldSite, newSite := p.old[*a], p.new[*b]
+	if oldSite != nil || newSite != nil {
+		return oldSite == newSite
 	}
 	name, known := p.renamed[a.Function]
 	if !known {
