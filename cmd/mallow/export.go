@@ -16,7 +16,7 @@ import (
 )
 
 func writePprof(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
-	if term.Width(w) > 0 {
+	if term.Is(w) {
 		return fmt.Errorf("--format pprof is no text: write it to a file, mallow report --format pprof %s >profile.pb.gz", term.Safe(strings.Join(paths, " ")))
 	}
 	return pprof.Write(w, p, analyze.Rank(p, o.all, o.sort))

@@ -141,8 +141,13 @@ func (h *heapProfile) add(s *profile.Sample) {
 		live = figures{}
 	}
 	dead := figures{all.objects - live.objects, all.bytes - live.bytes}
-	if all == (figures{}) {
+	switch { // bytes without objects
+	case all.objects == 0:
 		return
+	case dead.objects == 0:
+		dead.bytes = 0
+	case live.objects == 0:
+		dead.bytes = all.bytes
 	}
 	stack := h.stack(s)
 	size := h.sizesOf(s, all)

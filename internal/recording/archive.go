@@ -156,7 +156,7 @@ func archiveParts(path string, size int64) (map[string]part, error) {
 }
 
 func isPartName(name string) bool {
-	return name == metaName || name == symbolsName ||
+	return name == metaName || name == symbolsName || name == MemanalyzeLines || name == Memanalyze2017Lines ||
 		(strings.HasPrefix(name, imagePrefix) || strings.HasPrefix(name, logPrefix)) && !strings.ContainsAny(name, "/\\\x00")
 }
 

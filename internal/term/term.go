@@ -95,6 +95,12 @@ func (c Colour) For(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
+// Is tells whether w is a terminal.
+func Is(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
 // Width returns the columns of a terminal, 0 for what is none.
 func Width(w io.Writer) int { return int(size(w).Col) }
 

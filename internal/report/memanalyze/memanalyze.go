@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"mallow/internal/profile"
@@ -78,7 +76,7 @@ func writeLines(w io.Writer, p *profile.Profile, d Dialect) error {
 		name = recording.Memanalyze2017Lines
 	}
 	for _, rec := range p.Recordings {
-		file, err := os.Open(filepath.Join(rec.Path, name))
+		file, err := rec.OpenFile(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nothing to say
 		}
@@ -94,11 +92,8 @@ func writeLines(w io.Writer, p *profile.Profile, d Dialect) error {
 	return nil
 }
 
-func copyLines(w io.Writer, file *os.File) error {
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, errors.New(filepath.Base(file.Name())+" is no regular file"))
-	}
-	if term.Width(w) == 0 {
+func copyLines(w io.Writer, file io.Reader) error {
+	if !term.Is(w) {
 		_, err := io.Copy(w, file)
 		return err
 	}

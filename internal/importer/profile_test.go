@@ -1,0 +1,106 @@
+package importer
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/google/pprof/profile"
+
+	"mallow/internal/recording"
+)
+
+// sampledProfile is one as Go writes it: main calls work, which has helper inlined.
+func sampledProfile(t testing.TB, period int64, types ...string) []byte {
+	t.Helper()
+	functions := []*profile.Function{{ID: 1, Name: "main.main", Filename: "main.go"}, {ID: 2, Name: "main.work", Filename: "work.go"}, {ID: 3, Name: "main.helper", Filename: "work.go"}}
+	module := &profile.Mapping{ID: 1, File: "/bin/prog"}
+	locations := []*profile.Location{
+		{ID: 1, Mapping: module, Line: []profile.Line{{Function: functions[0], Line: 10}}},
+		{ID: 2, Mapping: module, Line: []profile.Line{{Function: functions[2], Line: 5}, {Function: functions[1], Line: 20}}},
+		{ID: 3, Mapping: module, Address: 0x401000},
+	}
+	p := &profile.Profile{
+		PeriodType: &profile.ValueType{Type: "space", Unit: "bytes"}, Period: period,
+		Mapping: []*profile.Mapping{module}, Function: functions, Location: locations,
+	}
+	for _, name := range types {
+		p.SampleType = append(p.SampleType, &profile.ValueType{Type: name, Unit: "count"})
+	}
+	add := func(size int64, locations []*profile.Location, values ...int64) {
+		p.Sample = append(p.Sample, &profile.Sample{Location: locations, Value: values[:len(types)], NumLabel: map[string][]int64{"bytes": {size}}})
+	}
+	add(1024, []*profile.Location{locations[1], locations[0]}, 1000, 1024_000, 400, 409_600)
+	add(16, []*profile.Location{locations[0]}, 50, 800, 0, 0)
+	add(8, []*profile.Location{locations[2], nil}[:1], 3, 24, 3, 24)
+	add(1, nil, 1, 1, 1, 1)
+	add(5, locations[:1], 2, 10, 4, -20)
+	add(5, locations[:1], 0, 0, 0, 0)
+	var b bytes.Buffer
+	if err := p.WriteUncompressed(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func imageOf(t *testing.T, b []byte) *recording.Image {
+	t.Helper()
+	_, folder := importText(t, b)
+	rec, err := recording.Open(folder)
+	if err != nil || len(rec.Images[0].Warnings) > 0 {
+		t.Fatal(err, rec.Images[0].Warnings)
+	}
+	return rec.Images[0]
+}
+
+func TestProfile(t *testing.T) {
+	im := imageOf(t, sampledProfile(t, 1, "alloc_objects", "alloc_space", "inuse_objects", "inuse_space"))
+	var sum recording.Counters
+	im.EachStack(func(_ uint32, c *recording.Counters) { sum.Add(c) })
+	// Of the sample with less than nothing, as many were made as live.
+	if sum.Calls != 1000+50+3+1+4 || sum.Bytes != 1024_000+800+24+1+10 || sum.LiveBlocks() != 400+3+1+4 || sum.LiveBytes() != 409_600+24+1+10 {
+		t.Errorf("%+v", sum)
+	}
+	if im.Executable != "/bin/prog" || im.Sampling != nil {
+		t.Error(im.Executable, im.Sampling)
+	}
+}
+
+func TestProfileOfWhatLives(t *testing.T) {
+	im := imageOf(t, sampledProfile(t, 1, "inuse_objects", "inuse_space"))
+	var sum recording.Counters
+	im.EachStack(func(_ uint32, c *recording.Counters) { sum.Add(c) })
+	if sum.Calls != 1056 || sum.LiveBlocks() != 1056 {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// The estimates are those of the profile; of blocks of a kilobyte one in 512 was a sample.
+func TestSampledProfile(t *testing.T) {
+	im := imageOf(t, sampledProfile(t, 512<<10, "alloc_objects", "alloc_space", "inuse_objects", "inuse_space"))
+	if im.Sampling == nil || im.Sampling.MeanBytes != 512<<10 {
+		t.Fatalf("%+v", im.Sampling)
+	}
+	seen := false
+	im.EachStack(func(_ uint32, c *recording.Counters) {
+		if c.Calls != 1000 {
+			return
+		}
+		seen = true
+		chance := 1 - math.Exp(-1024.0/(512<<10))
+		want := 1000 * (1 - chance) / chance
+		if c.Samples != 2 || c.SizeMin != 1024 || c.SizeMax != 1024 || c.LiveBlocks() != 400 || math.Abs(c.Variance.Calls-want) > 1e-6*want {
+			t.Errorf("%+v, want a variance of %v", c, want)
+		}
+	})
+	if !seen {
+		t.Error("no stack has 1000 calls")
+	}
+}
+
+func TestProfileOfSomethingElse(t *testing.T) {
+	_, err := Import(bytes.NewReader(sampledProfile(t, 1, "samples", "cpu")), Options{Output: t.TempDir() + "/x.mallow"})
+	if err == nil || err.Error() != "expected a heap profile, with alloc_objects and alloc_space or inuse_objects and inuse_space, and found one of samples, cpu" {
+		t.Error(err)
+	}
+}
