@@ -87,7 +87,8 @@ function partners(app, of) {
   const line = (title, partner) => partner && h("li", {}, `${title} `,
     partner.site >= 0 ? siteLink(app, partner.site, 50) : [code(shorten(bareName(partner.name) || "(unknown)", 50), partner.name), " ", h("span", { class: "where" }, partner.where)],
     h("span", { class: "quiet" }, `, at least ${percent(partner.share, 1)}`));
-  const lines = [line("allocated right after", of.bornAfter), line("freed right after", of.freedAfter), line("freed by", of.freedBy)].filter(Boolean);
+  const other = (partner) => partner && (partner.site < 0 || partner.site !== app.state.get("site"));
+  const lines = [other(of.bornAfter) && line("allocated right after", of.bornAfter), other(of.freedAfter) && line("freed right after", of.freedAfter), line("freed by", of.freedBy)].filter(Boolean);
   return lines.length > 0 && h("section", {}, h("h3", {}, "Company"), h("ul", { class: "plain" }, lines));
 }
 

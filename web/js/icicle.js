@@ -150,7 +150,7 @@ export class Icicle {
     g.fillStyle = colour.ink;
     const letters = Math.floor((width - 10) / look.letter);
     const label = this.labelOf(box.node);
-    g.fillText(letters < 4 ? "" : shorten(bareName(label), letters), box.x + 5, y + height / 2 + 0.5);
+    g.fillText(letters < 4 ? "" : shorten(box.node.f >= 0 ? bareName(label) : label, letters), box.x + 5, y + height / 2 + 0.5);
   }
 
   labelOf(node) {

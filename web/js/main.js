@@ -61,7 +61,7 @@ class App {
 
   hasTimeline() {
     const { timelines } = this.model;
-    return (timelines[timelines.length - 1].at?.length ?? 0) > 1;
+    return !this.model.diff && (timelines[0].at?.length ?? 0) > 1;
   }
 
   header() {
@@ -113,7 +113,7 @@ class App {
     if (["range", "sizes", "through", "libc"].some((name) => changed.has(name))) this.applyFilters();
     if (figureChoices.some((name) => changed.has(name))) this.stale = new Set(views);
     if (changed.has("search") || changed.has("invert")) this.stale.add("calls");
-    if (changed.has("status")) this.stale.add("overview");
+    if (changed.has("status")) this.stale.add("overview").add("sizes");
     if (changed.has("file") || changed.has("line")) this.stale.add("source");
     if (changed.has("range")) this.timeline.render();
     if (changed.has("search") && byId("search") !== document.activeElement) byId("search").value = this.state.get("search");

@@ -100,7 +100,7 @@ export function adviceFor(app, site) {
 const statuses = { new: "new", gone: "gone", more: "more", fewer: "fewer", bigger: "bigger but fewer", same: "the same" };
 
 // Two profiles: sites as they were and as they are.
-function comparison(app, sites) {
+export function comparison(app, sites) {
   const { model } = app;
   const metric = app.state.get("metric");
   const chosen = app.state.get("status");

@@ -2,6 +2,7 @@
 
 import { byId, fill, h } from "./dom.js";
 import { count, percent, size } from "./text.js";
+import { comparison } from "./overview.js";
 import { siteTable } from "./table.js";
 import { metrics } from "./model.js";
 
@@ -18,11 +19,12 @@ export function classOf(bytes) {
   return [to - quarter + 1, to];
 }
 
-export function histogram(model) {
+// The bars of one side, or of all.
+export function histogram(model, side = -1) {
   const bars = new Map();
   for (let i = 0; i < model.stackCount; i++) {
     const w = model.weight[i];
-    if (w === 0) continue;
+    if (w === 0 || (side >= 0 && model.stacks.side[i] !== side)) continue;
     model.eachSize(i, (bytes, calls, sure) => {
       const [from, to] = classOf(bytes);
       let bar = bars.get(to);
@@ -42,27 +44,29 @@ export function renderSizes(app) {
   // The bars are of what the other filters let through.
   const weights = chosen ? model.weight.slice() : null;
   if (chosen) app.applyFilters({ sizes: null });
-  const bars = histogram(model);
+  const bars = histogram(model, model.diff ? 1 : -1);
+  const before = model.diff ? histogram(model, 0) : [];
   if (chosen) {
     model.weight.set(weights);
     model.cache.clear();
   }
   const byBytes = unitOf(state.get("metric")) === "bytes";
   const value = (bar) => (byBytes ? bar.bytes : bar.calls);
-  const most = Math.max(1, ...bars.map(value));
+  for (const old of before) {
+    let bar = bars.find((b) => b.to === old.to);
+    if (!bar) bars.push((bar = { ...old, calls: 0, sure: 0, bytes: 0 }));
+    bar.old = old;
+  }
+  bars.sort((a, b) => a.to - b.to);
+  const most = Math.max(1, ...bars.map(value), ...before.map(value));
   const whole = bars.reduce((sum, bar) => sum + value(bar), 0);
   const rows = bars.map((bar) => {
     const open = chosen && chosen[0] === bar.from && chosen[1] === bar.to;
-    const track = h("span", { class: "track", "aria-hidden": "true" });
-    const sure = h("span", { class: "bar" });
-    sure.style.width = `${(100 * value(bar) * bar.sure) / (bar.calls * most)}%`;
-    const rest = h("span", { class: "bar unsure" });
-    rest.style.width = `${(100 * value(bar) * (bar.calls - bar.sure)) / (bar.calls * most)}%`;
-    track.append(sure, rest);
+    const tracks = [model.diff && barOf(bar.old, value, most, "was"), barOf(bar, value, most, "")];
     return h("tr", { class: open ? "chosen" : "" },
       h("th", { scope: "row", class: "number" }, h("button", { type: "button", class: "link", "aria-pressed": String(Boolean(open)), onclick: () => state.set({ sizes: open ? null : [bar.from, bar.to] }) }, rangeText(bar.from, bar.to))),
-      h("td", { class: "histogram" }, h("button", { type: "button", class: "bar-button", tabindex: "-1", "aria-hidden": "true", onclick: () => state.set({ sizes: open ? null : [bar.from, bar.to] }) }, track)),
-      h("td", { class: "number" }, percent(value(bar), whole)),
+      h("td", { class: "histogram" }, h("button", { type: "button", class: "bar-button", tabindex: "-1", "aria-hidden": "true", onclick: () => state.set({ sizes: open ? null : [bar.from, bar.to] }) }, tracks)),
+      model.diff ? h("td", { class: "number" }, app.value(bar.old ? value(bar.old) : 0, byBytes ? "bytes" : "calls")) : h("td", { class: "number" }, percent(value(bar), whole)),
       h("td", { class: "number" }, `${bar.sure < bar.calls ? "≈" : ""}${count(bar.calls)}`),
       h("td", { class: "number" }, `${bar.sure < bar.calls ? "≈" : ""}${size(bar.bytes)}`));
   });
@@ -72,11 +76,23 @@ export function renderSizes(app) {
       h("section", { "aria-label": "Sizes" }, h("h2", {}, "Sizes of blocks"),
         h("table", { class: "histogram-table" },
           h("caption", {}, `by ${byBytes ? "bytes" : "calls"}; a bar opens the sites and stacks behind it`),
-          h("thead", {}, h("tr", {}, h("th", { class: "number", scope: "col" }, "size"), h("th", { scope: "col" }, h("span", { class: "unseen" }, "bar")), h("th", { class: "number", scope: "col" }, "share"), h("th", { class: "number", scope: "col" }, "calls"), h("th", { class: "number", scope: "col" }, "bytes"))),
+          h("thead", {}, h("tr", {}, h("th", { class: "number", scope: "col" }, "size"), h("th", { scope: "col" }, h("span", { class: "unseen" }, "bar")), h("th", { class: "number", scope: "col" }, model.diff ? "old" : "share"), h("th", { class: "number", scope: "col" }, model.diff ? "new calls" : "calls"), h("th", { class: "number", scope: "col" }, model.diff ? "new bytes" : "bytes"))),
           h("tbody", {}, rows)),
         h("p", { class: "quiet legend" }, h("span", { class: "swatch live" }), "of known size", h("span", { class: "swatch unsure" }), "of stacks with several sizes, shown at their mean")),
-      h("section", { "aria-label": "Sites of these sizes" }, h("h2", {}, chosen ? `Who asks for ${rangeText(chosen[0], chosen[1])}` : "Who asks for them"),
+      model.diff ? h("div", {}, comparison(app, sites)) : h("section", { "aria-label": "Sites of these sizes" }, h("h2", {}, chosen ? `Who asks for ${rangeText(chosen[0], chosen[1])}` : "Who asks for them"),
         siteTable(app, sites, { caption: `by ${metrics[state.get("metric")].name.toLowerCase()}` }))));
+}
+
+// What is known for sure first, then the rest.
+function barOf(bar, value, most, kind) {
+  const part = (share, className) => {
+    const element = h("span", { class: `bar ${className} ${kind}` });
+    element.style.width = `${(100 * value(bar) * share) / most}%`;
+    return element;
+  };
+  const track = h("span", { class: "track", "aria-hidden": "true" });
+  if (bar && bar.calls > 0) track.append(part(bar.sure / bar.calls, ""), part(1 - bar.sure / bar.calls, "unsure"));
+  return track;
 }
 
 function unitOf(metric) {

@@ -16,7 +16,7 @@ export function renderSource(app) {
   }
   const metric = state.get("metric");
   const costs = costsByFile(model, metric);
-  const whole = model.total(metric);
+  const whole = model.total(metric, model.diff ? 1 : -1);
   const files = sources.map((source) => ({ source, cost: costs.get(source.file)?.total ?? 0 })).sort((a, b) => b.cost - a.cost || a.source.file - b.source.file);
   const chosen = files.find(({ source }) => source.file === state.get("file")) ?? files[0];
   const list = h("ul", { class: "files" }, files.map(({ source, cost }) => h("li", {},
@@ -80,7 +80,9 @@ function costsByFile(model, metric) {
   if (known) return known;
   const wanted = new Set((model.head.sources ?? []).map((source) => source.file));
   const { frames, nodes, stacks } = model;
-  const values = model.values(metric);
+  // Of two profiles the new one: its lines are those of the file.
+  const side = model.diff ? 1 : -1;
+  const values = model.values(metric, side);
   const costs = new Map();
   const stamp = new Int32Array(frames.file.length).fill(-1);
   const fileStamp = new Int32Array(model.strings.length).fill(-1);
@@ -111,7 +113,7 @@ function costsByFile(model, metric) {
   }
   for (const site of model.sites()) {
     const frame = model.head.sites[site.id].frame;
-    if (frame < 0 || !wanted.has(frames.file[frame]) || frames.line[frame] === 0) continue;
+    if (frame < 0 || (side >= 0 && model.head.sites[site.id].side !== side) || !wanted.has(frames.file[frame]) || frames.line[frame] === 0) continue;
     const { line } = (placeOf[frame] ??= at(frame));
     line.self += site[metric];
     line.sites.push(site.id);

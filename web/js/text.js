@@ -61,21 +61,47 @@ export function shortPath(path) {
   return parts.length <= 2 ? path : parts.slice(-2).join("/");
 }
 
-// bareName leaves out a demangled name's parameters and what follows them.
+const plainer = [
+  [/\(anonymous namespace\)::/g, ""],
+  [/\bstd::(?:__cxx11|__1)::/g, "std::"],
+  [/\bstd::basic_string<char(?:, std::char_traits<char>, std::allocator<char> ?)?>/g, "std::string"],
+  [/ \[(?:clone|abi:)[^\]]*\]/g, ""],
+];
+
+// bareName leaves out what every reader of C++ skips: parameters, what is
+// returned, names that only the library sees.
 export function bareName(name) {
-  if (!name.includes("(") || /^[^(]*\+0x[0-9a-f]+$/.test(name)) return name;
-  const end = name.replace(/( const| volatile| &&?| \[clone [^\]]*\]| \[abi:[^\]]*\])+$/, "");
+  if (!name.includes("(") && !name.includes(" ")) return name;
+  for (const [what, by] of plainer) name = name.replace(what, by);
+  return withoutResult(withoutParameters(name)) || name;
+}
+
+function withoutParameters(name) {
+  const end = name.replace(/(?: const| volatile| noexcept| &&?)+$/, "");
   if (!end.endsWith(")")) return name;
   let depth = 0;
   for (let i = end.length - 1; i > 0; i--) {
     if (end[i] === ")") depth++;
     else if (end[i] === "(" && --depth === 0) {
       const bare = end.slice(0, i);
-      const whole = bare === "" || bare.endsWith("::") || bare.endsWith("operator") || bare.endsWith(" ");
-      return whole ? name : bare;
+      return bare.endsWith("::") || bare.endsWith("operator") || bare.endsWith(" ") ? name : bare;
     }
   }
   return name;
+}
+
+// What stands before the last blank outside of all brackets, but not within an
+// operator's name.
+function withoutResult(name) {
+  const until = /(?<=^|[\s:])operator\b/.exec(name)?.index ?? name.length;
+  let depth = 0;
+  let from = 0;
+  for (let i = 0; i < until; i++) {
+    if ("<([{".includes(name[i])) depth++;
+    else if (">)]}".includes(name[i]) && name[i - 1] !== "-") depth--;
+    else if (name[i] === " " && depth === 0) from = i + 1;
+  }
+  return depth === 0 ? name.slice(from) : name;
 }
 
 // shorten makes a demangled name fit without losing what tells it from others:

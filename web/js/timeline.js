@@ -11,7 +11,8 @@ export class Timeline {
     this.side = app.model.timelines.length - 1;
     this.data = app.model.timelines[this.side];
     const home = byId("timeline");
-    if (!this.data.at || this.data.at.length < 2) {
+    // Two runs have no time in common.
+    if (!app.hasTimeline()) {
       home.hidden = true;
       return;
     }
