@@ -29,8 +29,8 @@ type Case struct {
 const Worthwhile = 0.01
 
 // tooFew is the share of all allocations below which nothing is looked at:
-// ten such together are not worth a change.
-const tooFew = Worthwhile / 10
+// four such together are not worth a change.
+const tooFew = Worthwhile / 4
 
 // NewCase prepares a profile; all tells whether libc's own allocations count.
 func NewCase(p *profile.Profile, all bool) *Case {

@@ -8,8 +8,11 @@ import (
 
 // Temporary is how many blocks the thread freed before it allocated anything
 // else; a block that a realloc took over was not freed.
-func (s *Site) Temporary() uint64 {
-	n := &s.Counters
+func (s *Site) Temporary() uint64 { return Temporary(s.Part) }
+
+// Temporary is the same of a part of a site.
+func Temporary(part *profile.Part) uint64 {
+	n := &part.Counters
 	return min(n.Temporary, n.Releases-min(n.Releases, n.ByRealloc))
 }
 

@@ -43,9 +43,9 @@ func (c *Case) withoutHelpers(parts []*profile.Part) []*profile.Part {
 		for i, callers := range c.Profile.Split(reached(open)) {
 			part := open[i].part
 			switch {
-			case len(callers) == 0 || c.releases(part):
+			case len(callers) == 0:
 				settled = append(settled, part)
-			case differ(part, callers):
+			case differ(part, callers) && !c.releases(part):
 				for _, caller := range callers {
 					if c.heavy(caller.Site) {
 						pending = append(pending, branching{caller, caller})

@@ -1,6 +1,10 @@
 package rule
 
-import "mallow/internal/profile"
+import (
+	"slices"
+
+	"mallow/internal/profile"
+)
 
 // Site is a line that allocates, or what one caller asks of it.
 type Site struct {
@@ -21,34 +25,44 @@ func (s *Site) Claim(calls uint64) Claim {
 // MeanSize is what a call asks for on average.
 func (s *Site) MeanSize() uint64 { return s.Counters.Bytes / max(1, s.Counters.Calls) }
 
-// Callers returns what each caller asks of the site, the most frequent first.
+// Callers returns what each caller asks of the site, the most frequent first,
+// as far as it matters.
 func (s *Site) Callers() []*Site {
-	return s.c.know(s.c.Profile.Split([]*profile.Part{s.Part})[0])
+	callers := s.c.Profile.Split([]*profile.Part{s.Part})[0]
+	return s.c.know(slices.DeleteFunc(callers, func(part *profile.Part) bool { return !s.c.matters(part) }))
+}
+
+// Matters tells whether the site makes so many allocations that to save them
+// is worth a change.
+func (s *Site) Matters() bool { return s.c.matters(s.Part) }
+
+func (c *Case) matters(part *profile.Part) bool {
+	return Share(part.Counters.Calls, c.Allocations) >= Worthwhile
 }
 
 // Where narrows the site down to where something holds of its calls: to the
 // site itself if it holds of the whole, else to those of its callers, however
-// far out, of which it does. What is not worth looking at is left out.
-func (s *Site) Where(holds func(*Site) bool, partly func(*Site) bool) []*Site {
-	var found []*Site
-	level := []*Site{s}
+// far out, of which it does. It looks further where it holds of some of them.
+func (s *Site) Where(holds, ofSome func(*profile.Part) bool) []*Site {
+	if holds(s.Part) {
+		return []*Site{s}
+	}
+	var found []*profile.Part
+	level := []*profile.Part{s.Part}
 	for depth := 0; len(level) > 0 && depth < farthest; depth++ {
-		var mixed []*Site
+		var mixed []*profile.Part
 		for _, part := range level {
 			switch {
-			case !s.c.heavy(part.Site):
+			case !s.c.matters(part):
 			case holds(part):
 				found = append(found, part)
-			case partly(part):
+			case ofSome(part):
 				mixed = append(mixed, part)
 			}
 		}
-		level = level[:0:0]
-		for _, part := range mixed {
-			level = append(level, part.Callers()...)
-		}
+		level = slices.Concat(s.c.Profile.Split(mixed)...)
 	}
-	return found
+	return s.c.know(found)
 }
 
 // Outer returns the functions that nearly all of the site's calls come

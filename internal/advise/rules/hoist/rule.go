@@ -29,7 +29,7 @@ func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.Sites {
 		n := &s.Counters
-		if n.Calls < leastCalls || n.SizeMax-n.SizeMin > mostSpread || n.Foreign > 0 ||
+		if !s.Matters() || n.Calls < leastCalls || n.SizeMax-n.SizeMin > mostSpread || n.Foreign > 0 ||
 			rule.Share(s.Frees(), n.Calls) < leastShare || rule.Share(s.Temporary(), n.Calls) > mostTemporary || !s.OneByOne() {
 			continue
 		}

@@ -41,7 +41,7 @@ func groups(c *rule.Case) [][]*rule.Site {
 	var all [][]*rule.Site
 	for _, s := range c.Sites {
 		first := c.Partner(s.Known.BornAfter)
-		if first == nil || first == s || !bornTogether(first, s) {
+		if first == nil || first == s || !s.Matters() || !bornTogether(first, s) {
 			continue
 		}
 		at, known := groupOf[first]

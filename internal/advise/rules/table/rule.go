@@ -29,7 +29,7 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, site := range c.Sites {
-		if site.Known.LongestRun < leastElements || site.Counters.Calls < leastCalls || site.Contained() {
+		if !site.Matters() || site.Known.LongestRun < leastElements || site.Counters.Calls < leastCalls || site.Contained() {
 			continue
 		}
 		for _, elements := range append([]*rule.Site{site}, site.Callers()...) {

@@ -6,6 +6,7 @@ import (
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
+	"mallow/internal/profile"
 )
 
 // Rule is the rule.
@@ -25,6 +26,9 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, site := range c.Sites {
+		if !site.Matters() {
+			continue
+		}
 		for _, s := range site.Where(isTemporary, someAre) {
 			found = append(found, finding(s, site))
 		}
@@ -32,12 +36,12 @@ func find(c *rule.Case) []rule.Finding {
 	return found
 }
 
-func isTemporary(s *rule.Site) bool {
-	return s.Temporary() >= leastCalls && rule.Share(s.Temporary(), s.Counters.Calls) >= leastShare
+func isTemporary(part *profile.Part) bool {
+	return rule.Temporary(part) >= leastCalls && rule.Share(rule.Temporary(part), part.Counters.Calls) >= leastShare
 }
 
-func someAre(s *rule.Site) bool {
-	return s.Temporary() >= leastCalls && rule.Share(s.Temporary(), s.Counters.Calls) >= leastPart
+func someAre(part *profile.Part) bool {
+	return rule.Temporary(part) >= leastCalls && rule.Share(rule.Temporary(part), part.Counters.Calls) >= leastPart
 }
 
 func finding(s, site *rule.Site) rule.Finding {
