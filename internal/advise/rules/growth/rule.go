@@ -8,6 +8,7 @@ import (
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
+	"mallow/internal/recording"
 )
 
 // Rule is the rule.
@@ -19,6 +20,11 @@ const (
 	leastCalls = 100
 	// Of the resized blocks so many must grow.
 	leastGrown = 0.8
+	// Containers of which the largest is so many times as large as is usual
+	// have no usual size.
+	widely = 8
+	// A container that begins with so many elements wastes little.
+	firstElements = 8
 )
 
 func find(c *rule.Case) []rule.Finding {
@@ -99,18 +105,29 @@ func byContainer(s *rule.Site) (f rule.Finding, ok bool) {
 	if steps < leastSteps {
 		return f, false
 	}
-	saved := uint64(float64(n.Calls) * (1 - 1/steps))
 	last := min(n.SizeMax, n.SizeMin<<uint(min(62, math.Round(steps)-1)))
+	remedy, saved := reserve(n, last), 1-1/steps
+	if n.SizeMax > widely*last {
+		// Nobody knows beforehand which will be the large ones.
+		remedy = fmt.Sprintf("reserve() what is known beforehand of each; where nothing is, begin with %d elements (%s): they end with %s each, and %s at the most",
+			firstElements, rule.Bytes(firstElements*n.SizeMin), rule.Bytes(last), rule.Bytes(n.SizeMax))
+		saved = min(saved, math.Log2(firstElements)/steps)
+	}
 	return rule.Finding{
 		Means:  rule.Avoid,
 		Title:  fmt.Sprintf("vectors or strings that grow by doubling take %s", rule.Blocks(n.Calls, grown)),
-		Remedy: fmt.Sprintf("reserve() before the loop: about %s (%s elements of the first block's size), %s at the most", rule.Bytes(last), figure.Count(last/max(1, n.SizeMin)), rule.Bytes(n.SizeMax)),
+		Remedy: remedy,
 		Evidence: fmt.Sprintf("%s come from a container's growth, %.2g steps each from %s on average",
 			figure.Counted(n.Calls, "block", "blocks"), steps, rule.Bytes(n.SizeMin)),
 		Places:      rule.Places(grown.Frame),
-		Claims:      []rule.Claim{grown.Claim(saved)},
+		Claims:      []rule.Claim{grown.Claim(uint64(saved * float64(n.Calls)))},
 		Nanoseconds: float64(n.Bytes) / 2 / bytesPerNanosecond,
 	}, true
+}
+
+func reserve(n *recording.Counters, last uint64) string {
+	return fmt.Sprintf("reserve() before the loop: about %s (%s elements of the first block's size), %s at the most",
+		rule.Bytes(last), figure.Count(last/max(1, n.SizeMin)), rule.Bytes(n.SizeMax))
 }
 
 // doublings returns the number of steps k of a chain 1, 2, 4 ... with the given

@@ -41,6 +41,28 @@ func TestVector(t *testing.T) {
 	p.Finds(growth.Rule, "vector")
 }
 
+// Vectors of 16 elements, and a few of 2048: none knows beforehand what it will be.
+func TestWidely(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", "void std::vector<Item*>::_M_realloc_insert<Item*>(Item**, Item*&&)", "collect list.cc:20")
+	for i := range 200 {
+		most := uint64(128)
+		if i%100 == 0 {
+			most = 16384
+		}
+		var old recordingtest.Block
+		for size := uint64(8); size <= most; size *= 2 {
+			b := p.Alloc(grow, size)
+			if size > 8 {
+				p.Free(old)
+			}
+			old = b
+		}
+		p.Free(old)
+	}
+	p.Finds(growth.Rule, "widely")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	// One step each, and shrinking to fit.

@@ -69,7 +69,8 @@ func bornTogether(first, second *rule.Site) bool {
 	return first.Counters.Calls >= leastCalls && rule.Certain(after, leastShare) &&
 		rule.Alike(first.Counters.Calls, after.Least, mostApart) &&
 		rule.Alike(second.Known.Runs, second.Counters.Calls, 2*mostApart) &&
-		mayJoin(first) && mayJoin(second) && rule.Kin(first, second) && rule.LiveAlike(first, second, 1)
+		mayJoin(first) && mayJoin(second) && rule.Kin(first, second) && rule.LiveAlike(first, second, 1) &&
+		rule.Share(first.Temporary(), first.Counters.Calls) <= mostApart // the others were gone when the second came
 }
 
 // mayJoin tells whether the program decides where the block lies.
@@ -106,7 +107,7 @@ func finding(group []*rule.Site) rule.Finding {
 		fixed = fixed && s.OneSize()
 		sum += s.Counters.SizeMax
 		if s != owner {
-			names, places = append(names, named(s)), append(places, s.Frame)
+			names, places = append(names, named(s)), append(places, asks(s, owner), s.Frame)
 		}
 	}
 	var claims []rule.Claim
@@ -127,6 +128,20 @@ func finding(group []*rule.Site) rule.Finding {
 		Places:   rule.Places(places...),
 		Claims:   claims,
 	}
+}
+
+// asks returns the line that asks a helper for the partner of the owner's
+// blocks, where the helper allocates for others, too.
+func asks(s, owner *rule.Site) (line profile.Frame) {
+	if rule.Alike(s.Counters.Calls, owner.Counters.Calls, mostApart) {
+		return line
+	}
+	for _, caller := range s.Callers() {
+		if rule.Alike(caller.Counters.Calls, owner.Counters.Calls, mostApart) && rule.Kin(caller, owner) {
+			return caller.Frame
+		}
+	}
+	return line
 }
 
 func named(s *rule.Site) string { return fmt.Sprintf("%s (%s)", rule.Name(&s.Frame), rule.Sizes(s)) }

@@ -28,6 +28,23 @@ func TestPair(t *testing.T) {
 	p.Finds(pair.Rule, "pair")
 }
 
+// The same with a list that others append to, too: the line is named that does.
+func TestHelper(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	connection := p.Stack(recording.Malloc, "open conn.c:162")
+	node := p.Stack(recording.Malloc, "list_append list.c:40", "open conn.c:165")
+	others := p.Stack(recording.Malloc, "list_append list.c:40", "watch watch.c:12")
+	for range 300 {
+		b, n := p.Alloc(connection, 32), p.Alloc(node, 24)
+		p.FreeFrom(n, p.By("list_remove list.c:66"))
+		p.FreeFrom(b, p.By("close conn.c:127"))
+	}
+	for range 30 {
+		p.FreeFrom(p.Alloc(others, 24), p.By("list_remove list.c:66"))
+	}
+	p.Finds(pair.Rule, "helper")
+}
+
 // A session with a name and a buffer, made by its constructor.
 func TestGroup(t *testing.T) {
 	p := ruletest.NewProgram(t)
@@ -62,6 +79,12 @@ func TestSilent(t *testing.T) {
 	for range 500 {
 		p.Free(p.Alloc(a, 16))
 		p.Alloc(b, 32)
+	}
+	// One after the other is not together.
+	scratch, change := p.Stack(recording.Malloc, "diff diff.c:1"), p.Stack(recording.Malloc, "diff diff.c:2")
+	for range 500 {
+		p.Free(p.Alloc(scratch, 64))
+		p.Free(p.Alloc(change, 48))
 	}
 	// Functions that have nothing to do with each other.
 	c, d := p.Stack(recording.Malloc, "token lex.c:9", "parse parse.c:1"), p.Stack(recording.Malloc, "row table.c:9", "store store.c:1", "main main.c:2")
