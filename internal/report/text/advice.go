@@ -53,15 +53,15 @@ func (r *report) adviceEntry(number int, a *advise.Advice) {
 	var names []string
 	for i := range a.Sites {
 		f := &a.Sites[i].Frame
-		name := shortName(f.Function)
-		if at := place(f); at != "" {
-			name += " " + at
-		}
+		name, at := frameWords(f)
 		if i == 0 {
-			name = r.style.bold(shortName(f.Function))
-			if at := place(f); at != "" {
-				name += " " + r.style.place(at)
-			}
+			name = r.style.bold(name)
+		}
+		if i == 0 && at != "" {
+			at = r.style.place(at)
+		}
+		if at != "" {
+			name += " " + at
 		}
 		names = append(names, name)
 	}

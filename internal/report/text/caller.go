@@ -64,12 +64,12 @@ func callerList(callers []profile.Caller, module string, most int) string {
 			names = append(names, fmt.Sprintf("%s more", count(uint64(len(callers)-i))))
 			break
 		}
-		name := shortName(c.Function)
+		name, at := frameWords(&c.Frame)
 		if c.Frame == (profile.Frame{}) {
 			name = "(code outside any file)"
 		}
 		if c.File != "" || c.Module != module {
-			name = strings.TrimSuffix(name+" "+place(&c.Frame), " ")
+			name = strings.TrimSuffix(name+" "+at, " ")
 		}
 		if len(callers) > 1 {
 			name += " (" + count(c.Allocations) + ")"

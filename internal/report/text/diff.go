@@ -287,14 +287,19 @@ func (r *diffReport) nameWidth(sites []*diff.Site) int {
 }
 
 func frameName(f *profile.Frame) string {
+	name, _ := framePlace(f)
+	return name
+}
+
+func framePlace(f *profile.Frame) (name, at string) {
 	if *f == (profile.Frame{}) {
-		return "(no stack, or code outside any file)"
+		return "(no stack, or code outside any file)", ""
 	}
-	return shortName(f.Function)
+	return frameWords(f)
 }
 
 func (r *diffReport) diffSite(s *diff.Site, width int) {
-	function, where := frameName(s.Frame()), place(s.Frame())
+	function, where := framePlace(s.Frame())
 	name := r.style.bold(function)
 	if where != "" {
 		name += strings.Repeat(" ", max(0, width-len([]rune(function)))) + "  " + r.style.place(where)
@@ -499,9 +504,9 @@ func callerName(f *profile.Frame, module string) string {
 	if startFunctions[f.Function] {
 		return ""
 	}
-	name := frameName(f)
+	name, at := framePlace(f)
 	if f.File != "" || f.Module != module {
-		name = strings.TrimSuffix(name+" "+place(f), " ")
+		name = strings.TrimSuffix(name+" "+at, " ")
 	}
 	return name
 }
@@ -606,7 +611,12 @@ func (r *diffReport) adviceList(title string, advices []diff.AdviceChange, say f
 		where := ""
 		if sites := advices[i].Sites; len(sites) > 0 {
 			f := &sites[0].Frame
-			where = strings.TrimSpace(r.style.bold(shortName(f.Function))+" "+r.style.place(place(f))) + ": "
+			name, at := frameWords(f)
+			where = r.style.bold(name)
+			if at != "" {
+				where += " " + r.style.place(at)
+			}
+			where += ": "
 		}
 		r.wrapped("  "+term.Safe(advices[i].Rule)+"  ", "     ", where+say(&advices[i]))
 	}
@@ -636,7 +646,8 @@ func Regression(d *diff.Diff, v *diff.Verdict) string {
 		line += fmt.Sprintf(", %s more than as much work needed before", write(uint64(v.Excess+0.5)))
 	}
 	if s := d.Guilty(v.Metric); s != nil {
-		line += ", most at " + strings.TrimSpace(frameName(s.Frame())+" "+place(s.Frame()))
+		name, at := framePlace(s.Frame())
+		line += ", most at " + strings.TrimSpace(name+" "+at)
 	}
 	return line
 }

@@ -92,6 +92,15 @@ func siteName(s *profile.Site) (function, where string) {
 	return shortName(s.Function), place(&s.Frame)
 }
 
+// frameWords returns the function of a frame and its place; of an imported
+// frame that has no function the place alone.
+func frameWords(f *profile.Frame) (name, at string) {
+	if f.Function == "" && f.File != "" {
+		return place(f), ""
+	}
+	return shortName(f.Function), place(f)
+}
+
 // place returns the file and line of a frame, or else its module.
 func place(f *profile.Frame) string {
 	switch {
