@@ -90,6 +90,9 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	if err := b.test(t.counting, p.ImportPath, true); err != nil {
 		return nil, err
 	}
+	if b.unexplained {
+		return t, nil
+	}
 	t.sources, t.escapes = b.understand([]string{p.ImportPath}, []string{"test", "-c"})
 	return t, nil
 }
@@ -172,7 +175,9 @@ func (t *Tests) count(b *Benchmark, n *namer, o BenchmarkOptions) error {
 		b.BytesPerOp += s.Bytes
 	}
 	b.Lines = lines(stacks)
-	explain(b.Lines, t.sources, t.escapes)
+	if t.sources != nil {
+		explain(b.Lines, t.sources, t.escapes)
+	}
 	return nil
 }
 

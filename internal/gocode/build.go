@@ -12,7 +12,10 @@ import (
 type Builder struct {
 	*Toolchain
 	GoFlags []string // of the user for go build and go test
-	overlay string
+	overlay string   // lets programs count
+	plain   string   // the user's, "" for none: programs as they are
+	// unexplained lines are measured without the reasons why they allocate.
+	unexplained bool
 }
 
 // NewBuilder makes what is needed to build, and makes sure, once for every
@@ -39,6 +42,7 @@ func NewBuilder(goFlags []string) (*Builder, error) {
 		if user, err = filepath.Abs(user); err != nil {
 			return nil, err
 		}
+		b.plain = user
 		b.overlay, err = t.overlayFile(user)
 	}
 	return b, err
@@ -72,6 +76,8 @@ func (b *Builder) test(out, importPath string, counting bool) error {
 	args := []string{"test", "-c", "-o", out}
 	if counting {
 		args = append(args, "-overlay", b.overlay)
+	} else if b.plain != "" {
+		args = append(args, "-overlay", b.plain)
 	}
 	return b.build(slices.Concat(args, b.GoFlags, []string{"--", importPath}))
 }

@@ -65,7 +65,7 @@ func (b *Builder) understand(patterns, command []string) (*sources, escapes) {
 		pattern = path + "/..."
 	}
 	e, _ := b.diagnose(pattern, append(append(command, "--"), patterns...))
-	return b.loadSources(patterns), e
+	return b.loadSources(patterns, nil), e
 }
 
 // explain gives lines their reasons.

@@ -24,14 +24,16 @@ type sourceFile struct {
 }
 
 // loadSources reads packages and their tests. What does not load is left out:
-// nothing can be said of it then.
-func (b *Builder) loadSources(patterns []string) *sources {
+// nothing can be said of it then. changed are files that have another content
+// than on the disk.
+func (b *Builder) loadSources(patterns []string, changed map[string][]byte) *sources {
 	fset := token.NewFileSet()
 	config := &packages.Config{
 		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule | packages.NeedDeps,
 		Fset:       fset,
 		Tests:      true,
 		BuildFlags: b.GoFlags,
+		Overlay:    changed,
 	}
 	s := &sources{files: make(map[string]*sourceFile), fset: fset}
 	all, err := packages.Load(config, patterns...)
@@ -60,15 +62,23 @@ type spot struct {
 	path []ast.Node // path[0] is expr
 }
 
+// file returns the source of a file, nil where it is not known.
+func (s *sources) file(path string) *sourceFile {
+	if f := s.files[path]; f != nil {
+		return f
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil
+	}
+	return s.files[absolute]
+}
+
 // spots returns the expressions on a line that accept takes.
 func (s *sources) spots(file string, line int, accept func(*sourceFile, ast.Expr) bool) []spot {
-	f := s.files[file]
+	f := s.file(file)
 	if f == nil {
-		if absolute, err := filepath.Abs(file); err != nil || s.files[absolute] == nil {
-			return nil
-		} else {
-			f = s.files[absolute]
-		}
+		return nil
 	}
 	var found []spot
 	ast.Inspect(f.syntax, func(n ast.Node) bool {

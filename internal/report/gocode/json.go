@@ -17,8 +17,10 @@ type report struct {
 	Processes  []process   `json:"processes"`
 	// Lines are those of all benchmarks, or of all processes: benchmark, or
 	// process, tells which.
-	Lines  []line     `json:"lines"`
-	Ladder []struct{} `json:"ladder"`
+	Lines  []line `json:"lines"`
+	Ladder []rung `json:"ladder"`
+	// Rejected rewrites were tried and not kept.
+	Rejected []rejected `json:"rejected"`
 }
 
 type benchmark struct {
@@ -128,7 +130,7 @@ func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
 func newReport(version string) *report {
 	return &report{
 		Schema: Schema, Version: version,
-		Benchmarks: []benchmark{}, Processes: []process{}, Lines: []line{}, Ladder: []struct{}{},
+		Benchmarks: []benchmark{}, Processes: []process{}, Lines: []line{}, Ladder: []rung{}, Rejected: []rejected{},
 	}
 }
 

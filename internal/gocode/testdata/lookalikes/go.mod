@@ -1,0 +1,3 @@
+module example.org/lookalikes
+
+go 1.26

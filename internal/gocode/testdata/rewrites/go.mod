@@ -1,0 +1,3 @@
+module example.org/rewrites
+
+go 1.26

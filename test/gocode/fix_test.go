@@ -1,0 +1,111 @@
+package gocode
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mallow/test/harness"
+)
+
+const fixTimeout = 5 * time.Minute
+
+type ladder struct {
+	Ladder []struct {
+		Step        string
+		Rule        string
+		AllocsPerOp float64 `json:"allocs_per_op"`
+		ProvenBy    string  `json:"proven_by"`
+	}
+	Rejected []struct{ Reason string }
+}
+
+// copied returns a copy of a folder of testdata, for what changes files.
+func copied(t *testing.T, folder string) string {
+	t.Helper()
+	to := harness.TempDir(t)
+	if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(source(t, folder))); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(to, folder)
+}
+
+func fix(t *testing.T, folder string, flags ...string) (harness.Result, ladder) {
+	t.Helper()
+	result := harness.Run(t, harness.Command{
+		Arguments: append([]string{harness.CLI(t), "go", "fix", "--json", "--benchtime", "10x"}, flags...),
+		Settings:  settings(t), Directory: folder, Timeout: fixTimeout,
+	})
+	var l ladder
+	if result.Status == 0 {
+		if err := json.Unmarshal([]byte(result.Output), &l); err != nil {
+			t.Fatalf("%v in %s", err, result.Output)
+		}
+	}
+	return result, l
+}
+
+func TestFix(t *testing.T) {
+	folder := copied(t, "digest")
+	file := filepath.Join(folder, "digest.go")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patches := filepath.Join(folder, "all.patch")
+	result, l := fix(t, folder, "--bench", "Word", "--patch", patches, ".")
+	if result.Status != 0 || len(l.Ladder) < 4 {
+		t.Fatalf("%+v %s", l, result.Errors)
+	}
+	// One string is returned, and the benchmark puts it into an interface.
+	if first, last := l.Ladder[0], l.Ladder[len(l.Ladder)-1]; first.AllocsPerOp != 2031 || last.AllocsPerOp != 2 {
+		t.Errorf("from %g to %g allocations", first.AllocsPerOp, last.AllocsPerOp)
+	}
+	for _, step := range l.Ladder[1:] {
+		if !strings.Contains(step.ProvenBy, "1000 calls") {
+			t.Errorf("%s is proven by %s", step.Step, step.ProvenBy)
+		}
+	}
+	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, before) {
+		t.Errorf("the file was changed: %v", err)
+	}
+	if text, err := os.ReadFile(patches); err != nil || strings.Count(string(text), "\n+++ b/digest.go") != len(l.Ladder)-1 {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestFixWrites(t *testing.T) {
+	folder := copied(t, "digest")
+	if result, _ := fix(t, folder, "--bench", "Word", "--write", "."); result.Status != 0 {
+		t.Fatal(result.Errors)
+	}
+	_, l := fix(t, folder, "--bench", "Word", ".")
+	if len(l.Ladder) != 1 || l.Ladder[0].AllocsPerOp != 2 {
+		t.Errorf("of what was written: %+v", l)
+	}
+}
+
+func TestFixRefuses(t *testing.T) {
+	failing := copied(t, "digest")
+	test := "package digest\n\nimport \"testing\"\n\nfunc TestFails(t *testing.T) { t.Error(\"on purpose\") }\n"
+	if err := os.WriteFile(filepath.Join(failing, "fails_test.go"), []byte(test), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	broken := copied(t, "digest")
+	if err := os.WriteFile(filepath.Join(broken, "broken.go"), []byte("package digest\n\nvar x int = \"\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for folder, says := range map[string]string{
+		failing:            "its tests fail as it is",
+		broken:             "its tests fail as it is",
+		source(t, "exits"): "no test files",
+	} {
+		if result, _ := fix(t, folder, "."); result.Status != 1 || !strings.Contains(result.Errors, says) {
+			t.Errorf("status %d: %s", result.Status, result.Errors)
+		}
+	}
+}
