@@ -1,0 +1,202 @@
+package advise_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mallow/internal/advise"
+	"mallow/internal/advise/price"
+	"mallow/internal/advise/rule"
+	"mallow/internal/advise/rule/ruletest"
+	"mallow/internal/advise/rules"
+	"mallow/internal/profile"
+	"mallow/internal/profile/profiletest"
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
+	"mallow/test/harness"
+)
+
+// busy makes temporary blocks of one size, pairs, a growing buffer, and others.
+func busy(t *testing.T) *ruletest.Program {
+	p := ruletest.NewProgram(t)
+	key := p.Stack(recording.Malloc, "key_of cache.c:95", "find cache.c:107")
+	for range 20_000 {
+		p.FreeFrom(p.Alloc(key, 20), p.By("find cache.c:112"))
+	}
+	connection, node := p.Stack(recording.Malloc, "open conn.c:162"), p.Stack(recording.Malloc, "append list.c:40", "open conn.c:165")
+	for range 100 {
+		var row [][2]recordingtest.Block
+		for range 30 {
+			row = append(row, [2]recordingtest.Block{p.Alloc(connection, 32), p.Alloc(node, 24)})
+		}
+		for _, b := range row {
+			p.FreeFrom(b[1], p.By("remove list.c:66"))
+			p.FreeFrom(b[0], p.By("close conn.c:127"))
+		}
+	}
+	first, again := p.Stack(recording.Malloc, "line_new line.c:3"), p.Stack(recording.Realloc, "line_add line.c:9")
+	for range 200 {
+		b := p.Alloc(first, 16)
+		for size := uint64(32); size <= 320; size += 16 {
+			b = p.Realloc(b, again, size)
+		}
+		p.Free(b)
+	}
+	p.Noise(2000)
+	return p
+}
+
+// used tells how long the run took, as meta.json does.
+func used(p *profile.Profile, seconds float64) *profile.Profile {
+	p.Recordings[0].Meta = &recording.Meta{UserSeconds: seconds}
+	return p
+}
+
+// sum demands what holds of any advice, and returns what it saves in all.
+func sum(t *testing.T, p *profile.Profile, r advise.Result) (saved uint64) {
+	t.Helper()
+	for i := range r.Advice {
+		a := &r.Advice[i]
+		saved += a.Saves.Allocations
+		if a.Rule == "" || a.Title == "" || a.Remedy == "" || a.Evidence == "" || len(a.Sites) == 0 {
+			t.Errorf("incomplete: %+v", a)
+		}
+		if !(a.Saves.Share >= 0 && a.Saves.Share <= 1) || a.Saves.CPUShare != nil && !(*a.Saves.CPUShare >= 0 && *a.Saves.CPUShare <= 1) {
+			t.Errorf("shares of %s: %+v", a.Title, a.Saves)
+		}
+		if (a.Saves.CPUShare == nil) != (a.Saves.Basis == "") {
+			t.Errorf("basis of %s: %+v", a.Title, a.Saves)
+		}
+	}
+	if all := p.Totals.Allocations; saved > all {
+		t.Errorf("%d allocations are saved of %d", saved, all)
+	}
+	return saved
+}
+
+// TestOnce demands that no allocation is promised twice, though several rules
+// have something to say of it.
+func TestOnce(t *testing.T) {
+	p := busy(t).Profile()
+	r := advise.For(p, advise.Options{})
+	sum(t, p, r)
+	perRule := make(map[string]uint64)
+	for _, a := range r.Advice {
+		perRule[a.Rule] += a.Saves.Allocations
+	}
+	if perRule["temporary"] != 20_000 || perRule["pair"] != 3000 || perRule["growth"] != 200*18 || len(r.Advice) != 4 {
+		t.Errorf("%v: %+v", perRule, r.Advice)
+	}
+	if r.Stop != "" {
+		t.Errorf("nobody knows what that costs: %s", r.Stop)
+	}
+}
+
+// TestPrice takes known costs: 50 ns for each pair, of a program that used a
+// millisecond, or a minute.
+func TestPrice(t *testing.T) {
+	priced := func(seconds float64) advise.Result {
+		p := used(busy(t).Profile(), seconds)
+		r := advise.For(p, advise.Options{Price: price.Fixed(50, 0)})
+		sum(t, p, r)
+		return r
+	}
+	short := priced(0.01)
+	if first := &short.Advice[0]; first.Rule != "temporary" || *first.Saves.CPUShare < 0.09 || *first.Saves.CPUShare > 0.11 ||
+		!strings.Contains(first.Saves.Basis, "glibc's malloc at 50 ns a pair") || first.Saves.Little() {
+		t.Errorf("%+v", first)
+	}
+	if short.Stop != "" {
+		t.Errorf("%s", short.Stop)
+	}
+	long := priced(60)
+	for i := range long.Advice {
+		a := &long.Advice[i]
+		if !a.Saves.Little() || !strings.HasSuffix(a.Evidence, "many calls, but little cost") {
+			t.Errorf("%+v", a)
+		}
+	}
+	if len(long.Advice) == 0 || !strings.HasPrefix(long.Stop, "stop here: all of this together") {
+		t.Errorf("%d: %s", len(long.Advice), long.Stop)
+	}
+}
+
+// TestNothing has nothing to say of a program that is fine, or does nothing.
+func TestNothing(t *testing.T) {
+	fine := ruletest.NewProgram(t)
+	fine.Noise(1000)
+	if r := advise.For(fine.Profile(), advise.Options{}); len(r.Advice) > 0 || !strings.HasPrefix(r.Stop, "stop here: ") {
+		t.Errorf("%+v", r)
+	}
+	if r := advise.For(ruletest.NewProgram(t).Profile(), advise.Options{}); len(r.Advice) > 0 || r.Stop != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestDamaged takes every golden recording, whole and with bytes damaged:
+// whatever the reader lets through must be borne.
+func TestDamaged(t *testing.T) {
+	folders, err := filepath.Glob(filepath.Join(harness.Root(), "format", "testdata", "*.mallow"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, folder := range folders {
+		images, _ := filepath.Glob(filepath.Join(folder, "image-*"))
+		for at := -1; at < 40; at++ {
+			damaged := t.TempDir()
+			for _, image := range images {
+				b, err := os.ReadFile(image)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if at >= 0 {
+					for i := 4096 + at; i < len(b); i += 97 + 13*at {
+						b[i] ^= byte(1 << (i % 8))
+					}
+				}
+				if err := os.WriteFile(filepath.Join(damaged, filepath.Base(image)), b, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rec, err := recording.Open(damaged)
+			if err != nil {
+				continue
+			}
+			p := profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()})
+			r := advise.For(used(p, 1), advise.Options{Price: price.Fixed(20, 10), All: at%2 == 0})
+			if _, err := json.Marshal(r); err != nil {
+				t.Errorf("%s, %d: %v", folder, at, err)
+			}
+			if at < 0 {
+				sum(t, p, r)
+			}
+		}
+	}
+}
+
+// TestPages demands that every page of the manual is that of a rule, and is in
+// the list of them.
+func TestPages(t *testing.T) {
+	folder := filepath.Join(harness.Root(), "docs", "manual", "advice")
+	list, err := os.ReadFile(filepath.Join(folder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, _ := filepath.Glob(filepath.Join(folder, "*.md"))
+	for _, path := range pages {
+		name := strings.TrimSuffix(filepath.Base(path), ".md")
+		if name == "README" {
+			continue
+		}
+		if !slices.ContainsFunc(rules.All, func(r rule.Rule) bool { return r.Name == name }) {
+			t.Errorf("there is no rule %s", name)
+		}
+		if !strings.Contains(string(list), "["+name+"]("+name+".md)") {
+			t.Errorf("the list lacks %s", name)
+		}
+	}
+}
