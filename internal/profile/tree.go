@@ -82,6 +82,7 @@ type treeGrower struct {
 	framed  [][]int32 // of each place: its frames, outermost first
 	stack   map[treeKey]int32
 	begun   map[*recording.Image]time.Duration
+	known   recording.Knowledge // of the stack that is being added
 }
 
 type treeKey struct {
@@ -192,8 +193,8 @@ func (g *treeGrower) frameIndex(f *Frame) int32 {
 // know adds what the recorder found to be usual of the stack.
 func (g *treeGrower) know(s *TreeStack, st stack) {
 	s.First, s.Last, s.LastRelease = -1, -1, -1
-	of := st.image.Knowledge(st.id)
-	if of != nil {
+	of := &g.known
+	if st.image.ReadKnowledge(st.id, of) {
 		at := func(ms uint32) time.Duration { return g.begun[st.image] + time.Duration(ms)*time.Millisecond }
 		if of.Births > 0 {
 			s.First, s.Last = at(of.FirstMs), at(of.LastMs)
