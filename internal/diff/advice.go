@@ -21,7 +21,8 @@ const (
 type AdviceChange struct {
 	advise.Advice
 	Status AdviceStatus
-	// Promised is how many allocations the old advice said to save.
+	// Promised is how many allocations the old advice said to save, for as much
+	// work as the new profile did.
 	Promised uint64
 	// Brought is how many allocations fewer, for as much work, its sites make
 	// now; less than 0: more. Nil where none of its lines is a site.
@@ -40,7 +41,7 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	taken := make([]bool, len(new.Advice))
 	for i := range old.Advice {
 		a := &old.Advice[i]
-		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: a.Saves.Allocations, Brought: brought(p.old, a)}
+		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(d.asMuchWork(a.Saves.Allocations) + 0.5), Brought: brought(p.old, a)}
 		again := slices.IndexFunc(new.Advice, func(n advise.Advice) bool { return n.Rule == a.Rule && p.same(a, &n) })
 		switch {
 		case again >= 0 && !taken[again]:

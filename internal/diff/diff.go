@@ -128,6 +128,7 @@ func Compare(old, new *profile.Profile, o Options) *Diff {
 	for _, s := range d.Sites {
 		d.judge(s)
 	}
+	d.judgeByStack()
 	slices.SortStableFunc(d.Sites, compareSites)
 	d.note()
 	return d

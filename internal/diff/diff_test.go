@@ -159,6 +159,12 @@ func TestMatching(t *testing.T) {
 			"same name workshop::tool:1 5->5\nsame function <store::Row as core::fmt::Debug>::fmt:20 4->4\nsame function store::item:9 3->3\nsame function store::cart:1 2->2\n",
 		},
 		{
+			"a common name in other files is no match unless it resembles",
+			"7 malloc 16: init a.c:10\n9 malloc 99: init b.c:10\n5 malloc 50: init c.c:1",
+			"9 malloc 99: init b.c:1\n800 calloc 4000: init d.c:11\n5 malloc 50: init e.c:7",
+			"new  init:11 0->800\ngone  init:10 7->0\nsame name init:1 9->9\nsame function init:7 5->5\n",
+		},
+		{
 			"nothing against something",
 			"unit nothing 1",
 			"7 malloc 16: f a.c:10",

@@ -22,10 +22,9 @@ type Growth struct {
 type Branch struct {
 	profile.Frame
 	Old, New uint64 // allocations
+	// Excess is by how much they grew, of as much work (Diff.Per).
+	Excess float64
 }
-
-// Change is how many allocations more the new profile has.
-func (b *Branch) Change() int64 { return int64(b.New) - int64(b.Old) }
 
 // StackChange is one call stack of a site in both profiles. Frames are those of
 // the new one, if it has it; innermost first.
@@ -68,9 +67,9 @@ func (j *joined) growth(ways []*way) Growth {
 		at = append(at, step{w, w.tree.site(w.node)})
 	}
 	for len(g.Path) < longestPath {
-		callers, whole := j.callers(at)
-		changed := slices.DeleteFunc(slices.Clone(callers), func(c *caller) bool { return c.Change() == 0 })
-		if len(changed) == 0 || len(changed) == 1 && changed[0].Change() != whole {
+		callers, ended := j.callers(at)
+		changed := slices.DeleteFunc(slices.Clone(callers), func(c *caller) bool { return c.Excess == 0 })
+		if len(changed) == 0 || len(changed) == 1 && ended != 0 {
 			break
 		}
 		others := len(callers) - len(changed)
@@ -104,13 +103,15 @@ type caller struct {
 }
 
 // callers groups steps by who calls next, sorted by how much their share
-// changed, and returns the change of all.
-func (j *joined) callers(at []step) (callers []*caller, whole int64) {
+// changed, and returns the change of those that nobody calls.
+func (j *joined) callers(at []step) (callers []*caller, ended float64) {
 	by := make(map[int32]*caller)
+	var old, new uint64
 	for _, s := range at {
-		whole += int64(s.new) - int64(s.old)
 		out := s.tree.outside(s.at)
 		if out < 0 {
+			old += s.old
+			new += s.new
 			continue
 		}
 		function := s.tree.function(out)
@@ -124,10 +125,13 @@ func (j *joined) callers(at []step) (callers []*caller, whole int64) {
 		c.New += s.new
 		c.steps = append(c.steps, step{s.way, out})
 	}
+	for _, c := range callers {
+		c.Excess = j.diff.excessOf(c.Old, c.New)
+	}
 	slices.SortStableFunc(callers, func(a, b *caller) int {
-		return cmp.Or(cmp.Compare(distance(b.Old, b.New), distance(a.Old, a.New)), compareFrames(&a.Frame, &b.Frame))
+		return cmp.Or(cmp.Compare(abs(b.Excess), abs(a.Excess)), compareFrames(&a.Frame, &b.Frame))
 	})
-	return callers, whole
+	return callers, j.diff.excessOf(old, new)
 }
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }

@@ -3,6 +3,7 @@ package diff
 import (
 	"math"
 
+	"mallow/internal/profile"
 	"mallow/internal/recording"
 )
 
@@ -13,11 +14,11 @@ const standardErrors = 3
 // judge decides what became of a site.
 func (d *Diff) judge(s *Site) {
 	old, new := s.OldCounters(), s.NewCounters()
-	s.Excess = float64(new.Calls) - float64(old.Calls)
+	s.Excess = float64(new.Calls) - d.asMuchWork(old.Calls)
 	switch {
 	case equal(old, new) || d.inProportion(old, new):
 		s.Status, s.Excess = Same, 0
-	case withinError(old, new):
+	case d.withinError(old, new):
 		s.Status, s.Excess, s.WithinError = Same, 0, true
 	case s.Old == nil:
 		s.Status = New
@@ -25,7 +26,32 @@ func (d *Diff) judge(s *Site) {
 		s.Status = Gone
 	default:
 		s.Status = Changed
-		s.Excess = float64(new.Calls) - d.asMuchWork(old.Calls)
+		s.Excess = d.excessOf(old.Calls, new.Calls)
+	}
+}
+
+// judgeByStack looks closer at sites where different amounts of work were
+// done: some of their stacks may belong to the work, and others be made once.
+func (d *Diff) judgeByStack() {
+	if d.Per == nil {
+		return
+	}
+	var changed []*Site
+	for _, s := range d.Sites {
+		if s.Status == Changed {
+			changed = append(changed, s)
+		}
+	}
+	j := d.join(changed)
+	for i, s := range changed {
+		s.Excess = 0
+		for _, w := range j.ways[i] {
+			s.Excess += d.excessOf(w.old, w.new)
+		}
+		old, new := s.OldCounters(), s.NewCounters()
+		if s.Excess == 0 && old.Failed == new.Failed && notable(mean(old), mean(new)) == 0 && (old.LiveBlocks() > 0) == (new.LiveBlocks() > 0) {
+			s.Status = Same
+		}
 	}
 }
 
@@ -44,28 +70,61 @@ func (d *Diff) asMuchWork(old uint64) float64 {
 	return float64(old) * float64(d.Per.New.Count) / float64(d.Per.Old.Count)
 }
 
-// inProportion tells whether the new profile has of everything as much more
-// than the old one as it did more work, to a block: work seldom comes in exact
-// multiples.
-func (d *Diff) inProportion(old, new *recording.Counters) bool {
-	if d.Per == nil || old.Calls == 0 {
+// excessOf is by how many calls new is more than old, or than old in
+// proportion to the work; 0 where it is neither.
+func (d *Diff) excessOf(old, new uint64) float64 {
+	if old == new || d.proportional(old, new) {
+		return 0
+	}
+	return float64(new) - d.asMuchWork(old)
+}
+
+// proportional tells whether there are as many more calls as more work was
+// done, to a block: work seldom comes in exact multiples.
+func (d *Diff) proportional(old, new uint64) bool {
+	if d.Per == nil || old == 0 || new == 0 {
 		return false
 	}
 	oldWork, newWork := float64(d.Per.Old.Count), float64(d.Per.New.Count)
-	return abs(float64(new.Calls)*oldWork-float64(old.Calls)*newWork) <= min(oldWork, newWork) &&
+	return abs(float64(new)*oldWork-float64(old)*newWork) <= min(oldWork, newWork)
+}
+
+// inProportion tells whether the new profile has of everything as much more
+// than the old one as it did more work.
+func (d *Diff) inProportion(old, new *recording.Counters) bool {
+	return d.proportional(old.Calls, new.Calls) &&
 		notable(mean(old), mean(new)) == 0 && (old.LiveBlocks() > 0) == (new.LiveBlocks() > 0)
 }
 
-func withinError(old, new *recording.Counters) bool {
-	if old.Samples+new.Samples == 0 {
+// withinError tells whether chance alone explains that estimates differ.
+func (d *Diff) withinError(old, new *recording.Counters) bool {
+	if d.Old.Sampling == nil && d.New.Sampling == nil {
 		return false
 	}
+	a, b := variance(d.Old, old, new), variance(d.New, new, old)
 	near := func(a, b, varianceA, varianceB float64) bool {
 		return abs(a-b) <= standardErrors*math.Sqrt(varianceA+varianceB)
 	}
-	return near(float64(old.Calls), float64(new.Calls), old.Variance.Calls, new.Variance.Calls) &&
-		near(float64(old.Bytes), float64(new.Bytes), old.Variance.Bytes, new.Variance.Bytes) &&
-		near(float64(old.LiveBytes()), float64(new.LiveBytes()), old.Variance.LiveBytes, new.Variance.LiveBytes)
+	return near(float64(old.Calls), float64(new.Calls), a.Calls, b.Calls) &&
+		near(float64(old.Bytes), float64(new.Bytes), a.Bytes, b.Bytes) &&
+		near(float64(old.LiveBytes()), float64(new.LiveBytes()), a.LiveBytes, b.LiveBytes)
+}
+
+// variance is that of a site's figures, or, where it is greater, what it would
+// be if they were truly those of the other side: where nothing was sampled
+// there may have been something. Samples come one in so many bytes.
+func variance(p *profile.Profile, own, other *recording.Counters) recording.Variance {
+	if p.Sampling == nil {
+		return own.Variance
+	}
+	every := float64(p.Sampling.MeanBytes)
+	v := own.Variance
+	if size := mean(other); size > 0 {
+		v.Calls = max(v.Calls, float64(other.Calls)*every/size)
+	}
+	v.Bytes = max(v.Bytes, float64(other.Bytes)*every)
+	v.LiveBytes = max(v.LiveBytes, float64(other.LiveBytes())*every)
+	return v
 }
 
 // Kind is a way in which a site changed.

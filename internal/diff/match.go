@@ -114,7 +114,7 @@ type key struct{ module, function, file string }
 
 func (m *matcher) sites() []*Site {
 	m.pass(ByName, func(e *entry) (key, bool) { return key{e.module, e.name, e.file}, m.nameHolds(e) })
-	m.pass(ByFunction, func(e *entry) (key, bool) { return key{e.module, e.name, ""}, e.name != "" && m.nameHolds(e) })
+	m.matchMovedFiles()
 	m.renameScopes()
 	m.pass(ByFunction, func(e *entry) (key, bool) { return key{e.module, e.name, ""}, strings.Contains(e.name, "::") })
 	m.renameFiles()
@@ -211,7 +211,37 @@ func (m *matcher) pass(how Match, keyOf func(*entry) (key, bool)) {
 	b := groups(m.b.entries, keyOf)
 	for k, group := range groups(m.a.entries, keyOf) {
 		if others := b[k]; len(others) > 0 {
-			m.pairUp(m.a.lumped(group, others), m.b.lumped(others, group), how)
+			m.pairUp(m.a.lumped(group, others), m.b.lumped(others, group), how, mustPair)
+		}
+	}
+	m.a.dropLumped()
+	m.b.dropLumped()
+}
+
+// matchMovedFiles pairs functions that are in another file now. Where several
+// files have one of that name, they must resemble.
+func (m *matcher) matchMovedFiles() {
+	keyOf := func(e *entry) (key, bool) { return key{e.module, e.name, ""}, e.name != "" && m.nameHolds(e) }
+	common := make(map[key]bool) // names that several files of one side have
+	for _, entries := range [][]*entry{m.a.entries, m.b.entries} {
+		seen := make(map[key]string)
+		for _, e := range entries {
+			k := key{e.module, e.name, ""}
+			if file, known := seen[k]; known && file != e.file {
+				common[k] = true
+			}
+			seen[k] = e.file
+		}
+	}
+	b := groups(m.b.entries, keyOf)
+	for k, group := range groups(m.a.entries, keyOf) {
+		others := b[k]
+		switch {
+		case len(others) == 0:
+		case common[k]:
+			m.pairUp(group, others, ByFunction, mayResemble)
+		default:
+			m.pairUp(m.a.lumped(group, others), m.b.lumped(others, group), ByFunction, mustPair)
 		}
 	}
 	m.a.dropLumped()
@@ -228,13 +258,13 @@ func (m *matcher) lonePass(how Match, keyOf func(*entry) (key, bool)) {
 	b := groups(m.b.entries, keyOf)
 	for k, group := range groups(m.a.entries, keyOf) {
 		if others := b[k]; len(others) > 0 && oneFunction(group) && oneFunction(others) {
-			m.pairUp(group, others, how)
+			m.pairUp(group, others, how, mustPair)
 		}
 	}
 }
 
-func (m *matcher) pairUp(group, others []*entry, how Match) {
-	for _, p := range align(group, others, mustPair) {
+func (m *matcher) pairUp(group, others []*entry, how Match, unpaired float64) {
+	for _, p := range align(group, others, unpaired) {
 		p.a.pair, p.b.pair = p.b, p.a
 		p.a.match, p.b.match = how, how
 	}

@@ -34,11 +34,8 @@ func (d *Diff) noteRuns() {
 	if oldEnd, newEnd := ending(d.Old), ending(d.New); oldEnd != newEnd && oldEnd != "" && newEnd != "" {
 		d.say("OLD ended with %s, NEW with %s", oldEnd, newEnd)
 	}
-	if o, n := len(d.Old.Processes), len(d.New.Processes); o != n {
+	if o, n := len(d.Old.Processes), len(d.New.Processes); o*len(d.New.Recordings) != n*len(d.Old.Recordings) {
 		d.say("OLD has %s, NEW has %s", counted(o, "process", "processes"), counted(n, "process", "processes"))
-	}
-	if o, n := len(d.Old.Recordings), len(d.New.Recordings); o != n {
-		d.say("OLD is the sum of %s, NEW of %s", counted(o, "recording", "recordings"), counted(n, "recording", "recordings"))
 	}
 	if began, _ := times(d.Old); !began.IsZero() {
 		if _, ended := times(d.New); !ended.IsZero() && began.After(ended) {
@@ -113,7 +110,7 @@ func times(p *profile.Profile) (began, ended time.Time) {
 
 // noteLengths says that counts of runs of different lengths tell little.
 func (d *Diff) noteLengths() {
-	if slices.ContainsFunc(d.Units, (*Unit).Both) {
+	if d.Per != nil || slices.ContainsFunc(d.Units, (*Unit).Both) {
 		return
 	}
 	old, new := duration(d.Old), duration(d.New)
@@ -124,15 +121,16 @@ func (d *Diff) noteLengths() {
 	}
 }
 
-// duration is the sum of all recordings.
-func duration(p *profile.Profile) (sum time.Duration) {
+// duration is the mean of all recordings.
+func duration(p *profile.Profile) time.Duration {
+	var sum time.Duration
 	for _, rec := range p.Recordings {
 		if rec.Meta == nil || rec.Meta.Ended.Before(rec.Meta.Started) {
 			return 0
 		}
 		sum += rec.Meta.Ended.Sub(rec.Meta.Started)
 	}
-	return sum
+	return sum / time.Duration(max(1, len(p.Recordings)))
 }
 
 func (d *Diff) noteSides() {

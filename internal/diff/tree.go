@@ -9,6 +9,7 @@ import (
 
 // joined are the stacks of some sites in both profiles.
 type joined struct {
+	diff      *Diff
 	functions map[string]int32 // numbers of the names by which functions are the same
 	ways      [][]*way         // of each site, those first that changed most
 }
@@ -60,7 +61,7 @@ func (t *callTree) outside(n int32) int32 {
 }
 
 func (d *Diff) join(sites []*Site) *joined {
-	j := &joined{functions: make(map[string]int32), ways: make([][]*way, len(sites))}
+	j := &joined{diff: d, functions: make(map[string]int32), ways: make([][]*way, len(sites))}
 	type stackKey struct {
 		site int
 		path int32

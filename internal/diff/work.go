@@ -28,7 +28,24 @@ func (d *Diff) compareWork(per string) {
 	for _, pair := range pairs(d.Old.Regions, d.New.Regions, func(r *profile.Region) string { return r.Name }) {
 		d.Regions = append(d.Regions, &Region{Name: pair.key, Old: pair.old, New: pair.new})
 	}
+	d.countRecordings()
 	d.choosePer(per)
+}
+
+// countRecordings makes a unit of work of the recordings, where there are not
+// as many on both sides: each is a run.
+func (d *Diff) countRecordings() {
+	if len(d.Old.Recordings) == len(d.New.Recordings) || slices.ContainsFunc(d.Units, (*Unit).Both) {
+		return
+	}
+	unitOf := func(p *profile.Profile) *profile.Unit {
+		own, libc := p.WithoutLibc(), &p.Origins[profile.OriginLibc]
+		return &profile.Unit{
+			Name: "recording", Count: uint64(len(p.Recordings)), Allocations: own.Allocations, Bytes: own.Bytes,
+			LibcAllocations: libc.Allocations, LibcBytes: libc.Bytes,
+		}
+	}
+	d.Units = append(d.Units, &Unit{Name: "recording", Old: unitOf(d.Old), New: unitOf(d.New)})
 }
 
 type unitName struct {

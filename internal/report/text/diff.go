@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mallow/internal/diff"
 	"mallow/internal/profile"
@@ -65,6 +66,8 @@ func (r *diffReport) headline() {
 	r.line(line)
 }
 
+const totalsIndent = "        "
+
 // figures are the other totals.
 func (r *diffReport) figures() {
 	o, n := &r.diff.OldTotals, &r.diff.NewTotals
@@ -90,7 +93,7 @@ func (r *diffReport) figures() {
 	if o.Failed+n.Failed > 0 {
 		parts = append(parts, arrow(o.Failed, n.Failed, count)+" failed")
 	}
-	r.line(r.cut("        " + strings.Join(parts, ", ")))
+	r.wrapped(totalsIndent, totalsIndent, strings.Join(parts, ", "))
 }
 
 // functions tells of which functions the calls changed.
@@ -110,7 +113,7 @@ func (r *diffReport) functions() {
 		}
 	}
 	if len(parts) > 0 {
-		r.line(r.style.dim(r.cut("        " + strings.Join(parts, ", "))))
+		r.dimmed(totalsIndent, strings.Join(parts, ", "))
 	}
 }
 
@@ -235,13 +238,17 @@ func quotient(q float64) string {
 }
 
 // The columns of the table: calls of either side, and how many more, of calls
-// and bytes.
+// and bytes. Narrow terminals do without the last.
 var diffWidths = [...]int{11, 11, 12, 10}
 
-func diffRow(cells ...string) string {
+// diffRow writes the cells of a row, those of no text too.
+func (r *diffReport) diffRow(cells ...string) string {
+	if r.options.Width > 0 && r.options.Width < narrow {
+		cells = cells[:3]
+	}
 	var b strings.Builder
 	for i, text := range cells {
-		fmt.Fprintf(&b, "%*s ", diffWidths[i], text)
+		fmt.Fprintf(&b, "%s%s ", strings.Repeat(" ", max(0, diffWidths[i]-utf8.RuneCountInString(stripped(text)))), text)
 	}
 	return b.String() + " "
 }
@@ -260,9 +267,9 @@ func (r *diffReport) table() {
 		r.line("no site changed (" + counted(uint64(len(r.diff.Sites)), "site", "sites") + ")")
 		return
 	}
-	title := diffRow("old calls", "new calls", "change", "bytes") + "site"
+	title := r.diffRow("old calls", "new calls", "change", "bytes") + "site"
 	if per := r.diff.Per; per != nil {
-		title = diffRow("old", "new", "change", "bytes") + "site; calls and bytes per " + term.Safe(per.Name)
+		title = r.diffRow("old", "new", "change", "bytes") + "site; calls and bytes per " + term.Safe(per.Name)
 	}
 	r.line(r.style.dim(title))
 	_, _, growth := r.diff.Stacks(shown, 1)
@@ -306,10 +313,9 @@ func (r *diffReport) diffSite(s *diff.Site, width int) {
 	}
 	old, new := s.OldCounters(), s.NewCounters()
 	bytes := float64(new.Bytes) - float64(old.Bytes)
-	change := fmt.Sprintf("%*s", diffWidths[2], r.signed(s.Excess, old.Calls, new.Calls))
-	r.line(r.cut(fmt.Sprintf("%*s %*s %s %*s  %s",
-		diffWidths[0], r.calls(s.Old, old.Calls, true), diffWidths[1], r.calls(s.New, new.Calls, false),
-		r.towards(change, s.Excess), diffWidths[3], r.signedBytes(bytes, old.Bytes, new.Bytes), name)))
+	r.line(r.cut(r.diffRow(
+		r.calls(s.Old, old.Calls, true), r.calls(s.New, new.Calls, false),
+		r.towards(r.signed(s.Excess), s.Excess), r.signedBytes(bytes, old.Bytes, new.Bytes)) + name))
 }
 
 // calls writes a count, of a unit of work where counts are compared by that.
@@ -330,12 +336,13 @@ func (r *diffReport) each(n float64, old bool) float64 {
 	return n / float64(r.diff.Per.New.Count)
 }
 
-func (r *diffReport) signed(excess float64, old, new uint64) string {
+// signed writes by how much calls grew, for each unit of work where they are
+// compared by that: what did not grow with the work counts as before.
+func (r *diffReport) signed(excess float64) string {
 	if r.diff.Per != nil {
-		change := r.each(float64(new), false) - r.each(float64(old), true)
-		return sign(change) + quotient(math.Abs(change))
+		return sign(excess) + quotient(math.Abs(r.each(excess, false)))
 	}
-	return sign(excess) + count(uint64(math.Abs(excess)))
+	return sign(excess) + count(uint64(math.Abs(excess)+0.5))
 }
 
 func (r *diffReport) signedBytes(change float64, old, new uint64) string {
@@ -359,7 +366,7 @@ func sign(x float64) string {
 // makes the change.
 func (r *diffReport) diffDetails(s *diff.Site, g *diff.Growth) {
 	facts := strings.Join(r.changes(s), ", ")
-	who := growthText(g, s.Frame().Module)
+	who := r.growth(g, s.Frame().Module)
 	if line := strings.TrimSpace(facts + "  " + who); r.fits(line) {
 		r.detail(line)
 		return
@@ -422,6 +429,9 @@ func (r *diffReport) factorOf(s *diff.Site) string {
 	old, new := float64(s.OldCounters().Calls), float64(s.NewCounters().Calls)
 	if r.diff.Per != nil {
 		old, new = r.each(old, true), r.each(new, false)
+		if (new > old) != (s.Excess > 0) {
+			return "" // part of it is not of the work
+		}
 	}
 	return factor(old, new)
 }
@@ -463,7 +473,7 @@ func (r *diffReport) was(s *diff.Site) string {
 }
 
 // growthText names the callers that make a change.
-func growthText(g *diff.Growth, module string) string {
+func (r *diffReport) growth(g *diff.Growth, module string) string {
 	const most = 4
 	var names []string
 	for i := range g.Path {
@@ -482,8 +492,7 @@ func growthText(g *diff.Growth, module string) string {
 		}
 		b := &g.Branches[i]
 		if name := callerName(&b.Frame, module); name != "" {
-			change := b.Change()
-			branches = append(branches, fmt.Sprintf("%s (%s%s)", name, sign(float64(change)), count(uint64(max(change, -change)))))
+			branches = append(branches, fmt.Sprintf("%s (%s)", name, r.signed(b.Excess)))
 		}
 	}
 	if len(branches) > 0 {
@@ -541,9 +550,9 @@ func (r *diffReport) same(sites []*diff.Site) {
 func (r *diffReport) sumRow(old, new uint64) string {
 	change := float64(new) - float64(old)
 	if r.diff.Per != nil {
-		return diffRow(quotient(r.each(float64(old), true)), quotient(r.each(float64(new), false)), "", "")
+		return r.diffRow(quotient(r.each(float64(old), true)), quotient(r.each(float64(new), false)), "", "")
 	}
-	return diffRow(r.estimated(count(old)), r.estimated(count(new)), sign(change)+count(uint64(math.Abs(change))), "")
+	return r.diffRow(r.estimated(count(old)), r.estimated(count(new)), sign(change)+count(uint64(math.Abs(change))), "")
 }
 
 // regions tells what changed within the program's regions.
