@@ -3,6 +3,7 @@ package symbolize
 import (
 	"debug/elf"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"regexp"
@@ -17,14 +18,20 @@ type oracle struct {
 	name     string
 	frames   func(t testing.TB, binary string, addrs []uint64) [][]Frame
 	sameName func(ours, theirs string) bool
+	most     int // addresses that it is asked for, evenly; 0: all
+	// wrong is the share of addresses at which it may differ because it is known
+	// to be wrong there; docs/internals/symbols.md says why.
+	wrong float64
 }
 
 var (
-	llvm     = oracle{"llvm-symbolizer", llvmFrames, scopesAdded}
-	binutils = oracle{"addr2line", binutilsFrames, scopesAdded}
+	llvm     = oracle{name: "llvm-symbolizer", frames: llvmFrames, sameName: scopesAdded}
+	binutils = oracle{name: "addr2line", frames: binutilsFrames, sameName: scopesAdded}
+	// libdw walks through a whole unit for each address: 20 ms in a large one.
+	libdw = oracle{name: "eu-addr2line", frames: libdwFrames, sameName: sameIdentifier, most: 150, wrong: 0.04}
 	// places is addr2line without its names: where a function begins that was
 	// inlined it shows the name of the outer one.
-	places = oracle{"addr2line", binutilsFrames, func(string, string) bool { return true }}
+	places = oracle{name: "addr2line", frames: binutilsFrames, sameName: func(string, string) bool { return true }}
 )
 
 func llvmFrames(t testing.TB, binary string, addrs []uint64) [][]Frame {
@@ -50,9 +57,14 @@ func binutilsFrames(t testing.TB, binary string, addrs []uint64) [][]Frame {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return blocksOf(string(out))
+}
+
+// blocksOf reads what stands behind each address.
+func blocksOf(out string) [][]Frame {
 	var all [][]Frame
 	var block []string
-	for _, line := range append(strings.Split(strings.TrimSpace(string(out)), "\n"), "0x") {
+	for _, line := range append(strings.Split(strings.TrimSpace(out), "\n"), "0x") {
 		if !strings.HasPrefix(line, "0x") {
 			block = append(block, line)
 			continue
@@ -63,6 +75,18 @@ func binutilsFrames(t testing.TB, binary string, addrs []uint64) [][]Frame {
 		block = []string{}
 	}
 	return all
+}
+
+func libdwFrames(t testing.TB, binary string, addrs []uint64) [][]Frame {
+	t.Helper()
+	cmd := exec.Command(need(t, "eu-addr2line"), "-a", "-i", "-f", "-e", binary)
+	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
+	cmd.Stdin = strings.NewReader(hexLines(addrs))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocksOf(string(out))
 }
 
 func hexLines(addrs []uint64) string {
@@ -86,8 +110,8 @@ func frameLines(lines []string) []Frame {
 		if len(parts) > 1 {
 			f.Line, _ = strconv.Atoi(parts[1])
 		}
-		if lines[i] != "??" {
-			f.Function = readable(lines[i])
+		if name, _, _ := strings.Cut(lines[i], " inlined at "); name != "??" {
+			f.Function = readable(name)
 		}
 		frames = append(frames, f)
 	}
@@ -195,6 +219,38 @@ func scopesAdded(ours, theirs string) bool {
 		ours == sourceNames[theirs]
 }
 
+// sameIdentifier also accepts the bare name in the source, with the template
+// arguments as the compiler writes them, which libdw shows of functions that
+// the linker does not see.
+func sameIdentifier(ours, theirs string) bool {
+	return scopesAdded(ours, theirs) || identifier(ours) == identifier(theirs)
+}
+
+// identifier returns the last identifier of a name without its arguments.
+func identifier(name string) string {
+	if head, _, ok := strings.Cut(name, "operator"); ok && !strings.ContainsAny(head, "<(") {
+		return "operator"
+	}
+	name = strings.ReplaceAll(name, "(anonymous namespace)", "anonymous")
+	var plain strings.Builder
+	depth := 0
+	for _, r := range name {
+		switch {
+		case strings.ContainsRune("<([{", r):
+			depth++
+		case strings.ContainsRune(">)]}", r):
+			depth--
+		case depth == 0:
+			plain.WriteRune(r)
+		}
+	}
+	all := identifiers.FindAllString(plain.String(), -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
 // allSameName also accepts another symbol for the same code: linkers and
 // compilers fold functions with equal code into one.
 func (o oracle) allSameName(t *testing.T, binary string) func(ours, theirs string) bool {
@@ -221,6 +277,9 @@ func (o oracle) allSameName(t *testing.T, binary string) func(ours, theirs strin
 
 func checkAgreement(t *testing.T, o oracle, binary string, addrs []uint64, ours [][]Frame) agreement {
 	t.Helper()
+	if o.most > 0 && len(addrs) > o.most {
+		addrs, ours = evenly(addrs, o.most), evenly(ours, o.most)
+	}
 	theirs := o.frames(t, binary, addrs)
 	if len(theirs) != len(addrs) {
 		t.Fatalf("%s answered %d of %d addresses", o.name, len(theirs), len(addrs))
@@ -229,8 +288,17 @@ func checkAgreement(t *testing.T, o oracle, binary string, addrs []uint64, ours 
 	checkOutside(t, binary, addrs, ours)
 	t.Logf("%s: %d addresses, %d frames, %d outside of functions; differ in depth %d, lines %d, names %d",
 		o.name, a.addresses, a.frames, a.between, a.depth, a.lines, a.names)
-	if a.differences() > 0 {
+	if float64(a.differences()) > o.wrong*float64(len(addrs)) {
 		t.Errorf("differs from %s:\n%s", o.name, strings.Join(a.examples, "\n"))
 	}
 	return a
+}
+
+// evenly returns n of all.
+func evenly[T any](all []T, n int) []T {
+	some := make([]T, n)
+	for i := range some {
+		some[i] = all[i*len(all)/n]
+	}
+	return some
 }
