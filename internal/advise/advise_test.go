@@ -88,7 +88,7 @@ func TestOnce(t *testing.T) {
 	for _, a := range r.Advice {
 		perRule[a.Rule] += a.Saves.Allocations
 	}
-	if perRule["temporary"] != 20_000 || perRule["pair"] != 3000 || perRule["growth"] != 200*18 || len(r.Advice) != 4 {
+	if perRule["temporary"] != 20_000 || perRule["pair"] != 3000 || perRule["growth"] != 200*18 || len(r.Advice) != 3 {
 		t.Errorf("%v: %+v", perRule, r.Advice)
 	}
 	if r.Stop != "" {

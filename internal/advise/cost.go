@@ -54,7 +54,7 @@ func bySamples(p *profile.Profile) *cost {
 }
 
 func (c *cost) price(s *Saves, f *found) {
-	if c.each == nil {
+	if c.each == nil || f.left.Calls == 0 && f.Nanoseconds == 0 {
 		return
 	}
 	var ns float64
@@ -63,5 +63,7 @@ func (c *cost) price(s *Saves, f *found) {
 	}
 	share := min(1, (ns+f.Nanoseconds)/c.total)
 	s.CPUShare = &share
-	s.Basis = c.basis(ns / float64(max(1, f.left.Calls)))
+	if s.Basis = f.Basis; f.left.Calls > 0 {
+		s.Basis = c.basis(ns / float64(f.left.Calls))
+	}
 }

@@ -48,6 +48,19 @@ func (s *Site) LivesUpTo(share float64) (events uint64, ok bool) {
 	return 0, false
 }
 
+// Outlive returns the share of the blocks that live for at least so many heap
+// events of their thread, or for good.
+func (s *Site) Outlive(events uint64) float64 {
+	var sooner, died uint64
+	for i, n := range s.Known.Lifetimes {
+		died += n
+		if uint64(1)<<(i+1) <= events {
+			sooner += n
+		}
+	}
+	return 1 - Share(sooner, died)*Share(s.Counters.Releases, s.Counters.Calls)
+}
+
 // AtOnce estimates how many blocks are live at a time: as many as on average,
 // but no fewer than there were at the peak of the process, or are left.
 func (s *Site) AtOnce() uint64 {

@@ -30,8 +30,9 @@ type Finding struct {
 	Places   []profile.Frame // the line to change first, then the others that take part
 	Claims   []Claim
 	// Nanoseconds are CPU time that is saved besides the allocations: copying,
-	// calls that allocate nothing.
+	// calls that allocate nothing. Basis says how they are known.
 	Nanoseconds float64
+	Basis       string
 	// Memory is what is no longer held at the peak.
 	Memory uint64
 	// Notable keeps a finding that saves no or few allocations: it is about

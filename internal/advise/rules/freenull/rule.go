@@ -3,6 +3,8 @@ package freenull
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -26,7 +28,7 @@ func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, caller := range c.Profile.FreeNullCallers() {
 		n := caller.Allocations
-		if n < leastCalls || rule.Share(n, c.Allocations) < leastShare || caller.Frame == (profile.Frame{}) {
+		if n < leastCalls || rule.Share(n, c.Allocations) < leastShare || caller.Frame == (profile.Frame{}) || inLibc(&caller.Frame) {
 			continue
 		}
 		found = append(found, rule.Finding{
@@ -36,8 +38,15 @@ func find(c *rule.Case) []rule.Finding {
 			Evidence:    fmt.Sprintf("%s calls of free with NULL come from here, against %s in all", figure.Count(n), figure.Counted(c.Allocations, "allocation", "allocations")),
 			Places:      []profile.Frame{caller.Frame},
 			Nanoseconds: nanoseconds * float64(n),
+			Basis:       "a nanosecond for each call",
 			Notable:     true,
 		})
 	}
 	return found
+}
+
+// inLibc tells whether libc does it on its own account.
+func inLibc(f *profile.Frame) bool {
+	name := filepath.Base(f.Module)
+	return strings.HasPrefix(name, "libc.so.") || strings.HasPrefix(name, "ld-linux")
 }

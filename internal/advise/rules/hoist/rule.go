@@ -7,6 +7,7 @@ import (
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
+	"mallow/internal/profile"
 )
 
 // Rule is the rule.
@@ -21,42 +22,71 @@ const (
 	leastCalls = 100
 	// A block that is kept for the longest must not waste much on the others.
 	mostSpread = 64 << 10
+	// From this size on a block is worth keeping whoever has it.
+	large = 1024
 	// A local variable of so many bytes has room on any stack.
 	onStack = 4096
 )
 
 func find(c *rule.Case) []rule.Finding {
+	byOwner := make(map[profile.Frame][]*rule.Site)
+	var owners []profile.Frame
 	var found []rule.Finding
 	for _, s := range c.Sites {
-		n := &s.Counters
-		if !s.Matters() || n.Calls < leastCalls || n.SizeMax-n.SizeMin > mostSpread || n.Foreign > 0 ||
-			rule.Share(s.Frees(), n.Calls) < leastShare || rule.Share(s.Temporary(), n.Calls) > mostTemporary || !s.OneByOne() {
+		if !comesAndGoes(s) {
 			continue
 		}
-		if f, ok := finding(s); ok {
-			found = append(found, f)
+		owner, owned := s.Owner()
+		switch {
+		case !owned:
+			// The object is handed on, and whoever has it in the end releases it: to
+			// keep one pays where it is large.
+			if s.OneSize() && s.Counters.SizeMax >= large && !s.Contained() {
+				found = append(found, one(s, s.Frame, false))
+			}
+		case owner.Function == s.Function || s.Contained():
+			found = append(found, one(s, owner, true))
+		default:
+			owner.Line = 0
+			if byOwner[owner] == nil {
+				owners = append(owners, owner)
+			}
+			byOwner[owner] = append(byOwner[owner], s)
+		}
+	}
+	for _, owner := range owners {
+		sites := byOwner[owner]
+		first, _ := sites[0].Owner()
+		if len(sites) == 1 {
+			found = append(found, one(sites[0], first, true))
+		} else {
+			found = append(found, several(sites, first))
 		}
 	}
 	return found
 }
 
-// finding is silent where nobody on the stack releases the block, but for
-// blocks so large that keeping one pays all the same: the object is handed on,
-// and whoever has it in the end releases it.
-func finding(s *rule.Site) (f rule.Finding, ok bool) {
+// comesAndGoes tells whether one block would do for all calls.
+func comesAndGoes(s *rule.Site) bool {
 	n := &s.Counters
-	owner, owned := s.Owner()
-	if !owned && (s.Contained() || !s.OneSize() || n.SizeMax < onStack/4) {
-		return f, false
-	}
+	return s.Matters() && n.Calls >= leastCalls && n.SizeMax-n.SizeMin <= mostSpread && n.Foreign == 0 &&
+		rule.Share(s.Frees(), n.Calls) >= leastShare && rule.Share(s.Temporary(), n.Calls) <= mostTemporary && s.OneByOne()
+}
+
+func claim(s *rule.Site) rule.Claim {
+	return s.Claim(s.Counters.Calls - min(s.Counters.Calls, max(1, s.Known.Threads)))
+}
+
+func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
+	n := &s.Counters
 	lives, _ := s.LivesUpTo(leastShare)
-	f = rule.Finding{
+	f := rule.Finding{
 		Means: rule.Reuse,
 		Title: rule.Blocks(n.Calls, s) + ", one after the other",
 		Evidence: fmt.Sprintf("%s of them were gone within %s heap events of their thread, and %s lie between two",
 			figure.Percent(s.Frees(), n.Calls), figure.Count(lives), figure.Count(s.Between())),
 		Places: rule.Places(owner, s.Frame),
-		Claims: []rule.Claim{s.Claim(n.Calls - min(n.Calls, max(1, s.Known.Threads)))},
+		Claims: []rule.Claim{claim(s)},
 	}
 	switch {
 	case s.Contained():
@@ -69,5 +99,24 @@ func finding(s *rule.Site) (f rule.Finding, ok bool) {
 	default:
 		f.Remedy = fmt.Sprintf("keep the block of %s where it is used next instead of releasing it, and use it again", rule.Bytes(n.SizeMax))
 	}
-	return f, true
+	return f
+}
+
+// several are lines that make blocks for one function.
+func several(sites []*rule.Site, owner profile.Frame) rule.Finding {
+	f := rule.Finding{Means: rule.Reuse, Places: rule.Places(owner)}
+	var calls, most uint64
+	for _, s := range sites {
+		calls += s.Counters.Calls
+		most = max(most, s.Counters.SizeMax)
+		f.Claims = append(f.Claims, claim(s))
+		f.Places = rule.Places(append(f.Places, s.Frame)...)
+	}
+	f.Title = fmt.Sprintf("%s of %s, one after the other, for one function that releases them",
+		figure.Counted(calls, "block", "blocks"), figure.Counted(uint64(len(sites)), "line", "lines"))
+	f.Remedy = fmt.Sprintf("let it pass buffers of its own to those who fill them (%s at the most), and keep them for all rounds of the loop", rule.Bytes(most))
+	lives, _ := sites[0].LivesUpTo(leastShare)
+	f.Evidence = fmt.Sprintf("it releases the blocks of all of them; most of those of the first are gone within %s heap events of their thread, and %s lie between two",
+		figure.Count(lives), figure.Count(sites[0].Between()))
+	return f
 }

@@ -3,6 +3,7 @@ package manysmall
 
 import (
 	"fmt"
+	"math"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -19,8 +20,9 @@ const (
 	leastShare = 0.05
 	leastCalls = 1000
 	// What lives shorter is for other rules.
-	mostShortLived = 0.2
-	chunk          = 4096
+	leastLife = 512
+	leastStay = 0.8
+	chunk     = 4096
 )
 
 func find(c *rule.Case) []rule.Finding {
@@ -28,7 +30,7 @@ func find(c *rule.Case) []rule.Finding {
 	for _, s := range c.Sites {
 		n := &s.Counters
 		if n.SizeMax > small || n.SizeMax == 0 || n.Calls < leastCalls || rule.Share(n.Calls, c.Allocations) < leastShare ||
-			rule.Share(n.ShortLived, n.Calls) > mostShortLived || n.ByRealloc > 0 || s.Contained() {
+			s.Outlive(leastLife) < leastStay || n.ByRealloc > 0 || s.Contained() {
 			continue
 		}
 		perChunk := chunk / n.SizeMax
@@ -37,8 +39,8 @@ func find(c *rule.Case) []rule.Finding {
 			Title: rule.Blocks(n.Calls, s) + " from one line",
 			Remedy: fmt.Sprintf("embed them in what they belong to (a member instead of a pointer, links in the elements themselves); else take them from chunks of %d bytes, %s at a time",
 				chunk, figure.Count(perChunk)),
-			Evidence: fmt.Sprintf("%s on average, and %s of them outlive the next 32 heap events",
-				rule.Bytes(s.MeanSize()), figure.Percent(n.Calls-n.ShortLived, n.Calls)),
+			Evidence: fmt.Sprintf("%s on average, and at least %.0f %% of them outlive the next %d heap events of their thread",
+				rule.Bytes(s.MeanSize()), math.Floor(100*s.Outlive(leastLife)), leastLife),
 			Places: rule.Places(s.Frame),
 			Claims: []rule.Claim{s.Claim(n.Calls - n.Calls/perChunk)},
 		})

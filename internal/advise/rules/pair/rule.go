@@ -175,13 +175,25 @@ func remedy(owner *rule.Site, fixed bool, sum uint64) string {
 	return "one block for all of them: what has a fixed size first, and what varies behind it (a flexible array member)"
 }
 
+// evidence tells who follows whom. Round a loop the first follows the last,
+// which is told only where nothing else is.
 func evidence(group []*rule.Site, owner *rule.Site) string {
 	var parts []string
+	ofOwner := ""
 	for _, s := range group {
-		if after := s.Known.BornAfter; s != owner && rule.Certain(after, leastShare) && slices.ContainsFunc(group, func(o *rule.Site) bool { return o.Site == after.Site }) {
-			parts = append(parts, fmt.Sprintf("%s of those of %s follow one of %s",
-				figure.Percent(after.Least, after.OutOf), rule.Name(&s.Frame), rule.Name(&after.Frame)))
+		after := s.Known.BornAfter
+		if !rule.Certain(after, leastShare) || !slices.ContainsFunc(group, func(o *rule.Site) bool { return o.Site == after.Site }) {
+			continue
 		}
+		text := fmt.Sprintf("%s of those of %s follow one of %s", figure.Percent(after.Least, after.OutOf), rule.Name(&s.Frame), rule.Name(&after.Frame))
+		if s == owner {
+			ofOwner = text
+		} else {
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) == 0 {
+		return ofOwner
 	}
 	return strings.Join(parts, ", ")
 }

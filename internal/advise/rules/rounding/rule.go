@@ -16,6 +16,8 @@ const (
 	// Of the block's memory so much must be lost: size classes are up to an
 	// eighth apart, and nobody counts every byte.
 	leastLost = 0.2
+	// Smaller ones are all rounded to 16 bytes, by every malloc.
+	leastSize = 128
 	// In all so much of the peak.
 	leastShare = rule.Worthwhile
 	leastBytes = 64 << 10
@@ -25,7 +27,7 @@ func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.Sites {
 		n := &s.Counters
-		if !s.OneSize() || n.Bytes == 0 || n.UsableBytes <= n.Bytes || n.PeakBytes <= 0 {
+		if !s.OneSize() || n.SizeMax < leastSize || n.Bytes == 0 || n.UsableBytes <= n.Bytes || n.PeakBytes <= 0 {
 			continue
 		}
 		lost := rule.Share(n.UsableBytes-n.Bytes, n.UsableBytes)

@@ -35,6 +35,7 @@ func find(c *rule.Case) []rule.Finding {
 			Remedy:      "malloc, if every byte is written before it is read; else keep a block and clear only what was used",
 			Evidence:    fmt.Sprintf("%s a call on average, zeroed at some %d bytes a nanosecond; whether the program needs the zeros cannot be seen", rule.Bytes(zeroed.Bytes/zeroed.Calls), bytesPerNanosecond),
 			Places:      rule.Places(s.Frame),
+			Basis:       fmt.Sprintf("%d bytes zeroed in a nanosecond", bytesPerNanosecond),
 			Nanoseconds: float64(zeroed.Bytes) / bytesPerNanosecond,
 		})
 	}
