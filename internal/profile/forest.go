@@ -2,6 +2,7 @@ package profile
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mallow/internal/recording"
@@ -22,6 +23,7 @@ type forest struct {
 	first     []node                    // base of images[i]
 	parent    []node
 	truncated []bool // the stack from the node outwards is cut
+	end       []bool // no frame, the stack ends before it
 	regions   map[regionKey][]string
 	stacks    map[*recording.Image]stackNumbers
 }
@@ -98,6 +100,9 @@ func (f *forest) add(im *recording.Image) {
 		f.add(im.Parent)
 	}
 	base := node(len(f.parent))
+	f.parent = slices.Grow(f.parent, len(im.OwnNodes()))
+	f.truncated = slices.Grow(f.truncated, len(im.OwnNodes()))
+	f.end = slices.Grow(f.end, len(im.OwnNodes()))
 	f.base[im] = base
 	f.images = append(f.images, im)
 	f.first = append(f.first, base)
@@ -108,7 +113,17 @@ func (f *forest) add(im *recording.Image) {
 		}
 		f.parent = append(f.parent, parent)
 		f.truncated = append(f.truncated, f.isCut(n, parent, im))
+		f.end = append(f.end, !isFrame(n, im))
 	}
+}
+
+// isFrame tells a frame from a mark, and from what is damaged.
+func isFrame(n recording.Node, im *recording.Image) bool {
+	if n.Tag() == recording.TagSymbolic {
+		_, known := im.SymbolicFrame(n.Value())
+		return known
+	}
+	return hasModule(n)
 }
 
 // isCut tells whether the stack lacks frames outside the node.

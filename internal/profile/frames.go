@@ -1,5 +1,10 @@
 package profile
 
+import (
+	"math"
+	"slices"
+)
+
 // frameTable finds frames of the forest by place.
 type frameTable struct {
 	forest *forest
@@ -46,7 +51,7 @@ func (t *frameTable) placeOf(n node) *place { return &t.places.all[t.placeIndex(
 // known returns n, or root when n is no frame but the mark that a stack was
 // cut.
 func (t *frameTable) known(n node) node {
-	if n == root || t.placeOf(n).end {
+	if n == root || t.forest.end[n] {
 		return root
 	}
 	return n
@@ -82,7 +87,10 @@ type search struct {
 	*frameTable
 	accept func(f *Frame) bool
 	found  []node // of each node, plus 1: the node with the frame; 0 before it was looked for
-	queued visits
+	// indexes are what index found, of each named place, plus 2; 0 before it was
+	// looked for.
+	indexes []int16
+	queued  visits
 }
 
 func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
@@ -115,13 +123,19 @@ func (s *search) prepare(nodes []node) {
 // index returns which of the frames of a node, inlined ones first, is
 // accepted; -1 for none.
 func (s *search) index(n node) int {
-	frames := s.placeOf(n).frames
-	for i := range frames {
-		if s.accept(&frames[i]) {
-			return i
-		}
+	place := s.placeIndex(n)
+	frames := s.places.all[place].frames
+	if int(place) >= len(s.indexes) {
+		s.indexes = append(s.indexes, make([]int16, len(s.places.all)-len(s.indexes))...)
 	}
-	return -1
+	if found := s.indexes[place]; found != 0 {
+		return int(found) - 2
+	}
+	found := slices.IndexFunc(frames, func(f Frame) bool { return s.accept(&f) })
+	if len(frames) > 0 && len(frames) < math.MaxInt16-2 {
+		s.indexes[place] = int16(found + 2)
+	}
+	return found
 }
 
 // node returns the first node from n outwards with an accepted frame; the

@@ -64,27 +64,48 @@ func (p *Profile) Split(parts []*Part) [][]*Part {
 }
 
 func (p *Profile) byCaller(part *Part) []*Part {
-	byFrame := make(map[Frame]*Part)
-	byPosition := make(map[position]*Part)
+	byFrame := make(map[Frame]int32)
+	byPosition := make(map[position]int32)
 	var callers []*Part
-	for i, st := range part.stacks {
+	var stacks []int // of each caller
+	callerOf := make([]int32, len(part.stacks))
+	ats := make([]position, len(part.stacks))
+	last, lastCaller := position{node: root}, int32(-1) // neighbours often have the same
+	for i := range part.stacks {
 		at := p.outside(part.at[i])
+		ats[i], callerOf[i] = at, -1
 		if at.node == root {
 			continue
 		}
-		caller := byPosition[at]
-		if caller == nil {
-			frame := p.frames.placeOf(at.node).frames[at.index]
-			if caller = byFrame[frame]; caller == nil {
-				caller = &Part{Site: &Site{Frame: frame}, Way: append(slices.Clone(part.Way), frame)}
-				byFrame[frame] = caller
-				callers = append(callers, caller)
+		caller := lastCaller
+		if at != last {
+			var known bool
+			if caller, known = byPosition[at]; !known {
+				frame := p.frames.placeOf(at.node).frames[at.index]
+				if caller, known = byFrame[frame]; !known {
+					caller = int32(len(callers))
+					callers = append(callers, &Part{Site: &Site{Frame: frame}, Way: append(slices.Clone(part.Way), frame)})
+					stacks = append(stacks, 0)
+					byFrame[frame] = caller
+				}
+				byPosition[at] = caller
 			}
-			byPosition[at] = caller
+			last, lastCaller = at, caller
 		}
-		caller.Counters.Add(st.counters)
-		caller.stacks = append(caller.stacks, st)
-		caller.at = append(caller.at, at)
+		callerOf[i] = caller
+		stacks[caller]++
+	}
+	for i, caller := range callers {
+		caller.stacks, caller.at = make([]stack, 0, stacks[i]), make([]position, 0, stacks[i])
+	}
+	for i := range part.stacks {
+		if callerOf[i] < 0 {
+			continue
+		}
+		caller := callers[callerOf[i]]
+		caller.Counters.Add(part.stacks[i].counters)
+		caller.stacks = append(caller.stacks, part.stacks[i])
+		caller.at = append(caller.at, ats[i])
 	}
 	for _, caller := range callers {
 		caller.Origin = caller.commonOrigin()
@@ -158,14 +179,7 @@ const outerStacks = 1000
 // out, that at least a share of its calls came through, the nearest first:
 // each as the frame that most of them have of it.
 func (p *Profile) Outer(part *Part, share float64) []Frame {
-	order := make([]int, len(part.stacks))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(part.stacks[b].counters.Calls, part.stacks[a].counters.Calls)
-	})
-	order = order[:min(len(order), outerStacks)]
+	order := mostFrequentStacks(part.stacks, outerStacks)
 	leaves := make([]node, len(order))
 	for i, k := range order {
 		leaves[i] = part.stacks[k].leaf
@@ -184,7 +198,7 @@ func (p *Profile) Outer(part *Part, share float64) []Frame {
 			key := cpuKey{frame.Function, frame.Module}
 			f := outer[key]
 			if f == nil {
-				f = &outerFunction{last: -1, frames: make(map[Frame]uint64)}
+				f = &outerFunction{last: -1, frames: make(map[*Frame]uint64)}
 				outer[key] = f
 			}
 			if f.last == number {
@@ -193,7 +207,7 @@ func (p *Profile) Outer(part *Part, share float64) []Frame {
 			f.last = number
 			f.calls += calls
 			f.depth += depth * calls
-			f.frames[*frame] += calls
+			f.frames[frame] += calls
 		}
 	}
 	var list []*outerFunction
@@ -213,15 +227,48 @@ func (p *Profile) Outer(part *Part, share float64) []Frame {
 	return frames
 }
 
+// mostFrequentStacks returns the indexes of those with most calls, of equal
+// ones the first.
+func mostFrequentStacks(stacks []stack, most int) []int {
+	var least, equal uint64
+	if len(stacks) > most {
+		calls := make([]uint64, len(stacks))
+		for i := range stacks {
+			calls[i] = stacks[i].counters.Calls
+		}
+		slices.Sort(calls)
+		calls = calls[len(calls)-most:]
+		least = calls[0]
+		for ; equal < uint64(most) && calls[equal] == least; equal++ {
+		}
+	}
+	order := make([]int, 0, min(most, len(stacks)))
+	for i := range stacks {
+		calls := stacks[i].counters.Calls
+		switch {
+		case len(stacks) <= most || calls > least:
+			order = append(order, i)
+		case calls == least && equal > 0:
+			equal--
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
 type outerFunction struct {
-	calls, depth uint64 // depth is weighed by calls
-	last         int    // the stack that was counted last
-	frames       map[Frame]uint64
+	calls, depth uint64            // depth is weighed by calls
+	last         int               // the stack that was counted last
+	frames       map[*Frame]uint64 // the same one may have several places
 }
 
 func (f *outerFunction) frame() (most Frame) {
+	byFrame := make(map[Frame]uint64, len(f.frames))
 	for frame, calls := range f.frames {
-		if best := f.frames[most]; calls > best || calls == best && frame.compare(&most) < 0 {
+		byFrame[*frame] += calls
+	}
+	for frame, calls := range byFrame {
+		if best := byFrame[most]; calls > best || calls == best && frame.compare(&most) < 0 {
 			most = frame
 		}
 	}

@@ -68,6 +68,7 @@ type places struct {
 
 	all          []place
 	byKey        map[placeKey]int32
+	byShortKey   map[uint64]int32 // of the keys that fit into one number, which are found faster
 	modules      []symbolize.Module
 	moduleIndex  map[*recording.Module]int32
 	moduleByFile map[moduleFile]int32
@@ -86,6 +87,7 @@ func newPlaces(s Symbolizer) *places {
 	return &places{
 		symbolizer:   s,
 		byKey:        make(map[placeKey]int32),
+		byShortKey:   make(map[uint64]int32),
 		moduleIndex:  make(map[*recording.Module]int32),
 		moduleByFile: make(map[moduleFile]int32),
 		symbolicAt:   make(map[recording.SymbolicFrame]uint64),
@@ -95,13 +97,29 @@ func newPlaces(s Symbolizer) *places {
 // find returns the index of the place of a node.
 func (p *places) find(n recording.Node, im *recording.Image) int32 {
 	key := p.key(n, im)
-	if i, ok := p.byKey[key]; ok {
+	short, fits := key.short()
+	if fits {
+		if i, ok := p.byShortKey[short]; ok {
+			return i
+		}
+	} else if i, ok := p.byKey[key]; ok {
 		return i
 	}
 	i := int32(len(p.all))
 	p.all = append(p.all, place{module: key.module, address: key.address, end: key.module == noFrame})
-	p.byKey[key] = i
+	if fits {
+		p.byShortKey[short] = i
+	} else {
+		p.byKey[key] = i
+	}
 	return i
+}
+
+// short puts a key into one number, if its parts are as small as they usually
+// are.
+func (k placeKey) short() (uint64, bool) {
+	const addressBits = 48
+	return uint64(uint32(k.module))<<addressBits | k.address, k.module >= 0 && k.module < 1<<(64-addressBits) && k.address < 1<<addressBits
 }
 
 func (p *places) key(n recording.Node, im *recording.Image) placeKey {

@@ -154,6 +154,7 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 }
 
 func (p *Profile) addStacks(im *recording.Image, stacks []stack) []stack {
+	stacks = slices.Grow(stacks, im.StackCount())
 	im.EachStack(func(id uint32, c *recording.Counters) {
 		stacks = append(stacks, p.forest.stack(im, id, c))
 	})

@@ -31,11 +31,11 @@ func newSites(search *search, stacks []stack) []*Site {
 	search.prepare(leaves)
 
 	byFrame := make(map[Frame]*Site)
-	byNode := make(map[node]*Site)
+	byNode := newNodeMap(len(search.forest.parent), len(stacks))
 	var sites []*Site
 	for _, st := range stacks {
 		at := search.node(st.leaf)
-		site := byNode[at]
+		site := byNode.get(at)
 		if site == nil {
 			var frame Frame
 			if at != root {
@@ -46,7 +46,7 @@ func newSites(search *search, stacks []stack) []*Site {
 				byFrame[frame] = site
 				sites = append(sites, site)
 			}
-			byNode[at] = site
+			byNode.set(at, site)
 		}
 		site.Counters.Add(st.counters)
 		site.stacks = append(site.stacks, st)
@@ -56,6 +56,35 @@ func newSites(search *search, stacks []stack) []*Site {
 	}
 	slices.SortFunc(sites, compareSites)
 	return sites
+}
+
+// nodeMap finds sites by node: in a slice where many nodes have one.
+type nodeMap struct {
+	few  map[node]*Site
+	many []*Site // of each node, plus 1
+}
+
+func newNodeMap(nodes, expected int) nodeMap {
+	const sparse = 32
+	if expected < nodes/sparse {
+		return nodeMap{few: make(map[node]*Site)}
+	}
+	return nodeMap{many: make([]*Site, nodes+1)}
+}
+
+func (m nodeMap) get(n node) *Site {
+	if m.many != nil {
+		return m.many[n+1]
+	}
+	return m.few[n]
+}
+
+func (m nodeMap) set(n node, s *Site) {
+	if m.many != nil {
+		m.many[n+1] = s
+	} else {
+		m.few[n] = s
+	}
 }
 
 func compareSites(a, b *Site) int {
@@ -97,6 +126,9 @@ func (s *Site) Known() bool { return s.Frame != (Frame{}) || s.AllocatedType != 
 // Without returns the site with the stacks of one origin left out; nil when
 // none remains.
 func (s *Site) Without(o Origin) *Site {
+	if !slices.ContainsFunc(s.stacks, func(st stack) bool { return st.origin == o }) {
+		return s
+	}
 	rest := &Site{Frame: s.Frame, CPU: s.CPU}
 	for _, st := range s.stacks {
 		if st.origin != o {

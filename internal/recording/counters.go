@@ -234,6 +234,11 @@ func (im *Image) EachStack(visit func(id uint32, c *Counters)) {
 	}
 }
 
+// StackCount returns how many stacks counted something, or somewhat more.
+func (im *Image) StackCount() int {
+	return min(len(im.counters)*stacksPerPage, int(im.ParentStacks)+len(im.stacks)+1)
+}
+
 // checkSums holds the counters of the stacks against those of the threads,
 // which count the same calls on their own: what differs was damaged. Only of
 // a process that ended in good order must they agree.
