@@ -25,7 +25,7 @@ type AdviceChange struct {
 	// work as the new profile did.
 	Promised uint64
 	// Brought is how many allocations fewer, for as much work, its sites make
-	// now; less than 0: more. Nil where none of its lines is a site.
+	// now; less than 0: more. Nil where that cannot be told.
 	Brought *float64
 }
 
@@ -41,7 +41,7 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	taken := make([]bool, len(new.Advice))
 	for i := range old.Advice {
 		a := &old.Advice[i]
-		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(d.asMuchWork(a.Saves.Allocations) + 0.5), Brought: brought(p.old, a)}
+		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(d.asMuchWork(a.Saves.Allocations) + 0.5), Brought: p.brought(p.old, a)}
 		again := slices.IndexFunc(new.Advice, func(n advise.Advice) bool { return n.Rule == a.Rule && p.same(a, &n) })
 		switch {
 		case again >= 0 && !taken[again]:
@@ -54,7 +54,7 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	}
 	for i, a := range new.Advice {
 		if !taken[i] {
-			changes = append(changes, AdviceChange{Advice: a, Status: Arisen, Brought: brought(p.new, &a)})
+			changes = append(changes, AdviceChange{Advice: a, Status: Arisen, Brought: p.brought(p.new, &a)})
 		}
 	}
 	return changes
@@ -111,7 +111,7 @@ func (p *places) sameLine(a, b *profile.Frame) bool {
 }
 
 // brought is by how much the allocations of the sites of an advice fell.
-func brought(at map[profile.Frame]*Site, a *advise.Advice) *float64 {
+func (p *places) brought(at map[profile.Frame]*Site, a *advise.Advice) *float64 {
 	var sites []*Site
 	for _, place := range a.Sites {
 		if s := at[place.Frame]; s != nil && !slices.Contains(sites, s) {
@@ -123,6 +123,9 @@ func brought(at map[profile.Frame]*Site, a *advise.Advice) *float64 {
 	}
 	sum := 0.0
 	for _, s := range sites {
+		if s.Match == Unmatched && (p.diff.unnamed[s.Frame().Module] != "" || p.diff.rebuilt[s.Frame().Module] != "" && !s.Frame().Named()) {
+			return nil // it may well be there under another name
+		}
 		sum -= s.Excess
 	}
 	return &sum

@@ -40,7 +40,7 @@ type Diff struct {
 	// Notes say, in sentences, what the comparison must be read with.
 	Notes []string
 
-	rebuilt map[string]string // see match
+	newNames
 }
 
 // Status of a site.
@@ -123,7 +123,7 @@ func countersOf(p *Place) *recording.Counters {
 // same options.
 func Compare(old, new *profile.Profile, o Options) *Diff {
 	d := &Diff{Old: old, New: new, All: o.All, OldTotals: totalsOf(old, o.All), NewTotals: totalsOf(new, o.All)}
-	d.Sites, d.rebuilt = match(old, new, o.All)
+	d.Sites, d.newNames = match(old, new, o.All)
 	d.compareWork(o.Per)
 	for _, s := range d.Sites {
 		d.judge(s)

@@ -165,6 +165,12 @@ func TestMatching(t *testing.T) {
 			"new  init:11 0->800\ngone  init:10 7->0\nsame name init:1 9->9\nsame function init:7 5->5\n",
 		},
 		{
+			"symbols on one side only",
+			"7 malloc 16: f in p a.c:1 < main in p m.c:1\n9 malloc 99: f in p a.c:10 < main in p m.c:2\n5 malloc 50: g in p c.c:1 < main in p m.c:3\n6 malloc 50: h in p c.c:9 < main in p m.c:3",
+			"7 malloc 16: p+0x10 in p < p+0x90 in p\n9 malloc 99: p+0x10 in p < p+0x90 in p\n5 malloc 50: p+0x20 in p < p+0x90 in p\n8 malloc 50: p+0x30 in p < p+0x90 in p",
+			"new  p+0x30:0 0->8\ngone  h:9 6->0\nsame figures p+0x10:0 16->16\nsame figures p+0x20:0 5->5\n",
+		},
+		{
 			"nothing against something",
 			"unit nothing 1",
 			"7 malloc 16: f a.c:10",

@@ -10,20 +10,27 @@ import (
 )
 
 // match pairs the sites of two profiles. Which of them is the old one does not
-// matter to who is paired with whom. It returns too which modules were built
-// anew that have code without symbols: by path, with a name for both sides.
-func match(old, new *profile.Profile, all bool) (sites []*Site, rebuilt map[string]string) {
+// matter to who is paired with whom. It returns too in which modules
+// functions cannot be told by name.
+func match(old, new *profile.Profile, all bool) (sites []*Site, names newNames) {
 	oldSites, newSites := analyze.Rank(old, all, analyze.ByCalls), analyze.Rank(new, all, analyze.ByCalls)
 	if compareProfiles(oldSites, newSites) <= 0 {
 		m := newMatcher(old, new, oldSites, newSites)
-		return m.sites(), m.rebuilt
+		return m.sites(), m.newNames
 	}
 	m := newMatcher(new, old, newSites, oldSites)
 	sites = m.sites()
 	for _, s := range sites {
 		s.Old, s.New = s.New, s.Old
 	}
-	return sites, m.rebuilt
+	return sites, m.newNames
+}
+
+// newNames are modules in which functions have no names to find them again by:
+// by path on either side, with a name of the module for both.
+type newNames struct {
+	rebuilt map[string]string // built anew, with code without symbols: this has none
+	unnamed map[string]string // with symbols on one side only: no function has one
 }
 
 // compareProfiles orders two profiles, by nothing but their sites.
@@ -47,14 +54,16 @@ func compareProfiles(a, b []*profile.Site) int {
 //  4. module, file and the function without its signature, where that names one
 //     function only;
 //  5. code without symbols, by its order in the module, if it resembles;
-//  6. sites with equal figures and callers of which only one is left on either
+//  6. functions of a module that has symbols on one side only, by equal figures
+//     that no other has;
+//  7. sites with equal figures and callers of which only one is left on either
 //     side: the function was renamed, or the compiler inlined it elsewhere.
 //
 // Names are taken without what compilers number anew in each build.
 type matcher struct {
 	a, b    side
 	modules map[string]string // of b: what the same module is called in a
-	rebuilt map[string]string // see match
+	newNames
 }
 
 // side is one of the profiles, in matching.
@@ -76,7 +85,8 @@ type entry struct {
 }
 
 func newMatcher(a, b *profile.Profile, aSites, bSites []*profile.Site) *matcher {
-	m := &matcher{a: newSide(a, aSites), b: newSide(b, bSites), rebuilt: make(map[string]string)}
+	m := &matcher{a: newSide(a, aSites), b: newSide(b, bSites)}
+	m.newNames = newNames{rebuilt: make(map[string]string), unnamed: make(map[string]string)}
 	m.nameModules()
 	return m
 }
@@ -123,6 +133,7 @@ func (m *matcher) sites() []*Site {
 		return key{e.module, bareName(e.name), e.file}, e.place.Named() && e.place.Origin != profile.OriginLibc
 	})
 	m.matchNameless()
+	m.matchUnnamed()
 	m.matchFigures()
 
 	var sites []*Site
@@ -280,14 +291,21 @@ func (s *side) lumped(group, others []*entry) []*entry {
 	if len(group) < 2 || !slices.ContainsFunc(group, lines) || slices.ContainsFunc(others, lines) {
 		return group
 	}
-	first := group[0]
-	first.place.Line = 0
-	for _, e := range group[1:] {
-		first.place.Counters.Add(&e.place.Counters)
-		first.place.Sites = append(first.place.Sites, e.place.Sites...)
-		e.place.Sites = nil
-	}
+	group[0].takeIn(group[1:])
 	return group[:1]
+}
+
+// takeIn adds other sites of the function, which are nothing on their own
+// then.
+func (e *entry) takeIn(others []*entry) {
+	if len(others) > 0 {
+		e.place.Line = 0
+	}
+	for _, o := range others {
+		e.place.Counters.Add(&o.place.Counters)
+		e.place.Sites = append(e.place.Sites, o.place.Sites...)
+		o.place.Sites = nil
+	}
 }
 
 // dropLumped leaves out the entries that have gone into others.

@@ -50,16 +50,17 @@ func byFigures(entries []*entry) map[figures][]*entry {
 		if e.pair != nil || e.place.Function == "" || c.Calls < fewestToTell {
 			continue
 		}
-		f := figures{
-			e.module, c.Calls, c.Bytes, c.SizeMin, c.SizeMax, c.Releases, c.ReleasedBytes, kindsText(e),
-		}
+		f := figuresOf(e.module, c, kindsOf(e))
 		by[f] = append(by[f], e)
 	}
 	return by
 }
 
-func kindsText(e *entry) string {
-	kinds := kindsOf(e)
+func figuresOf(module string, c *recording.Counters, kinds map[recording.Group]uint64) figures {
+	return figures{module, c.Calls, c.Bytes, c.SizeMin, c.SizeMax, c.Releases, c.ReleasedBytes, kindsText(kinds)}
+}
+
+func kindsText(kinds map[recording.Group]uint64) string {
 	var text strings.Builder
 	for g := range recording.GroupNew + 1 {
 		text.WriteString(strconv.FormatUint(kinds[g], 10) + " ")

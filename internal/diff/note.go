@@ -19,6 +19,7 @@ func (d *Diff) note() {
 	d.noteEstimates()
 	d.noteLines()
 	d.noteNameless()
+	d.noteUnnamed()
 }
 
 func (d *Diff) say(format string, args ...any) {
@@ -182,7 +183,7 @@ func (d *Diff) noteLines() {
 	known := func(places func(*Site) *Place) map[string]bool {
 		lines := make(map[string]bool)
 		for _, s := range d.Sites {
-			if p := places(s); p != nil && p.Module != "" {
+			if p := places(s); p != nil && p.Module != "" && d.unnamed[p.Module] == "" {
 				name := path.Base(p.Module)
 				lines[name] = lines[name] || p.File != ""
 			}
@@ -250,5 +251,48 @@ func (d *Diff) noteNameless() {
 		case f.matched > 0:
 			d.say("%s has no symbols and is another build: %s matched by order and size", name, counted(f.matched, "site was", "sites were"))
 		}
+	}
+}
+
+// noteUnnamed tells what became of modules of which one side has no symbols.
+func (d *Diff) noteUnnamed() {
+	type figures struct {
+		lacking           string
+		matched, old, new int
+	}
+	by := make(map[string]*figures)
+	for _, s := range d.Sites {
+		name := d.unnamed[s.Frame().Module]
+		if name == "" {
+			continue
+		}
+		f := by[name]
+		if f == nil {
+			f = new(figures)
+			by[name] = f
+		}
+		switch {
+		case s.New == nil:
+			f.old++
+		case s.Old == nil:
+			f.new++
+		case s.Match == ByFigures:
+			f.matched++
+		}
+		if s.Old != nil && !s.Old.Named() {
+			f.lacking = "OLD"
+		} else if s.New != nil && !s.New.Named() {
+			f.lacking = "NEW"
+		}
+	}
+	names := make([]string, 0, len(by))
+	for name := range by {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f := by[name]
+		d.say("%s has no symbols of %s: %s matched by figures that are the same; %d of OLD and %d of NEW stand as gone and new",
+			f.lacking, name, counted(f.matched, "function was", "functions were"), f.old, f.new)
 	}
 }

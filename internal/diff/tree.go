@@ -131,6 +131,9 @@ func (d *Diff) nameOf(f *profile.Frame) string {
 	if name, rebuilt := d.rebuilt[f.Module]; rebuilt && !f.Named() {
 		return name + "+"
 	}
+	if name, unnamed := d.unnamed[f.Module]; unnamed {
+		return name + "+"
+	}
 	return stableName(f.Function)
 }
 
