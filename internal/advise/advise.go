@@ -88,6 +88,9 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 	}
 	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, Share: rule.Share(f.left.Calls, c.AllFor(&f.Finding))}
 	cost.price(&a.Saves, f)
+	if c.Profile.Sampling != nil {
+		a.Evidence += "; estimated from samples"
+	}
 	if a.Saves.Little() && a.Saves.Share >= manyCalls {
 		a.Evidence += "; many calls, but little cost"
 	}

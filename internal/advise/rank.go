@@ -13,8 +13,9 @@ import (
 const littleTime = worthwhile / 10
 
 // worthMentioning tells whether a finding saves enough: a per cent of the
-// allocations, or is notable for another reason. A pool is built for speed
-// alone: it must be worth a per cent of the CPU time, where that is known.
+// allocations, or is notable for another reason. A pool is built for speed: it
+// must be worth a per cent of the CPU time, where that is known, or serve a
+// good part of all allocations.
 func worthMentioning(a *Advice, f *found) bool {
 	cpu := a.Saves.CPUShare
 	switch {
@@ -27,7 +28,7 @@ func worthMentioning(a *Advice, f *found) bool {
 	case cpu == nil:
 		return true
 	case f.Means >= rule.Pool:
-		return *cpu >= worthwhile
+		return *cpu >= worthwhile || a.Saves.Share >= 2*manyCalls
 	}
 	return *cpu >= littleTime || a.Saves.Share >= manyCalls
 }
