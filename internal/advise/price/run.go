@@ -120,25 +120,12 @@ func (r *Run) Site(s *profile.Site) float64 {
 // Basis says how a share of CPU time is known whose allocations cost so many
 // ns each: what was measured, and how well the whole is known.
 func (r *Run) Basis(each float64) string {
-	whole := "estimated"
+	whole := ""
 	if r.sampled {
-		whole = "by CPU samples"
+		whole = ", and CPU samples"
 	}
-	return fmt.Sprintf("%s at %.0f ns a pair, measured on this machine, of %s %s (± %.0f %%)",
-		r.costs.Malloc, each, seconds(r.nanoseconds), whole, math.Ceil(100*min(1, r.uncertain/r.nanoseconds)))
-}
-
-func seconds(ns float64) string {
-	switch s := ns / 1e9; {
-	case s >= 100:
-		return fmt.Sprintf("%.0f s", s)
-	case s >= 1:
-		return fmt.Sprintf("%.3g s", s)
-	case s >= 0.001:
-		return fmt.Sprintf("%.3g ms", 1e3*s)
-	default:
-		return fmt.Sprintf("%.2g ms", 1e3*s)
-	}
+	return fmt.Sprintf("%s at %.0f ns a pair, measured on this machine%s (± %.0f %%)",
+		r.costs.Malloc, each, whole, math.Ceil(100*min(1, r.uncertain/r.nanoseconds)))
 }
 
 // call is what an allocation of a stack and its release cost.
