@@ -4,6 +4,7 @@
 //	bench/run [-rounds N] [-match TEXT] [-scale N] [-build FOLDER] [-results FOLDER]
 //	bench/run -malloc [-group GROUP] [-allocators NAME,...] and the same
 //	bench/run -only programs [-install] [-rounds N] [-match TEXT]
+//	bench/run -only price [-rounds N]
 //
 // One round runs every workload once in every mode, or on every allocator, all in random order, so that a slow moment of
 // the machine falls on all of them alike.
@@ -33,7 +34,7 @@ func main() {
 
 func bench(out io.Writer) error {
 	rounds := flag.Int("rounds", 0, "how often every workload runs in every mode (default 7, with -malloc 5)")
-	only := flag.String("only", "recording", "recording, malloc, or programs: which comparison")
+	only := flag.String("only", "recording", "recording, malloc, programs, or price: which comparison")
 	install := flag.Bool("install", false, "of programs: install Debian packages that are missing (as root)")
 	malloc := flag.Bool("malloc", false, "short for -only malloc")
 	match := flag.String("match", "", "only workloads whose name contains this")
@@ -63,10 +64,12 @@ func bench(out io.Writer) error {
 	case *only == "programs":
 		page := filepath.Join(cmp.Or(*folder, "docs"), "programs.md")
 		return surveyPrograms(programsOptions{cmp.Or(*rounds, 3), *match, *install, *build, page}, out)
+	case *only == "price":
+		return checkPrice(cmp.Or(*rounds, 15), *build, results, out)
 	case *only == "recording":
 		return measureRecording(cmp.Or(*rounds, 7), *scale, *match, *build, results, out)
 	}
-	return fmt.Errorf("-only %s: there are recording, malloc and programs", *only)
+	return fmt.Errorf("-only %s: there are recording, malloc, programs and price", *only)
 }
 
 // measureRecording measures what recording costs.

@@ -19,6 +19,7 @@ enum {
   kRounds = 12,
   kPaths = 8,
   kBlocks = 4096,
+  kOthers = 1024,
   kBlockBytes = 8 << 20,
   kOwnBytes = 1 << 20,
   kTouched = 12,
@@ -37,6 +38,7 @@ struct state {
   size_t size;
   void** blocks; /* of the mixed pattern */
   size_t count;
+  void** others;  /* what the rest of the program has allocated */
   char* own;      /* the program's memory */
   uint32_t fresh; /* ways gone */
   unsigned sum;
@@ -85,9 +87,18 @@ static void go_over(struct state* s) {
   for (int i = 0; i < kTouched; i++) s->sum += (unsigned)s->own[next(s) % (kOwnBytes / kLine) * kLine]++;
 }
 
+/* What the rest of the program allocates: blocks of 16 to 8192 bytes, small ones more often. */
+static void others(struct state* s) {
+  void** slot = &s->others[next(s) % kOthers];
+  const size_t size = (size_t)16 << next(s) % 9;
+  free(*slot);
+  *slot = used(malloc(size + next(s) % size));
+}
+
 /* Sizes differ, as those of strings and arrays do: from half of the size to one and a half. */
 static void mixed_malloc(struct state* s) {
   go_over(s);
+  others(s);
   void** slot = &s->blocks[next(s) % s->count];
   size_t size = s->size / 2 + next(s) % s->size;
   free(*slot);
@@ -96,6 +107,7 @@ static void mixed_malloc(struct state* s) {
 
 static void mixed_nothing(struct state* s) {
   go_over(s);
+  others(s);
   void** slot = &s->blocks[next(s) % s->count];
   size_t size = s->size / 2 + next(s) % s->size;
   __asm__ volatile("" ::"r"(size), "r"(slot) : "memory");
@@ -213,8 +225,10 @@ int main(void) {
   static const size_t sizes[] = {16, 64, 256, 1024, 8192, 65536};
   struct state s = {.random = 2463534242u};
   static void* blocks[kBlocks];
+  static void* others[kOthers];
   static char own[kOwnBytes];
   s.blocks = blocks;
+  s.others = others;
   s.own = own;
   memset(own, 1, sizeof own);
   memset(blocks, 0, sizeof blocks);

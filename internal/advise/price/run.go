@@ -35,6 +35,7 @@ type Run struct {
 	nanoseconds float64 // of CPU time, that of allocating included
 	uncertain   float64 // part of it that is estimated
 	sampled     bool
+	all         calls
 }
 
 // Known tells whether the CPU time of the run is known, so that its share can
@@ -61,8 +62,8 @@ func For(p *profile.Profile, costs *Costs) *Run {
 	if costs == nil {
 		return nil
 	}
-	r := &Run{costs: costs}
 	calls := countCalls(p.Recordings, costs)
+	r := &Run{costs: costs, all: calls}
 	if cpu := p.CPU(); cpu != nil && cpu.Samples >= fewSamples && cpu.Total > cpu.Allocator {
 		r.sampled = true
 		r.nanoseconds = float64(cpu.Total-cpu.Allocator) + calls.plain
@@ -104,6 +105,15 @@ func usedCPU(recordings []*recording.Recording) (used float64) {
 
 // Nanoseconds is the CPU time of the run.
 func (r *Run) Nanoseconds() float64 { return r.nanoseconds }
+
+// Allocating is what of it all allocations take, with their releases, in ns.
+func (r *Run) Allocating() float64 { return r.all.plain }
+
+// OnLibmallow is what the same allocations take on libmallow, not recorded.
+func (r *Run) OnLibmallow() float64 { return r.all.serving }
+
+// Calls is how many allocations there are.
+func (r *Run) Calls() uint64 { return uint64(r.all.number) }
 
 // Site returns what one of the allocations of a site costs on the average,
 // with its release, in ns.

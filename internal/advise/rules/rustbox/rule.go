@@ -28,6 +28,7 @@ func find(c *rule.Case) []rule.Finding {
 		}
 		found = append(found, rule.Finding{
 			Means:    rule.Pool,
+			OnlyTime: true,
 			Title:    fmt.Sprintf("%s boxes of %s on average", figure.Count(n.Calls), figure.Size(s.MeanSize())),
 			Remedy:   "keep the values themselves in a Vec: an enum instead of Box<dyn Trait>, indices instead of Box for what links to each other; or an arena",
 			Evidence: fmt.Sprintf("%s calls of Box::new, none for more than %s", figure.Count(n.Calls), figure.Size(n.SizeMax)),
