@@ -136,25 +136,43 @@ func (p *Profile) outside(at position) position {
 // function matches, on the way from the site inwards to the allocator; nil
 // where none did.
 func (p *Profile) Through(part *Part, match func(function string) bool) *Part {
-	through := &Part{Site: &Site{Frame: part.Frame}, Way: part.Way}
+	return part.only(func(leaf node) bool { return p.goesThrough(leaf, match) })
+}
+
+// Calling returns the calls of a part where the function that the line itself
+// called, the outermost wrapper, matches; nil where there are none.
+func (p *Profile) Calling(part *Part, match func(function string) bool) *Part {
+	return part.only(func(leaf node) bool {
+		called := ""
+		p.goesThrough(leaf, func(function string) bool {
+			called = function
+			return false
+		})
+		return called != "" && match(called)
+	})
+}
+
+// only returns the calls from leaves of which something holds; nil for none.
+func (part *Part) only(holds func(leaf node) bool) *Part {
+	rest := &Part{Site: &Site{Frame: part.Frame}, Way: part.Way}
 	decided := make(map[node]bool)
 	for i, st := range part.stacks {
-		matches, known := decided[st.leaf]
+		keep, known := decided[st.leaf]
 		if !known {
-			matches = p.goesThrough(st.leaf, match)
-			decided[st.leaf] = matches
+			keep = holds(st.leaf)
+			decided[st.leaf] = keep
 		}
-		if matches {
-			through.Counters.Add(st.counters)
-			through.stacks = append(through.stacks, st)
-			through.at = append(through.at, part.at[i])
+		if keep {
+			rest.Counters.Add(st.counters)
+			rest.stacks = append(rest.stacks, st)
+			rest.at = append(rest.at, part.at[i])
 		}
 	}
-	if len(through.stacks) == 0 {
+	if len(rest.stacks) == 0 {
 		return nil
 	}
-	through.Origin = through.commonOrigin()
-	return through
+	rest.Origin = rest.commonOrigin()
+	return rest
 }
 
 func (p *Profile) goesThrough(leaf node, match func(function string) bool) bool {

@@ -94,9 +94,18 @@ func (s *Site) Owner() (owner profile.Frame, ok bool) {
 // Through returns the site's calls that went through a wrapper, such as a
 // container's, whose function matches; nil where there are none.
 func (s *Site) Through(match func(function string) bool) *Site {
-	part := s.c.Profile.Through(s.Part, match)
+	return s.c.part(s.c.Profile.Through(s.Part, match))
+}
+
+// Calling returns the site's calls where the wrapper that its line called
+// matches; nil where there are none.
+func (s *Site) Calling(match func(function string) bool) *Site {
+	return s.c.part(s.c.Profile.Calling(s.Part, match))
+}
+
+func (c *Case) part(part *profile.Part) *Site {
 	if part == nil {
 		return nil
 	}
-	return s.c.know([]*profile.Part{part})[0]
+	return c.know([]*profile.Part{part})[0]
 }

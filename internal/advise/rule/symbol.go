@@ -15,7 +15,6 @@ const (
 	StringLiteral                    // a std::string from a C string
 	StringOfChars                    // a std::string from a view, or from a pointer and a length
 	Substring                        // std::string::substr
-	Concatenation                    // of strings with +
 	ControlBlock                     // the counts of a std::shared_ptr, apart from the object
 	Stream                           // std::stringstream and its kin
 	RegexCompile                     // the construction of a std::regex
@@ -39,8 +38,16 @@ func (s *Site) By(symbol Symbol) *Site {
 	if *s.symbols&symbol == 0 {
 		return nil
 	}
-	return s.Through(func(function string) bool { return s.c.symbol(function)&symbol != 0 })
+	is := func(function string) bool { return s.c.symbol(function)&symbol != 0 }
+	if symbol&copies != 0 {
+		return s.Calling(is)
+	}
+	return s.Through(is)
 }
+
+// copies are made for others, too, such as a container that keeps them: only
+// what the line itself asked for counts.
+const copies = StringCopy | StringLiteral | Substring | Clone
 
 // By returns the part of each site that went through functions of that kind,
 // where it is a share of all allocations that is worth a word.
@@ -102,9 +109,6 @@ func cxxSymbol(function string) (symbol Symbol) {
 		return 0
 	}
 	class, method := classAndMethod(function)
-	if class == "std" && method == "operator+" && strings.Contains(function, "basic_string<") {
-		return Concatenation
-	}
 	switch {
 	case class == "std::_Function_base::_Base_manager" && (method == "_M_create" || method == "_M_init_functor" || method == "_M_clone"),
 		class == "std::_Function_handler" && method == "_M_manager",

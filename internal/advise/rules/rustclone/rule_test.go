@@ -15,6 +15,8 @@ func TestGolden(t *testing.T) {
 	// The implementation of Clone of a type of the program is what it is for:
 	// its caller clones.
 	p.Soon(3000, 12, p.Stack(recording.Malloc, text, "<parser::Item as core::clone::Clone>::clone parser.rs:2", "parser::visit parser.rs:20"))
+	// A copy that is changed is none to borrow.
+	p.Soon(2000, 34, p.Stack(recording.Malloc, "<str as alloc::borrow::ToOwned>::to_owned", "alloc::str::<impl str>::to_ascii_lowercase", "parser::path parser.rs:40"))
 	// Who keeps a clone needs it.
 	p.Keep(2000, 9, p.Stack(recording.Malloc, text, "parser::remember parser.rs:30"))
 	p.Golden(Rule)

@@ -31,7 +31,7 @@ func find(c *rule.Case) []rule.Finding {
 	for _, of := range copies {
 		for _, s := range c.By(of.symbol) {
 			n := &s.Counters
-			if rule.Share(n.ShortLived, n.Calls) < leastShort || isJoined(s) {
+			if rule.Share(n.ShortLived, n.Calls) < leastShort {
 				continue
 			}
 			found = append(found, rule.Finding{
@@ -46,10 +46,4 @@ func find(c *rule.Case) []rule.Finding {
 		}
 	}
 	return found
-}
-
-// isJoined tells that the copies are those to which + appends.
-func isJoined(s *rule.Site) bool {
-	joined := s.By(rule.Concatenation)
-	return joined != nil && rule.Share(joined.Counters.Calls, s.Counters.Calls) > 0.5
 }
