@@ -13,6 +13,7 @@ import (
 	"mallow/internal/figure"
 	"mallow/internal/importer"
 	"mallow/internal/launch"
+	"mallow/internal/recording"
 	"mallow/internal/term"
 )
 
@@ -70,8 +71,12 @@ func importFile(w io.Writer, stdin io.Reader, path, output string) error {
 	if err != nil {
 		return fmt.Errorf("%s", term.Safe(err.Error()))
 	}
-	fmt.Fprintf(w, "mallow: %s: %s, %s never freed\nwrote %s     next: mallow report %s\n", result.Format,
-		figure.Counted(result.Allocations, "allocation", "allocations"), figure.Count(uint64(max(0, result.LiveBlocks))),
+	live := "never freed"
+	if result.Format == recording.ImportedProfile {
+		live = "in use"
+	}
+	fmt.Fprintf(w, "mallow: %s: %s, %s %s\nwrote %s     next: mallow report %s\n", result.Format,
+		figure.Counted(result.Allocations, "allocation", "allocations"), figure.Count(uint64(max(0, result.LiveBlocks))), live,
 		term.Safe(output), term.Safe(output))
 	return nil
 }

@@ -58,6 +58,9 @@ type Options struct {
 // For returns the advice that a profile gives. It takes a few milliseconds,
 // and the naming of further frames, so p must not be used by others meanwhile.
 func For(p *profile.Profile, o Options) Result {
+	if p.SumsOnly {
+		return Result{Advice: []Advice{}, Stop: "no advice: a profile does not tell what happens to blocks; record the program with mallow"}
+	}
 	c := rule.NewCase(p, o.All)
 	var found []found
 	for order, r := range rules.All {

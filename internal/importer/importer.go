@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"mallow/internal/recording"
 	"mallow/internal/recording/recorder"
@@ -84,7 +83,9 @@ func Import(r io.Reader, o Options) (*Result, error) {
 	if err := read(source, t, result); err != nil {
 		return nil, &FormatError{err}
 	}
-	result.Totals = t.process.Totals()
+	if format != recording.ImportedProfile { // which may be one of samples
+		result.Totals = t.process.Totals()
+	}
 	if err := t.finish(result); err != nil {
 		return nil, err
 	}
@@ -112,7 +113,6 @@ func (t *target) finish(result *Result) error {
 		return err
 	}
 	t.meta.Version = 1
-	t.meta.Started, t.meta.Ended = time.Unix(0, 0).UTC(), time.Unix(0, 0).UTC()
 	t.meta.Notes = append(t.meta.Notes, result.Notes...)
 	b, err := json.Marshal(&t.meta)
 	if err != nil {
@@ -131,11 +131,11 @@ func detect(s *source) (reader, string, error) {
 	case len(head) == 0:
 		return nil, "", errors.New("the file is empty")
 	case isHeaptrack(head):
-		return readHeaptrack, "heaptrack", nil
+		return readHeaptrack, recording.ImportedHeaptrack, nil
 	case isMemoryLog(head):
-		return readMemoryLog, "curl memory log", nil
+		return readMemoryLog, recording.ImportedMemoryLog, nil
 	case isProfile(head):
-		return readProfile, "pprof", nil
+		return readProfile, recording.ImportedProfile, nil
 	}
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return nil, "", fmt.Errorf("line 1: expected a record of curl's memory log (MEM FILE:LINE malloc(N) = 0x...), the version of a heaptrack file (v 10400 3) or a pprof profile, and found %q",

@@ -48,7 +48,8 @@ type heapProfile struct {
 	stacks  map[stackOfTrace]recorder.Stack
 	legacy  bool    // a text, whose labels are mean sizes
 	mean    float64 // bytes between two samples, 0 when all was counted
-	odd     int     // samples with figures below zero
+	sum     recorder.Totals
+	odd     int // samples with figures below zero
 }
 
 func readProfile(s *source, t *target, r *Result) error {
@@ -75,6 +76,7 @@ func readProfile(s *source, t *target, r *Result) error {
 	for _, sample := range parsed.Sample {
 		h.add(sample)
 	}
+	r.Totals = h.sum
 	h.finish(r)
 	return nil
 }
@@ -149,6 +151,10 @@ func (h *heapProfile) add(s *profile.Sample) {
 	case live.objects == 0:
 		dead.bytes = all.bytes
 	}
+	h.sum.Allocations += all.objects
+	h.sum.Frees += dead.objects
+	h.sum.LiveBlocks += int64(all.objects - dead.objects)
+	h.sum.LiveBytes += int64(all.bytes - dead.bytes)
 	stack := h.stack(s)
 	size := h.sizesOf(s, all)
 	if h.mean == 0 {

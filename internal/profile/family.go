@@ -60,7 +60,7 @@ func compareStart(a, b *recording.Image) int {
 // noteExits gives processes the exits that mallow heard of: the last image
 // with the process id.
 func noteExits(rec *recording.Recording, processOf map[*recording.Image]*Process) {
-	if rec.Meta == nil {
+	if rec.Meta == nil || rec.Meta.Imported != nil {
 		return
 	}
 	last := make(map[uint64]*recording.Image)

@@ -47,6 +47,9 @@ type Profile struct {
 	Running    uint64 // processes that still go on
 	Quality    Quality
 	Sampling   *Sampling // nil where every call was recorded
+	// SumsOnly tells that recordings were imported from profiles: what came
+	// after what, how long blocks lived, and the peak are not known.
+	SumsOnly bool
 	// Restriction is what was asked for; see Restricted.
 	Restriction Restriction
 
@@ -270,6 +273,9 @@ func (p *Profile) describeQuality() {
 	q := &p.Quality
 	whole := !p.Restricted()
 	for _, rec := range p.Recordings {
+		if rec.Meta != nil && rec.Meta.Imported != nil && rec.Meta.Imported.Format == recording.ImportedProfile {
+			p.SumsOnly = true
+		}
 		q.Incomplete = q.Incomplete || rec.Unrecorded > 0 || rec.Meta != nil && len(rec.Meta.Unrecorded) > 0
 		q.Warnings = append(q.Warnings, rec.Warnings...)
 		if rec.Meta != nil {

@@ -101,8 +101,24 @@ func isWrapper(function string) bool {
 	if self, trait, ok := rustImplementation(function); ok {
 		return belongsToRust(self, trait)
 	}
+	if ofGoRuntime(function) {
+		return true
+	}
 	name := qualifiedName(function)
 	return inLibrary(name) || wrapperNames[name] || cpython.MatchString(name)
+}
+
+// goRuntime are what Go's compiler calls for make, append, + and the like, and
+// the buffers that grow by them; of profiles that were imported.
+var goRuntime = []string{"runtime.", "internal/bytealg.MakeNoZero", "strings.(*Builder).", "bytes.(*Buffer).grow", "bytes.growSlice"}
+
+func ofGoRuntime(function string) bool {
+	for _, prefix := range goRuntime {
+		if strings.HasPrefix(function, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func inLibrary(name string) bool {

@@ -36,10 +36,17 @@ type Meta struct {
 
 // Imported tells what a recording was made from.
 type Imported struct {
-	Format    string     `json:"format"`         // "curl memory log", "heaptrack" or "pprof"
+	Format    string     `json:"format"`         // one of those below
 	File      string     `json:"file,omitempty"` // its name, without folders
 	MemoryLog *MemoryLog `json:"memory_log,omitempty"`
 }
+
+// Formats of files that are imported.
+const (
+	ImportedMemoryLog = "curl memory log"
+	ImportedHeaptrack = "heaptrack"
+	ImportedProfile   = "pprof"
+)
 
 // MemoryLog is what curl's memanalyze counts in a memory log, by its own rules.
 // What else it says of the log stands in the files MemanalyzeLines and

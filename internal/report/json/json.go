@@ -134,6 +134,13 @@ type recorded struct {
 	Signal        *int     `json:"signal"`
 	UserSeconds   *float64 `json:"user_seconds"`
 	SystemSeconds *float64 `json:"system_seconds"`
+	// Imported is left out unless the recording was made from another tool's file.
+	Imported *imported `json:"imported,omitempty"`
+}
+
+type imported struct {
+	Format string  `json:"format"`
+	File   *string `json:"file"`
 }
 
 type process struct {
@@ -237,6 +244,9 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	}
 	r.Processes, r.Unrecorded = familyKeys(p)
 	r.Quality = qualityOf(p)
+	if p.SumsOnly {
+		return encodeSums(w, r)
+	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(r)
@@ -267,6 +277,11 @@ func recordedKeys(rec *recording.Recording) recorded {
 	r := recorded{Path: rec.Path}
 	if m := rec.Meta; m != nil {
 		r.Command = m.Command
+		if m.Imported != nil {
+			r.Imported = &imported{m.Imported.Format, known(m.Imported.File)}
+		}
+	}
+	if m := rec.Meta; m != nil && m.Imported == nil {
 		r.Started, r.Ended = rfc3339(m.Started), rfc3339(m.Ended)
 		if !m.Joined {
 			r.ExitStatus, r.Signal = &m.ExitStatus, &m.Signal

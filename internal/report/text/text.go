@@ -97,11 +97,13 @@ func (r *report) headline() {
 	if t.Frees != nil {
 		parts = append(parts, r.about(counted(*t.Frees, "free", "frees")))
 	}
-	parts = append(parts,
-		r.about(size(t.PeakBytes))+" "+r.atPeak(),
-		r.about(count(t.LiveBlocks))+" "+r.notFreed()+inBrackets(t.LiveBytes),
-		r.about(count(t.Temporary))+" temporary",
-	)
+	if !r.profile.SumsOnly {
+		parts = append(parts, r.about(size(t.PeakBytes))+" "+r.atPeak())
+	}
+	parts = append(parts, r.about(count(t.LiveBlocks))+" "+r.notFreed()+inBrackets(t.LiveBytes))
+	if !r.profile.SumsOnly {
+		parts = append(parts, r.about(count(t.Temporary))+" temporary")
+	}
 	if t.Failed > 0 {
 		parts = append(parts, count(t.Failed)+" failed")
 	}
@@ -122,6 +124,9 @@ func (r *report) atPeak() string {
 
 // notFreed does not say never of a program that still runs.
 func (r *report) notFreed() string {
+	if r.profile.SumsOnly {
+		return "in use"
+	}
 	if r.profile.Running > 0 {
 		return "not freed yet"
 	}

@@ -178,6 +178,9 @@ func withoutParameters(function string) string {
 				i++
 				continue
 			}
+			if strings.HasPrefix(function[i:], "(*") && strings.HasSuffix(function[:i], ".") { // a method of Go
+				break
+			}
 			if depth <= 0 && i > 0 {
 				end := closingParenthesis(function, i)
 				rest := strings.TrimPrefix(function[end:], " const")

@@ -44,6 +44,7 @@ func TestShortName(t *testing.T) {
 	for function, want := range map[string]string{
 		"":                           "(unknown function)",
 		"main":                       "main",
+		"strings.(*Builder).Grow":    "strings.(*Builder).Grow",
 		"Table::insert(char const*)": "Table::insert",
 		"Node* Pool<Node>::make<>()": "Pool<Node>::make<>",
 		"(anonymous namespace)::grow(unsigned long)":                                           "grow",
