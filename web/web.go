@@ -90,7 +90,7 @@ var assembled = sync.OnceValue(func() parts {
 	}
 	p := parts{
 		style:  read("vendor/uplot/uPlot.min.css") + squeezed("text/css", read("style.css")),
-		script: read("vendor/uplot/uPlot.iife.min.js") + squeezed("application/javascript", script.String()),
+		script: "/*! uPlot\n" + read("vendor/uplot/LICENSE") + "*/\n" + read("vendor/uplot/uPlot.iife.min.js") + squeezed("application/javascript", script.String()),
 	}
 	p.head, p.tail, _ = strings.Cut(read("page.html"), "{{data}}")
 	p.policy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'", hash(p.script), hash(p.style))

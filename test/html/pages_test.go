@@ -340,7 +340,7 @@ func fits(t *testing.T, page *browser.Page, width int) {
 	for _, open := range []bool{false, true} {
 		for view := 1; view <= 5; view++ {
 			page.Key(fmt.Sprint(view))
-			if open && view == 1 {
+			if open && view == 1 && page.Count(".sites tbody tr .link") > 0 {
 				page.Click(".sites tbody tr .link")
 			}
 			var over int
@@ -481,5 +481,92 @@ func TestComparison(t *testing.T) {
 	for _, width := range []int{1280, 400} {
 		page.Size(width, 800)
 		fits(t, page, width)
+	}
+}
+
+// TestNothing shows a recording without any allocation.
+func TestNothing(t *testing.T) {
+	p := recordingtest.NewProcess(symbolic())
+	p.Thread()
+	page := open(t, profileOf(t, p))
+	page.Wait(`document.body.classList.contains("ready")`)
+	for _, key := range []string{"2", "i", "3", "4", "5", "1"} {
+		page.Key(key)
+	}
+	if got := page.Text("#overview"); !strings.Contains(got, "Nothing") {
+		t.Errorf("of nothing is said %q", got)
+	}
+	fits(t, page, 1280)
+}
+
+// TestNamesOfControls asks the tree that screen readers use whether all that
+// can be pressed or filled in has a name.
+func TestNamesOfControls(t *testing.T) {
+	page := open(t, profileOf(t, course(symbolic(), "", source(t), 1)))
+	for view := 1; view <= 5; view++ {
+		page.Key(fmt.Sprint(view))
+		if view == 1 {
+			page.Click(".sites tbody tr .link")
+		}
+		var tree struct {
+			Nodes []struct {
+				Ignored bool
+				Role    struct{ Value string }
+				Name    struct{ Value string }
+			}
+		}
+		page.Call("Accessibility.getFullAXTree", nil, &tree)
+		controls := 0
+		for _, n := range tree.Nodes {
+			switch n.Role.Value {
+			case "button", "link", "searchbox", "spinbutton", "application", "navigation", "table":
+				if n.Ignored {
+					continue
+				}
+				controls++
+				if strings.TrimSpace(n.Name.Value) == "" && n.Role.Value != "table" {
+					t.Errorf("view %d: a %s has no name", view, n.Role.Value)
+				}
+			}
+		}
+		if controls < 10 {
+			t.Errorf("view %d: %d controls are in the tree", view, controls)
+		}
+	}
+}
+
+// TestContrast measures all text that is shown against what it stands on, by
+// the formula of WCAG: 4.5 is its least.
+func TestContrast(t *testing.T) {
+	page := open(t, profileOf(t, course(symbolic(), "", source(t), 1)))
+	const faint = `(() => {
+		const parse = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
+		const scale = (c) => c.startsWith("color(") ? 1 : 255;
+		const light = (c, s) => { const f = c.slice(0, 3).map((v) => { v /= s; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2]; };
+		const ground = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; const p = parse(c); if (p.length < 4 || p[3] > 0.9) return [p, scale(c)]; } return [[255, 255, 255], 255]; };
+		const found = [];
+		for (const e of document.querySelectorAll("body *")) {
+			if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+			if (!e.getClientRects().length || e.closest("canvas, script, .u-over, .skip, .unseen, :disabled") || getComputedStyle(e).visibility === "hidden") continue;
+			const c = getComputedStyle(e).color;
+			const [g, s] = ground(e);
+			const a = light(parse(c), scale(c)), b = light(g, s);
+			const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+			if (contrast < 4.5) found.push(contrast.toFixed(2) + " " + e.className + " " + e.textContent.slice(0, 40));
+		}
+		return found;
+	})()`
+	for _, dark := range []bool{false, true} {
+		page.Dark(dark)
+		page.Eval("new Promise((done) => setTimeout(done, 300))", nil)
+		for view := 1; view <= 5; view++ {
+			page.Key(fmt.Sprint(view))
+			page.Eval("new Promise((done) => setTimeout(done, 200))", nil)
+			var found []string
+			page.Eval(faint, &found)
+			for _, f := range found {
+				t.Errorf("view %d, dark %v: %s", view, dark, f)
+			}
+		}
 	}
 }

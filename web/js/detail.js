@@ -19,7 +19,7 @@ export function renderDetail(app) {
   const site = model.sites().find((s) => s.id === id);
   const of = model.head.sites[id];
   const name = model.siteName(id);
-  const close = h("button", { type: "button", class: "close", "aria-label": "Close (Esc)", onclick: () => app.state.set({ site: -1 }) }, "×");
+  const close = h("button", { type: "button", class: "close", "aria-label": "Close (Esc)", onclick: () => app.closeSite() }, "×");
   const heading = h("h2", { id: "detail-name", tabindex: "-1" }, h("bdi", { class: "code" }, name));
   const place = of.frame >= 0 && h("p", { class: "place" }, sourceLink(app, of.frame), " ", moduleNote(model, of.frame));
   const advice = adviceFor(app, id).map((a) => adviceCard(app, a.advice, a.rank, true));

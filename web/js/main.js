@@ -174,7 +174,7 @@ class App {
   // Closes what is open, one thing at a time.
   escape() {
     const { state } = this;
-    if (state.get("site") >= 0) state.set({ site: -1 });
+    if (state.get("site") >= 0) this.closeSite();
     else if (state.get("search")) {
       byId("search").value = "";
       state.set({ search: "" });
@@ -185,6 +185,11 @@ class App {
     this.opener = document.activeElement;
     this.state.set({ site });
     byId("detail-name")?.focus({ preventScroll: true });
+  }
+
+  closeSite() {
+    this.state.set({ site: -1 });
+    if (this.opener?.isConnected) this.opener.focus({ preventScroll: true });
   }
 
   openSource(file, line) {

@@ -51,7 +51,7 @@ export class Model {
     const name = this.strings[this.functions.name[f]];
     if (name) return name;
     const module = this.strings[this.functions.module[f]];
-    return module ? `(unknown in ${module.slice(module.lastIndexOf("/") + 1)})` : "(unknown function)";
+    return module ? module.slice(module.lastIndexOf("/") + 1) : "(unknown function)";
   }
 
   moduleName(f) {

@@ -37,7 +37,7 @@ function note(app, metric, total) {
   const { model } = app;
   const calls = model.total("calls");
   switch (metric) {
-    case "calls": return app.filtered() || app.totals("frees") === null ? "" : `${counted(app.totals("frees"), "free", "frees")}`;
+    case "calls": return app.filtered() ? `of ${count(app.totals("allocations"))}` : app.totals("frees") === null ? "" : `${counted(app.totals("frees"), "free", "frees")}`;
     case "bytes": return calls > 0 ? `${size(total / calls)} on average` : "";
     case "temporary": return `${percent(total, calls)} of the calls`;
     case "peak": return app.filtered() ? "of it at the peak" : "live at once";

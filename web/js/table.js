@@ -57,7 +57,7 @@ export function siteLink(app, id, most = 70) {
   const name = model.siteName(id);
   return h("button", { type: "button", class: "link", title: name, onclick: () => app.openSite(id) },
     h("bdi", { class: "code" }, shorten(bareName(name), most)), " ",
-    frame >= 0 && h("span", { class: "where" }, placeText(model, frame)));
+    frame >= 0 && !placeText(model, frame).endsWith(name) && h("span", { class: "where" }, placeText(model, frame)));
 }
 
 // Where it is: the line if it is known, else the module.

@@ -29,6 +29,11 @@ type comparedSite struct {
 // used.
 func WriteDiff(w io.Writer, d *diff.Diff, o Options) error {
 	b := newBuilder(o)
+	b.compare(d)
+	return b.write(w, fmt.Sprintf("mallow diff: %s", b.head.Profiles[1].Name))
+}
+
+func (b *builder) compare(d *diff.Diff) {
 	b.add(d.Old, d.Old.Sites)
 	b.add(d.New, d.New.Sites)
 	c := &comparison{Rows: make([]comparedSite, 0, len(d.Sites)), Notes: []string{}}
@@ -46,7 +51,6 @@ func WriteDiff(w io.Writer, d *diff.Diff, o Options) error {
 		c.Notes = append(c.Notes, clean(note))
 	}
 	b.head.Diff = c
-	return b.write(w, fmt.Sprintf("mallow diff: %s", b.head.Profiles[1].Name))
 }
 
 func (b *builder) sitesOf(p *diff.Place, side int) []int {

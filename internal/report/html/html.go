@@ -42,14 +42,19 @@ const DefaultLimit = 20_000_000
 // time per stack and uses memory in proportion.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	b := newBuilder(o)
-	sites := o.Sites
+	b.addOnly(p)
+	return b.write(w, "mallow: "+b.head.Profiles[0].Name)
+}
+
+// addOnly takes in the profile of a page that compares nothing.
+func (b *builder) addOnly(p *profile.Profile) {
+	sites := b.options.Sites
 	if sites == nil {
 		sites = p.Sites
 	}
 	b.add(p, sites)
-	b.head.Advice = b.advice(o.Advice, 0)
-	b.head.Stop = clean(o.Advice.Stop)
-	return b.write(w, "mallow: "+b.head.Profiles[0].Name)
+	b.head.Advice = b.advice(b.options.Advice, 0)
+	b.head.Stop = clean(b.options.Advice.Stop)
 }
 
 // builder puts the data of a page together.
@@ -69,7 +74,7 @@ func newBuilder(o Options) *builder {
 	}
 	strings := newStringTable()
 	return &builder{options: o, strings: strings, forest: newForest(strings), head: head{
-		Schema: Schema, All: o.All, Metric: metricOf[o.Sort], Advice: []advice{},
+		Schema: Schema, All: o.All, Metric: metricOf[o.Sort], Sites: []site{}, Advice: []advice{},
 	}}
 }
 
@@ -89,9 +94,6 @@ func (b *builder) add(p *profile.Profile, sites []*profile.Site) {
 }
 
 func (b *builder) write(w io.Writer, title string) error {
-	if b.options.Sources {
-		b.head.Sources = b.sources()
-	}
 	data, err := b.data()
 	if err != nil {
 		return err
@@ -102,6 +104,9 @@ func (b *builder) write(w io.Writer, title string) error {
 // data returns the data of the page, thinned until they are within the limit.
 func (b *builder) data() ([]byte, error) {
 	const leastShare = 1e-7
+	if b.options.Sources {
+		b.head.Sources = b.sources()
+	}
 	for share := leastShare; ; share *= 3 {
 		c := newContainer()
 		b.forest.write(c)

@@ -82,6 +82,11 @@ func dataOf(t *testing.T, page []byte) *data {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return parse(t, all)
+}
+
+func parse(t *testing.T, all []byte) *data {
+	t.Helper()
 	length := binary.LittleEndian.Uint32(all)
 	var d data
 	if err := json.Unmarshal(all[4:4+length], &d); err != nil {

@@ -2,6 +2,8 @@ package html
 
 import (
 	"cmp"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -74,7 +76,11 @@ func (f *forest) frame(of *profile.Frame, wrapper bool) int {
 		return at
 	}
 	file := f.strings.index(of.File)
-	fn := function{name: f.strings.index(of.Function), module: f.strings.index(of.Module), file: file, wrapper: wrapper}
+	name := of.Function
+	if name == "" && of.File != "" { // as imported recordings have it: the line is all that there is
+		name = fmt.Sprintf("%s:%d", filepath.Base(of.File), of.Line)
+	}
+	fn := function{name: f.strings.index(name), module: f.strings.index(of.Module), file: file, wrapper: wrapper}
 	at, known := f.functionAt[fn]
 	if !known {
 		at = len(f.functions)
