@@ -37,16 +37,6 @@ row() {
   echo "| $1 | $((size / 1000000)) MB | $frames | $(least first) ms | $(least 'from the cache') ms | $peak MB |"
 }
 
-program plain -gdwarf-5
-program types -fdebug-types-section
-program dwarf4 -gdwarf-4
-program split '-gdwarf-4 -gsplit-dwarf'
-cp plain one && dwz one
-cp plain shared && cp plain other && dwz -m common.debug shared other && rm other
-cp plain packed && objcopy --compress-debug-sections=zstd packed
-cp plain stripped && strip stripped
-cp split package && dwp -e split -o package.dwp
-
 cat <<END
 # Naming addresses
 
@@ -57,15 +47,22 @@ peak memory. $(nproc) processors, $(sed -n 's/^model name.*: //p' /proc/cpuinfo 
 | debug information | file | frames | first time | from the cache | peak memory |
 |---|---|---|---|---|---|
 END
+program plain -gdwarf-5
 row 'in the file, DWARF 5' plain
-row 'DWARF 4' dwarf4
-row 'with type units' types
+cp plain one && dwz one
 row 'dwz' one
+cp plain shared && cp plain other && dwz -m common.debug shared other && rm other
 row 'dwz -m: a shared file' shared
+cp plain packed && objcopy --compress-debug-sections=zstd packed
 row 'compressed, zstd' packed
+cp plain stripped && strip stripped
+row 'none: unwind entries alone' stripped
+program types -fdebug-types-section
+row 'with type units' types
+program split '-gdwarf-4 -gsplit-dwarf'
 row 'DWARF 4, split: .dwo files' split
+cp split package && dwp -e split -o package.dwp
 row 'DWARF 4, split: a .dwp package' package
-row 'none: symbols and unwind entries' stripped
 
 cat <<END
 

@@ -41,6 +41,8 @@ func TestAgreesWithOtherTools(t *testing.T) {
 		{"clang++ -gz", "clang++", "inline.cc", []string{"-O2", "-g", "-gz=zlib"}, []oracle{llvm}},
 		{"clang++ only lines", "clang++", "inline.cc", []string{"-O2", "-gline-tables-only"}, []oracle{llvm}},
 		{"rustc", "/usr/bin/rustc", "shapes.rs", []string{"-O", "-g"}, []oracle{llvm}},
+		{"rustc v0 names", "/usr/bin/rustc", "shapes.rs", []string{"-O", "-g", "-Csymbol-mangling-version=v0"}, []oracle{llvm}},
+		{"go", "go", "shapes.go", []string{"build", "-buildvcs=false"}, []oracle{llvm}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func (c cache) entry(img *image) string {
 	name := hex.EncodeToString(id)
 	if len(id) < leastBuildID {
 		size, modTime := m.Size, m.ModTimeNs
-		if img.file != nil {
+		if img.file != nil && img.file.info != nil {
 			size, modTime = uint64(img.file.info.Size()), uint64(img.file.info.ModTime().UnixNano())
 		}
 		if modTime == 0 {
@@ -144,7 +144,7 @@ func (img *image) sources() []sourceFile {
 		role string
 		o    *object
 	}{{"file", img.file}, {"debug", img.debug}, {"shared", img.alt}} {
-		if f.o != nil {
+		if f.o != nil && f.o.info != nil { // the vdso is no file
 			all = append(all, sourceFile{f.role, f.o.info.Size(), f.o.info.ModTime().UnixNano()})
 		}
 	}

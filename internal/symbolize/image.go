@@ -32,8 +32,12 @@ type image struct {
 	mini     *object // unpacked from the file, nil without
 	miniRead bool
 	unwind   *unwindIndex
-	frames   map[uint64][]Frame
-	names    readableNames
+	covered  []codeRange // by .debug_frame
+
+	coveredRead bool
+
+	frames map[uint64][]Frame
+	names  readableNames
 
 	missingSplit string // a file of a split unit that was not found
 
@@ -90,8 +94,12 @@ func (s *Symbolizer) open(img *image) {
 func (s *Symbolizer) openFiles(img *image) (absence string) {
 	m := img.module
 	path := strings.TrimSuffix(m.Path, deletedSuffix)
+	if m.isVdso() {
+		img.file = m.ownVdso()
+		return ""
+	}
 	if !strings.HasPrefix(path, "/") {
-		return "" // the vdso, generated code, or a name from another tool
+		return "" // generated code, or a name from another tool
 	}
 	file, err := openObject(path)
 	switch {
@@ -309,18 +317,34 @@ func (img *image) miniDebug() *object {
 
 func (img *image) unwindStarts(addrs []uint64) []uint64 {
 	starts := make([]uint64, len(addrs))
-	if img.file == nil {
-		return starts
-	}
-	if img.unwind == nil {
+	if img.file != nil && img.unwind == nil {
 		img.unwind = img.file.unwindIndex()
 	}
 	for i, addr := range addrs {
-		if r, ok := img.unwind.find(addr); ok {
+		if img.unwind != nil {
+			if r, ok := img.unwind.find(addr); ok {
+				starts[i] = r.start
+				continue
+			}
+		}
+		if r, ok := findRange(img.debugFrames(), addr); ok {
 			starts[i] = r.start
 		}
 	}
 	return starts
+}
+
+// debugFrames returns what .debug_frame covers, of the first file that has it.
+func (img *image) debugFrames() []codeRange {
+	if !img.coveredRead {
+		img.coveredRead = true
+		for _, o := range []*object{img.file, img.debug} {
+			if o != nil && len(img.covered) == 0 {
+				img.covered = o.debugFrames()
+			}
+		}
+	}
+	return img.covered
 }
 
 func (img *image) symbols(addrs, starts []uint64) []symbol {
@@ -343,7 +367,7 @@ func (s *Symbolizer) warnAbout(img *image) {
 		img.damaged = true
 		s.warn(img, "its debug information is damaged; what could be read is used")
 	}
-	if img.file == nil || img.hasLines() {
+	if img.file == nil || img.module.isVdso() || img.hasLines() {
 		return
 	}
 	if link, _ := img.file.debugLink(); link != "" && img.debug == nil {

@@ -16,7 +16,10 @@ type object struct {
 	unpacked uint64            // bytes in inflated
 }
 
-var errNotSupported = errors.New("not a 64-bit little-endian ELF file")
+var (
+	err32Bit     = errors.New("a 32-bit program; mallow knows those of 64 bits")
+	errBigEndian = errors.New("a big-endian program; mallow knows little-endian ones")
+)
 
 func openObject(path string) (*object, error) {
 	m, err := mapFile(path)
@@ -36,8 +39,11 @@ func newObject(m *mapping) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if file.Class != elf.ELFCLASS64 || file.Data != elf.ELFDATA2LSB {
-		return nil, errNotSupported
+	switch {
+	case file.Class != elf.ELFCLASS64:
+		return nil, err32Bit
+	case file.Data != elf.ELFDATA2LSB:
+		return nil, errBigEndian
 	}
 	o := &object{mapping: m, file: file, inflated: map[string][]byte{}}
 	o.buildID = o.readBuildID()

@@ -216,7 +216,7 @@ var sourceNames = map[string]string{"rust_begin_unwind": "std::panicking::begin_
 // the tools print the bare name, or the symbol.
 func scopesAdded(ours, theirs string) bool {
 	return ours == theirs || strings.HasSuffix(ours, "::"+theirs) || ours == nestedNumber.ReplaceAllString(theirs, "") ||
-		ours == sourceNames[theirs]
+		ours == sourceNames[theirs] || ours == strings.TrimSuffix(theirs, ".abi0") // Go's assembly
 }
 
 // sameIdentifier also accepts the bare name in the source, with the template

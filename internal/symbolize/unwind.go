@@ -98,20 +98,15 @@ func (x *unwindIndex) readHeader() {
 func (x *unwindIndex) find(addr uint64) (codeRange, bool) {
 	var r codeRange
 	if x.table == nil {
-		i := sort.Search(len(x.scanned), func(i int) bool { return x.scanned[i].start > addr })
-		if i == 0 {
-			return r, false
-		}
-		r = x.scanned[i-1]
-	} else {
-		i := sort.Search(len(x.table)/8, func(i int) bool { return x.tableAddr(8*i) > addr })
-		if i == 0 {
-			return r, false
-		}
-		var ok bool
-		if r, _, ok = x.entry(x.tableAddr(8*(i-1) + 4)); !ok {
-			return r, false
-		}
+		return findRange(x.scanned, addr)
+	}
+	i := sort.Search(len(x.table)/8, func(i int) bool { return x.tableAddr(8*i) > addr })
+	if i == 0 {
+		return r, false
+	}
+	var ok bool
+	if r, _, ok = x.entry(x.tableAddr(8*(i-1) + 4)); !ok {
+		return r, false
 	}
 	return r, r.contains(addr)
 }

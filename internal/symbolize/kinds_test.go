@@ -1,0 +1,118 @@
+package symbolize
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestVdso(t *testing.T) {
+	data := readVdso()
+	if data == nil {
+		t.Skip("the kernel gives this process no vdso")
+	}
+	o, err := newObject(&mapping{data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported, err := o.file.DynamicSymbols()
+	if err != nil || len(o.buildID) == 0 {
+		t.Skipf("a vdso without build id or symbols: %v", err)
+	}
+	var addr uint64
+	for _, s := range exported {
+		if s.Name == "__vdso_clock_gettime" {
+			addr = s.Value
+		}
+	}
+	for path, want := range map[string]string{"linux-vdso.so.1": "clock_gettime", "[vdso]": "clock_gettime"} {
+		for range 2 {
+			s := New(Options{Cache: t.TempDir()})
+			frames := s.Frames(Module{Path: path, BuildID: o.buildID}, []uint64{addr, addr + 3})
+			if got := strings.TrimPrefix(frames[1][0].Function, "__vdso_"); got != want || len(s.Warnings()) > 0 {
+				t.Errorf("%s: %v, warnings %q", path, frames, s.Warnings())
+			}
+			s.Close()
+		}
+	}
+	other := bytes.Clone(o.buildID)
+	other[0]++
+	for _, id := range [][]byte{nil, other} { // another kernel's
+		s := New(Options{})
+		if got := s.Frames(Module{Path: "linux-vdso.so.1", BuildID: id}, []uint64{addr}); !strings.HasPrefix(got[0][0].Function, "linux-vdso.so.1+0x") {
+			t.Errorf("got %v", got)
+		}
+		s.Close()
+	}
+}
+
+// Without symbols and .eh_frame, .debug_frame tells functions apart.
+func TestDebugFrame(t *testing.T) {
+	for _, width := range []string{"-gdwarf32", "-gdwarf64"} {
+		binary := duplicate(t, compile(t, "gcc", "nested.c", "-O2", "-g", width, "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"))
+		symbols := symbolsOf(t, binary)
+		strip(t, binary, "--keep-section=.debug_frame")
+		sum := symbols["sum"]
+		frames, _ := ask(t, binary, []uint64{sum.Value, sum.Value + sum.Size - 1, sum.Value - 1})
+		want := placeholder(Module{Path: binary}, sum.Value)
+		if frames[0][0].Function != want || frames[1][0].Function != want || frames[2][0].Function == want {
+			t.Errorf("%s: %v, want %s twice", width, frames, want)
+		}
+	}
+}
+
+func TestDamagedDebugFrame(t *testing.T) {
+	for _, b := range [][]byte{
+		{1}, make([]byte, 8), bytes.Repeat([]byte{0xff}, 64), {0xff, 0xff, 0xff, 0xff, 1}, {4, 0, 0, 0, 1, 2, 3, 4, 0xff, 0xff, 0, 0, 1, 1},
+	} {
+		path := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		binary := duplicate(t, compile(t, "gcc", "nested.c", "-s"))
+		runIn(t, filepath.Dir(binary), "objcopy", "--add-section=.debug_frame="+path, binary)
+		o, err := openObject(binary)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := o.debugFrames(); len(r) > 0 {
+			t.Errorf("%v: %v", b, r)
+		}
+		o.close()
+	}
+}
+
+// Programs that mallow does not know are named as such.
+func TestOtherMachines(t *testing.T) {
+	header := func(class elf.Class, data elf.Data) []byte {
+		b := make([]byte, 64)
+		copy(b, elf.ELFMAG)
+		b[elf.EI_CLASS], b[elf.EI_DATA], b[elf.EI_VERSION] = byte(class), byte(data), byte(elf.EV_CURRENT)
+		b[20], b[23] = 1, 1 // the version, whatever the order of bytes
+		if data == elf.ELFDATA2LSB {
+			b[23] = 0
+		} else {
+			b[20] = 0
+		}
+		return b
+	}
+	for name, test := range map[string]struct {
+		content []byte
+		want    string
+	}{
+		"32 bits":    {header(elf.ELFCLASS32, elf.ELFDATA2LSB), "(a 32-bit program; mallow knows those of 64 bits)"},
+		"big-endian": {header(elf.ELFCLASS64, elf.ELFDATA2MSB), "(a big-endian program; mallow knows little-endian ones)"},
+	} {
+		path := filepath.Join(t.TempDir(), "program")
+		if err := os.WriteFile(path, test.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, warnings := ask(t, path, []uint64{0x10})
+		if len(warnings) != 1 || !strings.Contains(warnings[0], test.want) {
+			t.Errorf("%s: %q", name, warnings)
+		}
+	}
+}
