@@ -30,7 +30,7 @@ type goOptions struct {
 
 func newGoCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "go test|run|build|fix",
+		Use:   "go test|run|build|fix|gate",
 		Short: "Count every allocation of a Go program or of its benchmarks",
 		Long: `go counts the allocations of Go code exactly: every one, also of the tiny
 objects that the runtime's own profile misses, by line and by what the line
@@ -41,12 +41,12 @@ Flags of the go command (-tags, -race, -ldflags and so on) have one dash and
 are passed on to it; mallow's own have two.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("mallow go %s: there are test, run, build and fix", term.Safe(args[0]))
+				return fmt.Errorf("mallow go %s: there are test, run, build, fix and gate", term.Safe(args[0]))
 			}
-			return fmt.Errorf("mallow go: say test, run, build or fix")
+			return fmt.Errorf("mallow go: say test, run, build, fix or gate")
 		},
 	}
-	for _, sub := range []*cobra.Command{newGoTestCommand(), newGoRunCommand(), newGoBuildCommand(), newGoFixCommand()} {
+	for _, sub := range []*cobra.Command{newGoTestCommand(), newGoRunCommand(), newGoBuildCommand(), newGoFixCommand(), newGoGateCommand()} {
 		sub.DisableFlagsInUseLine = true
 		sub.DisableFlagParsing = true // see splitGoFlags
 		c.AddCommand(sub)
@@ -185,7 +185,7 @@ func splitGoFlags(args []string, output, program bool) (goFlags, own []string) {
 // takesValue holds for mallow's own flags that are followed by a value.
 func takesValue(name string) bool {
 	switch name {
-	case "bench", "benchtime", "exact-seconds", "top", "output", "patch":
+	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "budget":
 		return true
 	}
 	return false

@@ -45,7 +45,10 @@ type BenchmarkOptions struct {
 	Bench     string        // regular expression as go test -bench takes it
 	Benchtime string        // of the run that tells the time, as go test takes it; "" for its default
 	Exact     time.Duration // what the exact runs of one benchmark may take, about
-	TestFlags []string      // further flags of the test executable
+	// Operations, if not nil, chooses how many the exact runs are apart; 0 lets
+	// Exact decide.
+	Operations func(benchmark string) uint64
+	TestFlags  []string // further flags of the test executable
 }
 
 // shortRun is the number of operations of the shorter exact run: enough for
@@ -149,9 +152,26 @@ func withoutProcessors(name string) string {
 	return name
 }
 
+// Again counts a benchmark anew, with as many operations.
+func (t *Tests) Again(b *Benchmark, o BenchmarkOptions) (*Benchmark, error) {
+	n, err := newNamer(t.counting, t.origins)
+	if err != nil {
+		return nil, err
+	}
+	defer n.close()
+	again := &Benchmark{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp, CPU: b.CPU}
+	o.Operations = func(string) uint64 { return b.Operations }
+	return again, t.count(again, n, o)
+}
+
 // count runs a benchmark twice, counting.
 func (t *Tests) count(b *Benchmark, n *namer, o BenchmarkOptions) error {
-	b.Operations = operations(b.NsPerOp, o.Exact)
+	if o.Operations != nil {
+		b.Operations = o.Operations(b.Name)
+	}
+	if b.Operations == 0 {
+		b.Operations = operations(b.NsPerOp, o.Exact)
+	}
 	short, err := t.countRun(b.Name, shortRun, o)
 	if err != nil {
 		return err

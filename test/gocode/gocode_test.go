@@ -221,7 +221,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"test", "./nowhere"}, 1, "nowhere"},
 		{[]string{"test", "."}, 1, "no benchmark of . matches ."},
 		{[]string{"build", "."}, 1, "-o FILE"},
-		{[]string{"sing"}, 1, "there are test, run and build"},
+		{[]string{"sing"}, 1, "there are test, run, build, fix and gate"},
 		{[]string{"run", "--sing", "."}, 1, "unknown flag: --sing"},
 		{[]string{"run", "-tags"}, 1, "no package given"},
 	} {

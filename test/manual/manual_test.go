@@ -114,11 +114,14 @@ func prepare(t *testing.T, folder string) {
 	t.Helper()
 	root := harness.Root()
 	for name, target := range map[string]string{
-		"words.c": "examples/words.c", "examples": "examples", "LICENSE": "LICENSE", "digest": "test/gocode/testdata/digest",
+		"words.c": "examples/words.c", "examples": "examples", "LICENSE": "LICENSE",
 	} {
 		if err := os.Symlink(filepath.Join(root, target), filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.CopyFS(filepath.Join(folder, "digest"), os.DirFS(filepath.Join(root, "test/gocode/testdata/digest"))); err != nil {
+		t.Fatal(err)
 	}
 	harness.Install(t, filepath.Join(folder, "opt"), "mallow", "tcmalloc")
 	if err := os.Symlink(harness.CLI(t), filepath.Join(folder, "mallow")); err != nil {

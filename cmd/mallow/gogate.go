@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mallow/internal/gocode"
+	goreport "mallow/internal/report/gocode"
+	"mallow/internal/term"
+)
+
+// goBudget is the file that mallow go gate compares with.
+const goBudget = "mallow.go.budget"
+
+// gateRuns of a benchmark are counted: what a pool or the collector adds in
+// one of them is not in all.
+const gateRuns = 3
+
+func newGoGateCommand() *cobra.Command {
+	o := goOptions{bench: ".", seconds: 1}
+	var update, strict bool
+	budget := goBudget
+	c := &cobra.Command{
+		Use:   "gate [--bench RE] [--budget FILE] [--update] [--strict] [--json] [GO FLAGS] [PACKAGES]",
+		Short: "Fail when an operation of a benchmark allocates more than its budget",
+		Long: `gate compares the allocations of each operation of benchmarks with those in a
+file of the repository, exactly, and names the functions that allocate more.
+Benchmarks are counted three times: more is what even the least of them shows.
+
+Exit codes: 0 kept, 2 more than the budget, 4 fewer with --strict, 1 otherwise.`,
+		Example: `  mallow go gate --update ./...
+  mallow go gate ./...`,
+	}
+	f := c.Flags()
+	f.BoolVar(&o.json, "json", false, `for scripts: schema "mallow.gate/1"`)
+	f.StringVar(&o.bench, "bench", o.bench, "regular expression of benchmarks, as go test -bench takes it")
+	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run of a new benchmark may take")
+	f.StringVar(&budget, "budget", budget, "the file")
+	f.BoolVar(&update, "update", false, "write what there is now into the file")
+	f.BoolVar(&strict, "strict", false, "fewer allocations than the budget has fail, too, until --update takes them in")
+	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
+		return goGate(c.OutOrStdout(), goFlags, args, budget, update, strict, o)
+	})
+	return c
+}
+
+func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict bool, o goOptions) error {
+	budget, err := readGoBudget(file, update)
+	if err != nil {
+		return err
+	}
+	if len(patterns) == 0 {
+		patterns = []string{"."}
+	}
+	b, err := gocode.NewBuilder(goFlags)
+	if err != nil {
+		return clean(err)
+	}
+	packages, err := b.Packages(patterns)
+	if err != nil {
+		return clean(err)
+	}
+	var checks []gocode.Check
+	for _, p := range packages {
+		found, err := gatePackage(b, p, budget, o)
+		if err != nil && !errors.Is(err, gocode.ErrNoTests) {
+			return clean(err)
+		}
+		checks = append(checks, found...)
+	}
+	if len(checks) == 0 {
+		return fmt.Errorf("no benchmark matches %s", term.Safe(o.bench))
+	}
+	if update {
+		for _, c := range checks {
+			budget.Set(c.Now)
+		}
+		if err := os.WriteFile(file, budget.Format(), 0o644); err != nil {
+			return clean(err)
+		}
+	}
+	write := goreport.WriteChecks
+	if o.json {
+		write = goreport.WriteChecksJSON
+	}
+	if err := write(w, checks); err != nil || update {
+		return err
+	}
+	return goVerdict(checks, strict)
+}
+
+func readGoBudget(file string, update bool) (*gocode.Budget, error) {
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && update {
+		return &gocode.Budget{}, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no %s yet: mallow go gate --update writes it", term.Safe(file))
+	}
+	if err != nil {
+		return nil, clean(err)
+	}
+	budget, err := gocode.ParseBudget(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", term.Safe(file), err)
+	}
+	return budget, nil
+}
+
+// gatePackage checks the benchmarks of a package.
+func gatePackage(b *gocode.Builder, p gocode.Package, budget *gocode.Budget, o goOptions) ([]gocode.Check, error) {
+	folder, err := os.MkdirTemp("", "mallow-go-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	tests, err := b.Tests(p, folder)
+	if err != nil {
+		return nil, err
+	}
+	options := gocode.BenchmarkOptions{
+		Bench: o.bench, Benchtime: "10ms", Exact: time.Duration(o.seconds * float64(time.Second)),
+		Operations: func(benchmark string) uint64 {
+			if e := budget.Entry(p.ImportPath, benchmark); e != nil {
+				return e.Operations
+			}
+			return 0
+		},
+	}
+	first, err := tests.Benchmarks(options)
+	if err != nil {
+		return nil, err
+	}
+	var checks []gocode.Check
+	for _, f := range first {
+		runs := []*gocode.Benchmark{f}
+		for len(runs) < gateRuns {
+			again, err := tests.Again(f, options)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, again)
+		}
+		checks = append(checks, gocode.Compare(budget.Entry(p.ImportPath, f.Name), gocode.NewEntry(runs)))
+	}
+	return checks, nil
+}
+
+// goVerdict is the exit code that the checks deserve.
+func goVerdict(checks []gocode.Check, strict bool) error {
+	code := 0
+	for _, c := range checks {
+		switch {
+		case c.Verdict == gocode.More:
+			return exitError{code: 2}
+		case c.Verdict != gocode.Kept && strict:
+			code = 4
+		}
+	}
+	if code != 0 {
+		return exitError{code: code}
+	}
+	return nil
+}

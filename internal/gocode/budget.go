@@ -1,0 +1,253 @@
+package gocode
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Budget are the allocations that an operation of each benchmark may make. It
+// is a text file that reads well in a diff:
+//
+//	BenchmarkWord example.org/digest: 2031 over 1000
+//		2000 example.org/digest.Word calls strconv.Itoa
+//
+// The figure is exact: a whole number or a fraction, with the number of
+// operations that it is the mean of. Where runs differ it has two, the least
+// and the most that was seen. The lines below name what makes most of it, by
+// function and not by line, so that edits elsewhere do not show.
+type Budget struct {
+	Entries []BudgetEntry // by package and benchmark
+}
+
+// BudgetEntry is the budget of one benchmark.
+type BudgetEntry struct {
+	Package, Benchmark string
+	Operations         uint64
+	Least, Most        *big.Rat // allocations per operation
+	Lines              []BudgetLine
+}
+
+// BudgetLine are the allocations of a function, per operation.
+type BudgetLine struct {
+	Function, Callee string
+	Allocs           *big.Rat
+}
+
+// leastBudgetShare of a benchmark's allocations is named on a line of its own.
+const leastBudgetShare = 0.01
+
+// NewEntry makes the budget of a benchmark from some runs of it, all with as
+// many operations.
+func NewEntry(runs []*Benchmark) BudgetEntry {
+	first := runs[0]
+	e := BudgetEntry{Package: first.Package, Benchmark: first.Name, Operations: first.Operations}
+	var least *Benchmark
+	for _, b := range runs {
+		n := rational(b.AllocsPerOp, b.Operations)
+		if e.Least == nil || n.Cmp(e.Least) < 0 {
+			e.Least, least = n, b
+		}
+		if e.Most == nil || n.Cmp(e.Most) > 0 {
+			e.Most = n
+		}
+	}
+	byFunction := make(map[[2]string]*big.Rat)
+	for _, l := range least.Lines {
+		key := [2]string{l.Function, l.Callee}
+		if byFunction[key] == nil {
+			byFunction[key] = new(big.Rat)
+		}
+		byFunction[key].Add(byFunction[key], rational(l.Allocs, least.Operations))
+	}
+	for key, n := range byFunction {
+		if allocs, _ := n.Float64(); allocs >= leastBudgetShare*least.AllocsPerOp && allocs > 0 {
+			e.Lines = append(e.Lines, BudgetLine{key[0], key[1], n})
+		}
+	}
+	slices.SortFunc(e.Lines, func(a, b BudgetLine) int {
+		return cmp.Or(b.Allocs.Cmp(a.Allocs), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Callee, b.Callee))
+	})
+	return e
+}
+
+// rational returns the exact number of allocations of an operation, of which
+// perOp is the nearest floating-point number.
+func rational(perOp float64, operations uint64) *big.Rat {
+	return big.NewRat(int64(math.Round(perOp*float64(operations))), int64(max(1, operations)))
+}
+
+// Format writes the budget.
+func (b *Budget) Format() []byte {
+	var out bytes.Buffer
+	out.WriteString("# Allocations of one operation of each benchmark. mallow go gate compares with it, --update writes it.\n")
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		fmt.Fprintf(&out, "\nBenchmark%s %s: %s over %d\n", e.Benchmark, e.Package, e.figure(), e.Operations)
+		for _, l := range e.Lines {
+			fmt.Fprintf(&out, "\t%s %s", l.Allocs.RatString(), l.Function)
+			if l.Callee != "" {
+				fmt.Fprintf(&out, " calls %s", l.Callee)
+			}
+			out.WriteByte('\n')
+		}
+	}
+	return out.Bytes()
+}
+
+func (e *BudgetEntry) figure() string {
+	if e.Least.Cmp(e.Most) == 0 {
+		return e.Least.RatString()
+	}
+	return e.Least.RatString() + " to " + e.Most.RatString()
+}
+
+// ParseBudget reads a budget; an error names the line.
+func ParseBudget(content []byte) (*Budget, error) {
+	var b Budget
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	for number := 1; lines.Scan(); number++ {
+		text := lines.Text()
+		switch {
+		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "#"):
+		case strings.HasPrefix(text, "Benchmark"):
+			e, err := parseEntry(text)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+			b.Entries = append(b.Entries, e)
+		case strings.HasPrefix(text, "\t") && len(b.Entries) > 0:
+			figure, rest, ok := strings.Cut(strings.TrimSpace(text), " ")
+			n, valid := parseRat(figure)
+			if !ok || !valid {
+				return nil, fmt.Errorf("line %d: expected a number of allocations and a function", number)
+			}
+			function, callee, _ := strings.Cut(rest, " calls ")
+			e := &b.Entries[len(b.Entries)-1]
+			e.Lines = append(e.Lines, BudgetLine{function, callee, n})
+		default:
+			return nil, fmt.Errorf("line %d: expected \"BenchmarkNAME PACKAGE: FIGURE over OPERATIONS\"", number)
+		}
+	}
+	return &b, lines.Err()
+}
+
+func parseEntry(text string) (BudgetEntry, error) {
+	name, rest, ok := strings.Cut(strings.TrimPrefix(text, "Benchmark"), " ")
+	path, figures, found := strings.Cut(rest, ": ")
+	figure, operations, over := strings.Cut(figures, " over ")
+	least, most, several := strings.Cut(figure, " to ")
+	if !several {
+		most = least
+	}
+	e := BudgetEntry{Package: path, Benchmark: name}
+	var lowValid, highValid bool
+	e.Least, lowValid = parseRat(least)
+	e.Most, highValid = parseRat(most)
+	count, err := strconv.ParseUint(operations, 10, 32)
+	if !ok || !found || !over || !lowValid || !highValid || err != nil || count == 0 || count > mostOperations {
+		return e, fmt.Errorf("expected \"BenchmarkNAME PACKAGE: FIGURE over OPERATIONS\", with at most %d operations", mostOperations)
+	}
+	e.Operations = count
+	return e, nil
+}
+
+// parseRat takes whole numbers and fractions of numbers that fit into 64 bits.
+func parseRat(text string) (*big.Rat, bool) {
+	numerator, denominator, fraction := strings.Cut(text, "/")
+	n, err := strconv.ParseInt(numerator, 10, 64)
+	if err != nil || n < 0 {
+		return nil, false
+	}
+	d := int64(1)
+	if fraction {
+		if d, err = strconv.ParseInt(denominator, 10, 64); err != nil || d <= 0 {
+			return nil, false
+		}
+	}
+	return big.NewRat(n, d), true
+}
+
+// Entry returns the budget of a benchmark, nil where it has none.
+func (b *Budget) Entry(importPath, benchmark string) *BudgetEntry {
+	for i := range b.Entries {
+		if e := &b.Entries[i]; e.Package == importPath && e.Benchmark == benchmark {
+			return e
+		}
+	}
+	return nil
+}
+
+// Set replaces the budget of a benchmark, or adds it.
+func (b *Budget) Set(e BudgetEntry) {
+	if old := b.Entry(e.Package, e.Benchmark); old != nil {
+		*old = e
+		return
+	}
+	b.Entries = append(b.Entries, e)
+	slices.SortFunc(b.Entries, func(a, c BudgetEntry) int {
+		return cmp.Or(cmp.Compare(a.Package, c.Package), cmp.Compare(a.Benchmark, c.Benchmark))
+	})
+}
+
+// Verdict is what became of a benchmark against its budget.
+type Verdict string
+
+const (
+	Kept    Verdict = "kept"
+	More    Verdict = "more"
+	Fewer   Verdict = "fewer"
+	Unknown Verdict = "new" // it has no budget
+)
+
+// Check compares a benchmark with its budget. More is what not even the least
+// run keeps; fewer, where not even the most run needs it.
+type Check struct {
+	Was *BudgetEntry // nil where there is none
+	Now BudgetEntry
+	Verdict
+	Grown []Growth // the most first
+}
+
+// Growth are further allocations of a function.
+type Growth struct {
+	Function, Callee string
+	Was, Now         *big.Rat
+}
+
+// Compare returns the check of a benchmark.
+func Compare(was *BudgetEntry, now BudgetEntry) Check {
+	c := Check{Was: was, Now: now, Verdict: Kept}
+	switch {
+	case was == nil:
+		c.Verdict = Unknown
+		return c
+	case now.Least.Cmp(was.Most) > 0:
+		c.Verdict = More
+	case now.Most.Cmp(was.Least) < 0:
+		c.Verdict = Fewer
+	}
+	before := make(map[[2]string]*big.Rat)
+	for _, l := range was.Lines {
+		before[[2]string{l.Function, l.Callee}] = l.Allocs
+	}
+	for _, l := range now.Lines {
+		old := before[[2]string{l.Function, l.Callee}]
+		if old == nil {
+			old = new(big.Rat)
+		}
+		if l.Allocs.Cmp(old) > 0 {
+			c.Grown = append(c.Grown, Growth{l.Function, l.Callee, old, l.Allocs})
+		}
+	}
+	slices.SortStableFunc(c.Grown, func(a, b Growth) int {
+		return new(big.Rat).Sub(b.Now, b.Was).Cmp(new(big.Rat).Sub(a.Now, a.Was))
+	})
+	return c
+}

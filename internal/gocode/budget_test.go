@@ -1,0 +1,89 @@
+package gocode
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+)
+
+func benchmarkOf(allocs float64, operations uint64, lines ...*Line) *Benchmark {
+	return &Benchmark{Package: "example.org/a", Name: "Parse/n=1", AllocsPerOp: allocs, Operations: operations, Lines: lines}
+}
+
+func lineOf(function, callee string, allocs float64) *Line {
+	return &Line{Frame: Frame{Function: function}, Callee: callee, Allocs: allocs}
+}
+
+func TestBudgetIsExact(t *testing.T) {
+	e := NewEntry([]*Benchmark{
+		benchmarkOf(3.25, 1000, lineOf("a.F", "strconv.Itoa", 3), lineOf("a.G", "", 0.25), lineOf("a.H", "", 0.001)),
+		benchmarkOf(3.251, 1000),
+	})
+	b := Budget{Entries: []BudgetEntry{e}}
+	text := string(b.Format())
+	want := `
+BenchmarkParse/n=1 example.org/a: 13/4 to 3251/1000 over 1000
+	3 a.F calls strconv.Itoa
+	1/4 a.G
+`
+	if !strings.HasSuffix(text, want) {
+		t.Errorf("%s", text)
+	}
+	again, err := ParseBudget([]byte(text))
+	if err != nil || string(again.Format()) != text {
+		t.Errorf("%v: %s", err, again.Format())
+	}
+}
+
+func TestChecks(t *testing.T) {
+	was := NewEntry([]*Benchmark{benchmarkOf(3, 100, lineOf("a.F", "", 2), lineOf("a.G", "", 1)), benchmarkOf(3.01, 100)})
+	for _, test := range []struct {
+		now     []float64
+		verdict Verdict
+	}{
+		{[]float64{3}, Kept},
+		{[]float64{3.5, 3}, Kept}, // once a pool was emptied
+		{[]float64{3.02, 3.5}, More},
+		{[]float64{2.99}, Fewer},
+		{[]float64{2.5, 3}, Kept},
+	} {
+		var runs []*Benchmark
+		for _, n := range test.now {
+			runs = append(runs, benchmarkOf(n, 100, lineOf("a.F", "", n-1), lineOf("a.G", "", 1)))
+		}
+		if c := Compare(&was, NewEntry(runs)); c.Verdict != test.verdict {
+			t.Errorf("%v: %s, want %s", test.now, c.Verdict, test.verdict)
+		}
+	}
+	c := Compare(&was, NewEntry([]*Benchmark{benchmarkOf(9, 100, lineOf("a.F", "", 3), lineOf("a.New", "fmt.Sprint", 5), lineOf("a.G", "", 1))}))
+	if len(c.Grown) != 2 || c.Grown[0].Function != "a.New" || c.Grown[1].Now.Cmp(big.NewRat(3, 1)) != 0 {
+		t.Errorf("%+v", c.Grown)
+	}
+	if c := Compare(nil, was); c.Verdict != Unknown {
+		t.Errorf("%s", c.Verdict)
+	}
+}
+
+func TestBudgetsWithErrors(t *testing.T) {
+	for _, text := range []string{
+		"sing", "\t3 a.F", "BenchmarkX a: 3", "BenchmarkX a: x over 10", "BenchmarkX a: 1/0 over 10", "BenchmarkX a: -1 over 10",
+		"BenchmarkX a: 1 over 0", "BenchmarkX a: 1 over 99999999", "BenchmarkX a: 1 over 10\n\tmany a.F",
+	} {
+		if b, err := ParseBudget([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "line ") {
+			t.Errorf("%q: %+v, %v", text, b, err)
+		}
+	}
+}
+
+func FuzzBudget(f *testing.F) {
+	f.Add([]byte("BenchmarkX a: 1/4 to 1/2 over 10\n\t1/4 a.F calls b.G\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		b, err := ParseBudget(content)
+		if err != nil {
+			return
+		}
+		if _, err := ParseBudget(b.Format()); err != nil {
+			t.Errorf("%v in %s", err, b.Format())
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package gocode
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+func gate(t *testing.T, folder string, flags ...string) harness.Result {
+	t.Helper()
+	return harness.Run(t, harness.Command{
+		Arguments: append([]string{harness.CLI(t), "go", "gate"}, flags...), Settings: settings(t), Directory: folder, Timeout: fixTimeout,
+	})
+}
+
+func TestGate(t *testing.T) {
+	folder := copied(t, "digest")
+	if r := gate(t, folder); r.Status != 1 || !strings.Contains(r.Errors, "--update writes it") {
+		t.Errorf("without a budget: status %d: %s", r.Status, r.Errors)
+	}
+	if r := gate(t, folder, "--update"); r.Status != 0 || !strings.Contains(r.Output, "new    BenchmarkWord: 2,031 allocations/op") {
+		t.Fatalf("--update: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+	budget, err := os.ReadFile(filepath.Join(folder, "mallow.go.budget"))
+	if err != nil || !strings.Contains(string(budget), "\t2000 example.org/digest.Word calls strconv.Itoa\n") ||
+		!strings.Contains(string(budget), "\nBenchmarkNow_and_then example.org/digest: 1/4 over 1000\n") {
+		t.Errorf("%v: %s", err, budget)
+	}
+	if r := gate(t, folder); r.Status != 0 || strings.Count(r.Output, "kept ") != 6 {
+		t.Errorf("of what did not change: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+
+	change(t, folder, "return string(word)", "return string(word) + strconv.Itoa(1000 + len(word))[:0]")
+	r := gate(t, folder, "--bench", "Word")
+	if r.Status != 2 || !strings.Contains(r.Output, "more   BenchmarkWord: 2,032 allocations/op, the budget has 2,031\n         2,000 -> 2,001  digest.Word calls strconv.Itoa") {
+		t.Errorf("of one more: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+
+	change(t, folder, "return string(word) + strconv.Itoa(1000 + len(word))[:0]", "return string(word)")
+	change(t, folder, "range 2000", "range 1999")
+	if r := gate(t, folder, "--bench", "Word"); r.Status != 0 || !strings.Contains(r.Output, "fewer  BenchmarkWord") {
+		t.Errorf("of fewer: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+	r = gate(t, folder, "--bench", "Word", "--strict", "--json")
+	var report struct {
+		Schema string
+		Checks []struct {
+			Benchmark, Class, Verdict string
+			Was, Now                  float64
+		}
+	}
+	if err := json.Unmarshal([]byte(r.Output), &report); err != nil || r.Status != 4 || report.Schema != "mallow.gate/1" || len(report.Checks) != 1 ||
+		report.Checks[0].Verdict != "fewer" || report.Checks[0].Class != "exact" || report.Checks[0].Was != 2031 || report.Checks[0].Now != 2030 {
+		t.Errorf("--strict: status %d: %v %s", r.Status, err, r.Output)
+	}
+}
+
+// change replaces words of digest.go.
+func change(t *testing.T, folder, from, to string) {
+	t.Helper()
+	path := filepath.Join(folder, "digest.go")
+	content, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(content), from) {
+		t.Fatalf("%v: no %q", err, from)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(content), from, to, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
