@@ -248,7 +248,7 @@ func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) 
 }
 
 func nextStep(paths []string, o reportOptions) string {
-	return fmt.Sprintf("mallow report --advice 0 | --tree | --callers | --by type | --sort bytes|peak|live|waste %s;  mallow diff OLD NEW", onlyPath(paths))
+	return fmt.Sprintf("mallow report --html FILE | --advice 0 | --tree | --callers | --by type | --sort bytes|peak|live|waste %s;  mallow diff OLD NEW", onlyPath(paths))
 }
 
 func onlyPath(paths []string) string {
