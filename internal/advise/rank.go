@@ -13,9 +13,8 @@ import (
 const littleTime = worthwhile / 10
 
 // worthMentioning tells whether a finding saves enough: a per cent of the
-// allocations, or is notable for another reason. A pool is built for speed: it
-// must be worth a per cent of the CPU time, where that is known, or serve a
-// good part of all allocations.
+// allocations, or is notable for another reason. Where the CPU time is known
+// it must be worth some of it, too.
 func worthMentioning(a *Advice, f *found) bool {
 	cpu := a.Saves.CPUShare
 	switch {
@@ -27,8 +26,8 @@ func worthMentioning(a *Advice, f *found) bool {
 		return false
 	case cpu == nil:
 		return true
-	case f.Means >= rule.Pool:
-		return *cpu >= worthwhile || a.Saves.Share >= 2*manyCalls
+	case f.ForSpeed:
+		return *cpu >= worthwhile
 	}
 	return *cpu >= littleTime || a.Saves.Share >= manyCalls
 }

@@ -44,6 +44,9 @@ type Finding struct {
 	// OfLibc tells that the allocations are libc's own: a part of all, and not
 	// of those of the program and its libraries.
 	OfLibc bool
+	// ForSpeed drops a finding that is known to save no CPU time that is worth
+	// it: a pool takes as many steps as a good malloc.
+	ForSpeed bool
 	// OnlyTime drops a finding unless it is known to save CPU time that is
 	// worth it.
 	OnlyTime bool

@@ -48,6 +48,9 @@ func find(c *rule.Case) []rule.Finding {
 			found = append(found, finding(c, group))
 		}
 	}
+	if f, ok := byRound(c); ok {
+		found = append(found, f)
+	}
 	return found
 }
 

@@ -58,3 +58,35 @@ func TestSilent(t *testing.T) {
 	}
 	p.Silent(arena.Rule)
 }
+
+// Each request is parsed into four kinds of blocks, two of one of them, which
+// others release.
+func TestRounds(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	parser := p.Stack(recording.Malloc, "parser_new parse.c:10", "prepare parse.c:100", "serve server.c:5")
+	list := p.Stack(recording.Malloc, "list_new tree.c:20", "parse parse.c:50", "prepare parse.c:101", "serve server.c:5")
+	item := p.Stack(recording.Malloc, "item_new tree.c:30", "parse parse.c:51", "prepare parse.c:101", "serve server.c:5")
+	program := p.Stack(recording.Malloc, "program_new code.c:7", "prepare parse.c:102", "serve server.c:5")
+	for range 3000 {
+		a, b, c, d, e := p.Alloc(parser, 400), p.Alloc(list, 40), p.Alloc(item, 72), p.Alloc(item, 72), p.Alloc(program, 300)
+		for _, block := range []recordingtest.Block{c, d, b, a} {
+			p.FreeFrom(block, p.By("release mem.c:9"))
+		}
+		p.FreeFrom(e, p.By("release mem.c:9"))
+	}
+	p.Noise(1000)
+	p.Finds(arena.Rule, "rounds")
+}
+
+// Blocks that are made as often, but below functions that have nothing in
+// common but main, at different times.
+func TestNoRounds(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	for _, function := range []string{"a a.c:1", "b b.c:1", "c c.c:1", "d d.c:1", "e e.c:1"} {
+		s := p.Stack(recording.Malloc, function)
+		for range 1000 {
+			p.FreeFrom(p.Alloc(s, 100), p.By("release mem.c:9"))
+		}
+	}
+	p.Silent(arena.Rule)
+}

@@ -35,8 +35,9 @@ func find(c *rule.Case) []rule.Finding {
 		}
 		perChunk := chunk / n.SizeMax
 		found = append(found, rule.Finding{
-			Means: rule.Pool,
-			Title: rule.Blocks(n.Calls, s) + " from one line",
+			Means:    rule.Pool,
+			ForSpeed: true,
+			Title:    rule.Blocks(n.Calls, s) + " from one line",
 			Remedy: fmt.Sprintf("embed them in what they belong to (a member instead of a pointer, links in the elements themselves); else take them from chunks of %d bytes, %s at a time",
 				chunk, figure.Count(perChunk)),
 			Evidence: fmt.Sprintf("%s on average, and at least %.0f %% of them outlive the next %d heap events of their thread",

@@ -36,6 +36,7 @@ func find(c *rule.Case) []rule.Finding {
 		}
 		found = append(found, rule.Finding{
 			Means:    rule.Pool,
+			ForSpeed: true,
 			Title:    rule.Blocks(n.Calls, s) + " come and go",
 			Remedy:   remedy,
 			Evidence: fmt.Sprintf("all have the same size, and no more than about %s of the %s lived at a time", figure.Count(atOnce), figure.Count(n.Calls)),
