@@ -42,7 +42,7 @@ func TestAgreesWithOtherTools(t *testing.T) {
 		{"clang++ only lines", "clang++", "inline.cc", []string{"-O2", "-gline-tables-only"}, []oracle{llvm}},
 		{"rustc", "/usr/bin/rustc", "shapes.rs", []string{"-O", "-g"}, []oracle{llvm}},
 		{"rustc v0 names", "/usr/bin/rustc", "shapes.rs", []string{"-O", "-g", "-Csymbol-mangling-version=v0"}, []oracle{llvm}},
-		{"go", "go", "shapes.go", []string{"build", "-buildvcs=false"}, []oracle{llvm}},
+		{"go", "go", "shapes.go", []string{"build", "-buildvcs=false"}, []oracle{llvmPlaces}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -85,6 +85,28 @@ func TestDamagedDebugFrame(t *testing.T) {
 	}
 }
 
+// The names of a Go program are those of its source.
+func TestGoNames(t *testing.T) {
+	binary := compile(t, "go", "shapes.go", "build", "-buildvcs=false")
+	of := symbolsOf(t, binary)["main.main"]
+	addrs := make([]uint64, of.Size)
+	for i := range addrs {
+		addrs[i] = of.Value + uint64(i)
+	}
+	frames, _ := ask(t, binary, addrs)
+	var seen strings.Builder
+	for _, all := range frames {
+		for _, f := range all {
+			seen.WriteString("\n" + f.Function)
+		}
+	}
+	for _, want := range []string{"main.main\n", "main.largest[", "fmt.Println\n"} {
+		if !strings.Contains(seen.String(), "\n"+want) {
+			t.Errorf("no %s in %s", want, seen.String())
+		}
+	}
+}
+
 // Programs that mallow does not know are named as such.
 func TestOtherMachines(t *testing.T) {
 	header := func(class elf.Class, data elf.Data) []byte {

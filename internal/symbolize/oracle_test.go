@@ -27,6 +27,9 @@ type oracle struct {
 var (
 	llvm     = oracle{name: "llvm-symbolizer", frames: llvmFrames, sameName: scopesAdded}
 	binutils = oracle{name: "addr2line", frames: binutilsFrames, sameName: scopesAdded}
+	// llvmPlaces is llvm-symbolizer without its names: of Go's some are cut or
+	// changed by its linker's rules.
+	llvmPlaces = oracle{name: "llvm-symbolizer", frames: llvmFrames, sameName: func(string, string) bool { return true }}
 	// libdw walks through a whole unit for each address: 20 ms in a large one.
 	libdw = oracle{name: "eu-addr2line", frames: libdwFrames, sameName: sameIdentifier, most: 150, wrong: 0.04}
 	// places is addr2line without its names: where a function begins that was
@@ -216,7 +219,7 @@ var sourceNames = map[string]string{"rust_begin_unwind": "std::panicking::begin_
 // the tools print the bare name, or the symbol.
 func scopesAdded(ours, theirs string) bool {
 	return ours == theirs || strings.HasSuffix(ours, "::"+theirs) || ours == nestedNumber.ReplaceAllString(theirs, "") ||
-		ours == sourceNames[theirs] || ours == strings.TrimSuffix(theirs, ".abi0") // Go's assembly
+		ours == sourceNames[theirs]
 }
 
 // sameIdentifier also accepts the bare name in the source, with the template
