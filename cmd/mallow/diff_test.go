@@ -22,6 +22,8 @@ func TestDiffForms(t *testing.T) {
 		{"--all " + one + " " + one, 0, "mallow: 1,073 allocations, as before"},
 		{"--top 1 --sort bytes " + one + " " + two, 0, "more sites changed"},
 		{one + "," + two + " " + two + "," + one, 0, "mallow: 2,072 allocations, as before"},
+		{"--fail " + one + " " + one + "," + one, 0, "mallow: 1,072 allocations per recording, as before (1 -> 2 of them)"},
+		{"--fail " + two + "," + two + " " + one, 2, "mallow: 1,000 -> 1,072 allocations per recording, 7.2 % more (2 -> 1 of them)"},
 		{"--process 4901 " + fork + " " + fork, 0, "mallow: 11 allocations, as before"},
 		{"--origin libc " + one + " " + one, 0, "mallow: 1 allocation, as before"},
 		{"../../internal/importer/testdata/life.log " + one, 0, "mallow: 12 -> 1,072 allocations"},

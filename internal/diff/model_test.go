@@ -156,8 +156,8 @@ func FuzzCompare(f *testing.F) {
 			rec := &recording.Recording{Path: "fuzz", Images: []*recording.Image{im}}
 			profiles = append(profiles, profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()}))
 		}
-		d := diff.Compare(profiles[0], profiles[1], diff.Options{All: true})
-		d.Stacks(d.Sites, 3)
+		checkLaws(t, profiles[0], profiles[1], diff.Options{All: true})
+		d := diff.Compare(profiles[0], profiles[1], diff.Options{})
 		for _, m := range diff.Metrics {
 			d.Judge(m)
 			d.Guilty(m)

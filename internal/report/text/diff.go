@@ -56,9 +56,15 @@ func (r *diffReport) estimated(text string) string {
 	return text
 }
 
+// headline has the allocations: of a unit of work, where the sides did not do
+// as much of it.
 func (r *diffReport) headline() {
 	old, new := r.diff.OldTotals.Allocations, r.diff.NewTotals.Allocations
-	line := "mallow: " + r.style.bold(r.estimated(arrow(old, new, count)+" "+plural(new, "allocation", "allocations"))) + ", " + r.tell(factor(float64(old), float64(new)))
+	line := r.style.bold(r.estimated(arrow(old, new, count)+" "+plural(new, "allocation", "allocations"))) + ", " + r.tell(factor(float64(old), float64(new)))
+	if r.diff.Per != nil {
+		line = r.unit(r.diff.Per)
+	}
+	line = "mallow: " + line
 	libc := profile.OriginLibc
 	if o, n := r.diff.Old.Origins[libc].Allocations, r.diff.New.Origins[libc].Allocations; o+n > 0 && !r.diff.All {
 		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", arrow(o, n, count)))
@@ -72,6 +78,9 @@ const totalsIndent = "        "
 func (r *diffReport) figures() {
 	o, n := &r.diff.OldTotals, &r.diff.NewTotals
 	var parts []string
+	if r.diff.Per != nil {
+		parts = append(parts, r.estimated(arrow(o.Allocations, n.Allocations, count)+" allocations in all"))
+	}
 	if o.Frees != nil && n.Frees != nil {
 		parts = append(parts, arrow(*o.Frees, *n.Frees, count)+" frees")
 	}
@@ -198,7 +207,7 @@ func (r *diffReport) towards(text string, change float64) string {
 // units tells what a unit of work needed, and needs.
 func (r *diffReport) units() {
 	for _, u := range r.diff.Units {
-		if u.Both() {
+		if u.Both() && u != r.diff.Per {
 			r.line(r.cut("        " + r.unit(u)))
 		}
 	}
@@ -219,7 +228,7 @@ func (r *diffReport) unit(u *diff.Unit) string {
 	}
 	of := fmt.Sprintf(" (%s of them)", arrow(u.Old.Count, u.New.Count, count))
 	if quotient(old) == quotient(new) {
-		return r.style.bold(quotient(old)+" allocations per "+name) + of
+		return r.style.bold(quotient(old)+" allocations per "+name) + ", as before" + of
 	}
 	return r.style.bold(quotient(old)+" -> "+quotient(new)+" allocations per "+name) + ", " + r.tell(factor(old, new)) + of
 }
