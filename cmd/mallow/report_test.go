@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
 )
 
@@ -152,25 +153,49 @@ func TestReportIsTheSameEveryTime(t *testing.T) {
 	}
 }
 
-// TestHostileNames reports a recording whose names try to steer the terminal.
+// TestHostileNames reports a recording whose names try to steer the terminal,
+// in every form of the text.
 func TestHostileNames(t *testing.T) {
 	im := recordingtest.NewImage(1, "/bin/\x1b[2Jprogram")
 	process := recordingtest.NewProcess(im)
 	thread := process.Thread()
 	evil := im.Symbolic("\x1b]0;owned\x07f", "a\u202ec.\xff\n", "lib\rx", 7)
-	thread.Alloc(im.Stack(1, evil), 10)
+	vector := im.Symbolic("std::vector<\x1b[31mT\u202e\xff, x>::push_back(\r)", "v\x1b.h", "lib\rx", 1)
+	outer := im.Symbolic("\u2066<=HYPERLINK(1)>\n", "/\x07/\x9b", "lib\x1by", 2)
+	for range 2000 {
+		thread.Free(thread.Alloc(im.Stack(recording.New, outer, evil, vector), 10))
+		thread.Alloc(im.Stack(recording.Malloc, outer, evil), 20)
+	}
 	folder := t.TempDir()
 	if err := process.Finish().Write(folder, recordingtest.Packed); err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := mallow("report", folder)
-	for _, bad := range []string{"\x1b", "\x07", "\r", "\u202e", "\xff"} {
-		if strings.Contains(text, bad) {
-			t.Errorf("the text has %q", bad)
+	for _, flags := range []string{
+		"", "--by function", "--by module", "--by type", "--tree", "--callers", "--advice 0 --sort waste",
+		"--include \x1b --exclude \u202e\x07 --max-size 64 --top 1", "--module lib\rx", "--wrapper owned --tree",
+		"--thread \x1b[2J", "--module \x1b[2J", "--phase \x1b[2J", "--process \x1b[2J", "--region \x1b[2J", "--origin \x1b[2J", "--include (\x1b[2J",
+	} {
+		var args []string
+		for _, flag := range strings.Split(flags, " ") {
+			if flag != "" {
+				args = append(args, flag)
+			}
+		}
+		_, stdout, stderr := mallow(append(append([]string{"report"}, args...), folder)...)
+		text := stdout + stderr
+		if text == "" {
+			t.Errorf("%q says nothing", flags)
+		}
+		for _, bad := range []string{"\x1b", "\x07", "\r", "\u202e", "\u2066", "\xff", "\x9b"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("report %q has %q:\n%q", flags, bad, text)
+			}
 		}
 	}
-	_, stdout, _ := mallow("report", "--json", folder)
-	if !json.Valid([]byte(stdout)) {
-		t.Errorf("no JSON: %q", stdout)
+	for _, flags := range [][]string{{}, {"--by", "type"}, {"--by", "module", "--include", "\x1b"}} {
+		_, stdout, _ := mallow(append(append([]string{"report", "--json"}, flags...), folder)...)
+		if !json.Valid([]byte(stdout)) {
+			t.Errorf("no JSON: %q", stdout)
+		}
 	}
 }

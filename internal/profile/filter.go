@@ -22,8 +22,9 @@ type Filter struct {
 	Modules []string
 	// MaxSize: the stack's greatest block had at most so many bytes.
 	MaxSize *uint64
-	// Active: the stack allocated before the end of this time, and after its
-	// beginning. How often within it nobody knows, unless it did at no other.
+	// Active: the stack allocated at the beginning of this time or later, and at
+	// its end or before. How often within it nobody knows, unless it did at no
+	// other.
 	Active *Span
 	// Region: the stack was called within the region of that name.
 	Region string
@@ -230,7 +231,7 @@ func (p *Profile) active(stacks []stack) []stack {
 		}
 		first := begun[s.image] + time.Duration(known.FirstMs)*time.Millisecond
 		last := begun[s.image] + time.Duration(known.LastMs)*time.Millisecond
-		if first >= span.To || last < span.From {
+		if first > span.To || last < span.From {
 			return true
 		}
 		if first >= span.From && last <= span.To {

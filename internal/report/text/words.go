@@ -144,6 +144,9 @@ func shortName(function string) string {
 		return "(unknown function)"
 	}
 	name := withoutReturnType(withoutParameters(function))
+	if name == "" {
+		name = function
+	}
 	if len(name) > longestName {
 		name = withoutTemplateArguments(name)
 	}
