@@ -192,47 +192,70 @@ func takesValue(name string) bool {
 }
 
 func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
+	var all []*gocode.Benchmark
+	version, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+		found, err := tests.Benchmarks(o.benchmarks())
+		all = append(all, found...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return o.noBenchmark()
+	}
+	if o.json {
+		return goreport.WriteBenchmarksJSON(w, version, all)
+	}
+	return goreport.WriteBenchmarks(w, all, o.report())
+}
+
+func (o goOptions) benchmarks() gocode.BenchmarkOptions {
+	return gocode.BenchmarkOptions{Bench: o.bench, Benchtime: o.benchtime, Exact: time.Duration(o.seconds * float64(time.Second))}
+}
+
+func (o goOptions) noBenchmark() error {
+	return fmt.Errorf("there is no benchmark that matches %s", term.Safe(o.bench))
+}
+
+// eachTests builds the tests of each package that has some and visits them. It
+// returns the version of Go.
+func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) (version string, err error) {
+	b, packages, err := goPackages(goFlags, patterns)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range packages {
+		folder, err := os.MkdirTemp("", "mallow-go-*")
+		if err != nil {
+			return "", err
+		}
+		tests, err := b.Tests(p, folder)
+		if err == nil {
+			err = visit(tests)
+		}
+		os.RemoveAll(folder)
+		if err != nil && !errors.Is(err, gocode.ErrNoTests) {
+			return "", clean(err)
+		}
+	}
+	return b.Version, nil
+}
+
+// goPackages lists the packages that patterns match, "." where there is none.
+func goPackages(goFlags, patterns []string) (*gocode.Builder, []gocode.Package, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"."}
 	}
 	b, err := gocode.NewBuilder(goFlags)
 	if err != nil {
-		return clean(err)
+		return nil, nil, clean(err)
 	}
 	packages, err := b.Packages(patterns)
 	if err != nil {
-		return clean(err)
+		return nil, nil, clean(err)
 	}
-	var all []*gocode.Benchmark
-	for _, p := range packages {
-		found, err := benchmarksOf(b, p, o)
-		if err != nil && !errors.Is(err, gocode.ErrNoTests) {
-			return clean(err)
-		}
-		all = append(all, found...)
-	}
-	if len(all) == 0 {
-		return fmt.Errorf("no benchmark of %s matches %s", term.Safe(strings.Join(patterns, " ")), term.Safe(o.bench))
-	}
-	if o.json {
-		return goreport.WriteBenchmarksJSON(w, b.Version, all)
-	}
-	return goreport.WriteBenchmarks(w, all, o.report())
-}
-
-func benchmarksOf(b *gocode.Builder, p gocode.Package, o goOptions) ([]*gocode.Benchmark, error) {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	tests, err := b.Tests(p, folder)
-	if err != nil {
-		return nil, err
-	}
-	return tests.Benchmarks(gocode.BenchmarkOptions{
-		Bench: o.bench, Benchtime: o.benchtime, Exact: time.Duration(o.seconds * float64(time.Second)),
-	})
+	return b, packages, nil
 }
 
 func goRun(stdout, stderr io.Writer, goFlags, args []string, o goOptions) error {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,14 +68,7 @@ step.`,
 }
 
 func goFix(stderr io.Writer, goFlags, patterns []string, race bool, o goOptions) (*gocode.Fixed, string, error) {
-	if len(patterns) == 0 {
-		patterns = []string{"."}
-	}
-	b, err := gocode.NewBuilder(goFlags)
-	if err != nil {
-		return nil, "", err
-	}
-	packages, err := b.Packages(patterns)
+	b, packages, err := goPackages(goFlags, patterns)
 	if err != nil {
 		return nil, "", err
 	}
@@ -84,7 +76,7 @@ func goFix(stderr io.Writer, goFlags, patterns []string, race bool, o goOptions)
 		return nil, "", fmt.Errorf("%d packages match; fix takes one at a time", len(packages))
 	}
 	options := gocode.FixOptions{
-		BenchmarkOptions: gocode.BenchmarkOptions{Bench: o.bench, Benchtime: o.benchtime, Exact: time.Duration(o.seconds * float64(time.Second))},
+		BenchmarkOptions: o.benchmarks(),
 		Race:             race,
 		Progress:         func(words string) { fmt.Fprintf(stderr, "mallow: %s\n", term.Safe(words)) },
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -55,27 +54,17 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 	if err != nil {
 		return err
 	}
-	if len(patterns) == 0 {
-		patterns = []string{"."}
-	}
-	b, err := gocode.NewBuilder(goFlags)
-	if err != nil {
-		return clean(err)
-	}
-	packages, err := b.Packages(patterns)
-	if err != nil {
-		return clean(err)
-	}
 	var checks []gocode.Check
-	for _, p := range packages {
-		found, err := gatePackage(b, p, budget, o)
-		if err != nil && !errors.Is(err, gocode.ErrNoTests) {
-			return clean(err)
-		}
+	_, err = eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+		found, err := gateTests(tests, budget, o)
 		checks = append(checks, found...)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if len(checks) == 0 {
-		return fmt.Errorf("no benchmark matches %s", term.Safe(o.bench))
+		return o.noBenchmark()
 	}
 	if update {
 		for _, c := range checks {
@@ -113,25 +102,15 @@ func readGoBudget(file string, update bool) (*gocode.Budget, error) {
 	return budget, nil
 }
 
-// gatePackage checks the benchmarks of a package.
-func gatePackage(b *gocode.Builder, p gocode.Package, budget *gocode.Budget, o goOptions) ([]gocode.Check, error) {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	tests, err := b.Tests(p, folder)
-	if err != nil {
-		return nil, err
-	}
-	options := gocode.BenchmarkOptions{
-		Bench: o.bench, Benchtime: "10ms", Exact: time.Duration(o.seconds * float64(time.Second)),
-		Operations: func(benchmark string) uint64 {
-			if e := budget.Entry(p.ImportPath, benchmark); e != nil {
-				return e.Operations
-			}
-			return 0
-		},
+// gateTests checks the benchmarks of a package.
+func gateTests(tests *gocode.Tests, budget *gocode.Budget, o goOptions) ([]gocode.Check, error) {
+	options := o.benchmarks()
+	options.Benchtime = "10ms" // the time is no figure of the gate
+	options.Operations = func(benchmark string) uint64 {
+		if e := budget.Entry(tests.Package, benchmark); e != nil {
+			return e.Operations
+		}
+		return 0
 	}
 	first, err := tests.Benchmarks(options)
 	if err != nil {
@@ -147,7 +126,7 @@ func gatePackage(b *gocode.Builder, p gocode.Package, budget *gocode.Budget, o g
 			}
 			runs = append(runs, again)
 		}
-		checks = append(checks, gocode.Compare(budget.Entry(p.ImportPath, f.Name), gocode.NewEntry(runs)))
+		checks = append(checks, gocode.Compare(budget.Entry(tests.Package, f.Name), gocode.NewEntry(runs)))
 	}
 	return checks, nil
 }

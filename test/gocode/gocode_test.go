@@ -146,12 +146,17 @@ func TestBenchmarks(t *testing.T) {
 	_, r := inFolder(t, "digest", "test", "--json", "--benchtime", "10x", ".")
 	want := map[string]float64{
 		"Word": 2000 + 20 + 1 + 1 + 9, "Loop": 1, "Kinds/n=1/tiny": 1, "Kinds/n=10/tiny": 10, "Now_and_then": 0.25,
+		"Pool": 2, // and one more when a collection has emptied it
 	}
 	for _, b := range r.Benchmarks {
 		if !b.Checked || b.Operations == 0 || b.NsPerOp <= 0 {
 			t.Errorf("%+v", b)
 		}
-		if b.Name != "Word" && math.Abs(b.AllocsPerOp-want[b.Name]) > 0.02 {
+		tolerance := 0.02
+		if b.Name == "Pool" {
+			tolerance = 0.1
+		}
+		if b.Name != "Word" && math.Abs(b.AllocsPerOp-want[b.Name]) > tolerance {
 			t.Errorf("%s: %g allocations per operation, want %g", b.Name, b.AllocsPerOp, want[b.Name])
 		}
 		delete(want, b.Name)
@@ -219,7 +224,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run"}, 1, "no package given"},
 		{[]string{"run", "./nowhere"}, 1, "nowhere"},
 		{[]string{"test", "./nowhere"}, 1, "nowhere"},
-		{[]string{"test", "."}, 1, "no benchmark of . matches ."},
+		{[]string{"test", "."}, 1, "there is no benchmark that matches ."},
 		{[]string{"build", "."}, 1, "-o FILE"},
 		{[]string{"sing"}, 1, "there are test, run, build, fix and gate"},
 		{[]string{"run", "--sing", "."}, 1, "unknown flag: --sing"},
