@@ -21,15 +21,17 @@ type filterFlags struct {
 	sized                                                  bool // maxSize was given
 }
 
+var filterNames = []string{"include", "exclude", "origin", "module", "thread", "process", "region", "phase", "max-size"}
+
 func (o *filterFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.include, "include", nil, "only stacks with a frame whose function, FILE:LINE or module matches `RE` (may be repeated: one of them)")
-	f.StringArrayVar(&o.exclude, "exclude", nil, "no stacks with such a frame (may be repeated)")
-	f.StringSliceVar(&o.origins, "origin", nil, "only what the `program`, its libraries or libc called for")
+	f.StringArrayVar(&o.exclude, "exclude", nil, "no stacks that have a frame that matches `RE` (may be repeated)")
+	f.StringSliceVar(&o.origins, "origin", nil, "only what was called for by `program|libraries|libc`, some of them with commas between")
 	f.StringArrayVar(&o.modules, "module", nil, "only sites in the program or library of that `NAME` (may be repeated)")
-	f.StringSliceVar(&o.threads, "thread", nil, "only what the thread with that `TID` did, or the main one: main")
-	f.StringArrayVar(&o.processes, "process", nil, "only processes with this process id or program name (may be repeated)")
+	f.StringSliceVar(&o.threads, "thread", nil, "only what the thread with that id did, or the first one: `TID|main`")
+	f.StringArrayVar(&o.processes, "process", nil, "only processes with this process id or program name, `PID|NAME` (may be repeated)")
 	f.StringVar(&o.region, "region", "", "only what was allocated within the region of that `NAME`")
-	f.StringVar(&o.phase, "phase", "", "only stacks that were active in the `start-up`, the steady state or the shutdown")
+	f.StringVar(&o.phase, "phase", "", "only stacks that were active in the `start-up|steady|shutdown`")
 	f.Var(&o.maxSize, "max-size", "only stacks whose greatest block had at most so many bytes: the small ones")
 }
 

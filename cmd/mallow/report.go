@@ -59,9 +59,14 @@ can be read while its program runs.
 A site is the first frame of a stack that is no wrapper, such as operator new,
 std::string or xmalloc; --wrapper names more. What libc allocates on its own
 account is left out of the text and of memanalyze's counts, --all adds it; JSON
-always has it, by origin.`,
+always has it, by origin.
+
+--include, --exclude, --max-size, --module, --origin, --phase, --process,
+--region and --thread restrict every form of the report to a part.`,
 		Example: `  mallow report server.4711.mallow
   mallow report --sort bytes --top 30 server.4711.mallow
+  mallow report --max-size 32 --exclude '^log_' server.4711.mallow
+  mallow report --tree server.4711.mallow
   mallow report --json server.4711.mallow | jq .totals.allocations`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -80,6 +85,11 @@ always has it, by origin.`,
 				o.format = "cpu"
 			}
 			if c.Flags().Changed("pack") {
+				for _, flag := range filterNames {
+					if c.Flags().Changed(flag) {
+						return fmt.Errorf("--pack packs the whole of a recording, and does not go with --%s", flag)
+					}
+				}
 				return pack(c.OutOrStdout(), args, o.pack)
 			}
 			if err := o.html.choose(&o); err != nil {
@@ -91,16 +101,16 @@ always has it, by origin.`,
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, `the same as --format json: schema "mallow.report/1"`)
 	f.StringVar(&o.format, "format", o.format, "text, json, cpu, pprof (for go tool pprof), speedscope, folded, csv, html, memanalyze (curl's counts block) or memanalyze-2017 (of curl 7.53.1)")
-	f.IntVar(&o.top, "top", o.top, "sites to show, 0 for all (JSON has all unless this is given)")
-	f.IntVar(&o.advice, "advice", o.advice, "pieces of advice to show in the text, 0 for all")
-	f.IntVar(&o.stacks, "stacks", o.stacks, "stacks of each site in JSON, 0 for all")
+	f.IntVar(&o.top, "top", o.top, "`N` sites to show, 0 for all (JSON has all unless this is given)")
+	f.IntVar(&o.advice, "advice", o.advice, "`N` pieces of advice in the text, 0 for all, with the evidence for each")
+	f.IntVar(&o.stacks, "stacks", o.stacks, "`N` stacks of each site in JSON, 0 for all")
 	f.Var(&o.by, "by", "what makes a site: line of code, function, module, or type that is allocated")
 	f.Var(&o.sort, "sort", "what to sort sites by; size is that of the greatest block")
 	f.BoolVar(&o.tree, "tree", false, "the tree of calls, outermost first; --top is how many lines of it")
 	f.BoolVar(&o.callers, "callers", false, "the sites, each with the tree of those who call it")
 	f.BoolVar(&o.cpu, "cpu", false, "where the CPU time went, by function (of recordings made with record --cpu)")
 	f.BoolVar(&o.all, "all", false, "with what libc allocated on its own account")
-	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions matching this regular expression pass allocations on (may be repeated)")
+	f.StringArrayVar(&o.wrappers, "wrapper", nil, "functions that match `RE` only pass allocations on (may be repeated)")
 	o.filter.add(f)
 	f.Var(&o.metric, "metric", "what --format folded counts")
 	o.html.flags(f)

@@ -85,6 +85,7 @@ func TestReportRefuses(t *testing.T) {
 		"--tree --callers " + recording:                 "one of them",
 		"--tree --by type " + recording:                 "--by",
 		"--tree --sort size " + recording:               "sizes and CPU time do not add up",
+		"--pack --max-size 1 " + recording:              "does not go with --max-size",
 		"--json --tree " + recording:                    "forms of the text",
 		"--sort cpu " + recording:                       "there are no CPU samples in it",
 		"--cpu --max-size 1 " + recording:               "--process is the only restriction",
