@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"mallow/internal/advise/rule"
@@ -28,6 +29,8 @@ func worthMentioning(a *Advice, f *found) bool {
 		return true
 	case f.ForSpeed:
 		return *cpu >= worthwhile
+	case f.Means >= rule.Pool:
+		return *cpu >= worthwhile || a.Saves.Share >= 2*manyCalls
 	}
 	return *cpu >= littleTime || a.Saves.Share >= manyCalls
 }
@@ -70,5 +73,13 @@ func stop(c *rule.Case, all []Advice) string {
 	if sum >= worthwhile {
 		return ""
 	}
-	return fmt.Sprintf("stop here: all of this together would save %.1g %% of the CPU time", 100*sum)
+	return fmt.Sprintf("stop here: all of this together would save %s of the CPU time", percent(sum))
+}
+
+// percent never rounds up to a whole per cent.
+func percent(share float64) string {
+	if share < 0.001 {
+		return "less than 0.1 %"
+	}
+	return fmt.Sprintf("%.1f %%", math.Floor(1000*share)/10)
 }

@@ -23,6 +23,7 @@ type Case struct {
 	partners profile.Partners
 	moments  *[]profile.Moment
 	phases   *[]analyze.Phase
+	events   float64 // of a thread, see eventsPerThread; 0 before that was asked
 }
 
 // Worthwhile is the share from which on something is worth a change.

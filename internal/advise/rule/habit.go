@@ -105,15 +105,24 @@ func (s *Site) OneByOne() bool {
 func (s *Site) Between() uint64 { return uint64(s.between() + 0.5) }
 
 func (s *Site) between() float64 {
-	return float64(s.c.events()) / float64(max(1, s.Known.Threads)) / float64(max(1, s.Counters.Calls))
+	perThread := float64(s.Counters.Calls) / float64(max(1, s.Known.Threads))
+	return s.c.eventsPerThread() / max(1, perThread)
 }
 
-// events are the allocations and releases of the program.
-func (c *Case) events() uint64 {
-	t := &c.Profile.Totals
-	events := t.Allocations + t.Reallocs
-	if t.Frees != nil {
-		events += *t.Frees
+// eventsPerThread are the allocations and releases of a thread on average,
+// threads that had their shard one after the other taken as one.
+func (c *Case) eventsPerThread() float64 {
+	if c.events == 0 {
+		var events, shards uint64
+		for _, process := range c.Profile.Processes {
+			for i := range process.Image.Shards {
+				if n := process.Image.Shards[i].Events; n > 0 {
+					events += n
+					shards++
+				}
+			}
+		}
+		c.events = float64(events) / float64(max(1, shards))
 	}
-	return events
+	return max(1, c.events)
 }
