@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"strings"
 
 	"mallow/internal/term"
 )
@@ -14,8 +15,13 @@ const longest = 16 << 10
 // is: control characters and marks that turn the direction of writing become
 // escapes, the middle of what is too long is left out.
 func clean(s string) string {
-	if len(s) > longest {
-		s = fmt.Sprintf("%s [%d bytes left out] %s", s[:longest/2], len(s)-longest, s[len(s)-longest/2:])
+	return term.Safe(shortened(s, longest))
+}
+
+func shortened(s string, most int) string {
+	if len(s) <= most {
+		return s
 	}
-	return term.Safe(s)
+	head, tail := s[:most/2], s[len(s)-most/2:]
+	return fmt.Sprintf("%s [%d bytes left out] %s", strings.ToValidUTF8(head, ""), len(s)-most, strings.ToValidUTF8(tail, ""))
 }

@@ -89,3 +89,16 @@ func (t *stringTable) index(s string) int {
 	}
 	return i
 }
+
+func (t *stringTable) bytes() (sum int) {
+	for _, s := range t.all {
+		sum += len(s)
+	}
+	return sum
+}
+
+func (t *stringTable) shorten(most int) {
+	for i, s := range t.all {
+		t.all[i] = shortened(s, most)
+	}
+}

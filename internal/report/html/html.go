@@ -103,21 +103,37 @@ func (b *builder) write(w io.Writer, title string) error {
 
 // data returns the data of the page, thinned until they are within the limit.
 func (b *builder) data() ([]byte, error) {
-	const leastShare = 1e-7
 	if b.options.Sources {
 		b.head.Sources = b.sources()
 	}
-	for share := leastShare; ; share *= 3 {
+	b.spareRoom()
+	for {
 		c := newContainer()
 		b.forest.write(c)
 		b.writeTimelines(c)
-		b.head.Columns, b.head.Strings = c.columns, b.strings.all
-		b.head.Thinned = thinned{b.forest.thinned, b.forest.nodesLost}
+		b.head.Columns, b.head.Strings, b.head.Thinned = c.columns, b.strings.all, b.forest.thinned
 		data, err := c.bytes(&b.head)
-		if err != nil || len(data) <= b.options.Limit || share > 1 {
+		nodes := len(b.forest.nodes)
+		if err != nil || len(data) <= b.options.Limit || nodes == 0 {
 			return data, err
 		}
-		b.forest.thin(share)
+		rest := len(data) - len(c.body)
+		share := float64(b.options.Limit-rest) / float64(len(c.body))
+		b.forest.thin(int(float64(nodes) * max(0, min(share, 1)) * 0.9))
+	}
+}
+
+// spareRoom leaves out what a reader misses least where sites and names alone
+// take most of the room.
+func (b *builder) spareRoom() {
+	const ofSite = 200 // bytes, about
+	if room := b.options.Limit / 4 / ofSite; len(b.head.Sites) > room {
+		for i := room; i < len(b.head.Sites); i++ {
+			b.head.Sites[i] = site{Frame: b.head.Sites[i].Frame, Side: b.head.Sites[i].Side}
+		}
+	}
+	for most := longest / 2; b.strings.bytes() > b.options.Limit/2 && most > 50; most /= 2 {
+		b.strings.shorten(most)
 	}
 }
 

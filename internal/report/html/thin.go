@@ -1,6 +1,9 @@
 package html
 
 import (
+	"cmp"
+	"slices"
+
 	"mallow/internal/profile"
 	"mallow/internal/recording"
 )
@@ -15,12 +18,12 @@ var metrics = []func(c *recording.Counters) float64{
 	func(c *recording.Counters) float64 { return float64(c.UsableBytes - min(c.Bytes, c.UsableBytes)) },
 }
 
-// thin leaves out the nodes that have less than a share of every metric with
-// all that is inside of them. Their stacks go to the nearest node outwards
+// thin keeps so many nodes: those with the greatest share of any metric, with
+// all that is inside of them. Stacks of others go to the nearest node outwards
 // that stays, where those of one site and function become one: no figure of a
-// site, of a line of a site or of a node that stays changes.
-func (f *forest) thin(share float64) {
-	weight := f.weights()
+// site or of a node that stays changes.
+func (f *forest) thin(keep int) {
+	stays := f.heaviest(keep)
 	kept := make([]int32, len(f.nodes)) // new number of each node, or of the nearest that stays
 	nodes := f.nodes[:0]
 	for i, n := range f.nodes {
@@ -28,14 +31,14 @@ func (f *forest) thin(share float64) {
 		if n.Parent >= 0 {
 			parent = kept[n.Parent]
 		}
-		if weight[i] < share {
+		if !stays[i] {
 			kept[i] = parent
 			continue
 		}
 		kept[i] = int32(len(nodes))
 		nodes = append(nodes, profile.TreeNode{Parent: parent, Frame: n.Frame})
 	}
-	f.nodesLost += len(f.nodes) - len(nodes)
+	f.thinned.Nodes += len(f.nodes) - len(nodes)
 	f.nodes = nodes
 
 	type key struct {
@@ -55,7 +58,7 @@ func (f *forest) thin(share float64) {
 		first, seen := at[k]
 		if seen {
 			stacks[first].Merge(&s.TreeStack)
-			f.thinned++
+			f.thinned.Stacks++
 			continue
 		}
 		counters := *s.Counters
@@ -64,6 +67,22 @@ func (f *forest) thin(share float64) {
 		stacks = append(stacks, s)
 	}
 	f.stacks = stacks
+}
+
+// heaviest tells which nodes to keep. With a node all those outside of it
+// stay: they have at least its weight, and lesser numbers.
+func (f *forest) heaviest(keep int) []bool {
+	weight := f.weights()
+	order := make([]int32, len(f.nodes))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a, b)) })
+	stays := make([]bool, len(f.nodes))
+	for _, n := range order[:min(keep, len(order))] {
+		stays[n] = true
+	}
+	return stays
 }
 
 // weights returns of each node its greatest share of a metric, with all that

@@ -18,8 +18,7 @@ type forest struct {
 	frames    []frame
 	nodes     []profile.TreeNode
 	stacks    []stack
-	thinned   int // stacks that were merged with others
-	nodesLost int
+	thinned   thinned
 
 	functionAt map[function]int
 	frameAt    map[profile.Frame]int
