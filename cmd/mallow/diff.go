@@ -230,6 +230,7 @@ func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, advice []diff
 	if !o.json {
 		return text.WriteDiff(w, d, text.DiffOptions{
 			Top: o.top, Sort: o.sort, Colour: o.colour.For(w), Width: term.Width(w), Advice: advice,
+			Next: "mallow diff --sort bytes|peak|live OLD NEW | --top 0 | --html FILE | --json | --fail",
 		})
 	}
 	if !o.all { // sites of all origins, as a report has them

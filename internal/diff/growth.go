@@ -62,6 +62,7 @@ const longestPath = 24
 func (j *joined) growth(ways []*way) Growth {
 	var g Growth
 	telling := 1
+	passed := make(map[int32]bool)
 	at := make([]step, 0, len(ways))
 	for _, w := range ways {
 		at = append(at, step{w, w.tree.site(w.node)})
@@ -80,6 +81,10 @@ func (j *joined) growth(ways []*way) Growth {
 			g.Others = others
 			return g
 		}
+		if passed[changed[0].function] {
+			break // functions that call each other: deeper says no more
+		}
+		passed[changed[0].function] = true
 		g.Path = append(g.Path, changed[0].Frame)
 		if others > 0 || len(g.Path) == 1 {
 			telling, g.Others = len(g.Path), others
@@ -99,7 +104,8 @@ type step struct {
 // caller is one of those that a number of steps come from.
 type caller struct {
 	Branch
-	steps []step
+	function int32
+	steps    []step
 }
 
 // callers groups steps by who calls next, sorted by how much their share
@@ -117,7 +123,7 @@ func (j *joined) callers(at []step) (callers []*caller, ended float64) {
 		function := s.tree.function(out)
 		c := by[function]
 		if c == nil {
-			c = &caller{Branch: Branch{Frame: *s.tree.frame(out)}}
+			c = &caller{Branch: Branch{Frame: *s.tree.frame(out)}, function: function}
 			by[function] = c
 			callers = append(callers, c)
 		}

@@ -116,7 +116,7 @@ func (d *Diff) noteLengths() {
 	}
 	old, new := duration(d.Old), duration(d.New)
 	long, short := max(old, new), min(old, new)
-	if short > 0 && long >= 2*short && long-short >= time.Second {
+	if short > 0 && long >= 3*short && long-short >= time.Second {
 		d.say("OLD ran %.1f s, NEW %.1f s: if they did not do the same work, compare by unit of work (mallow record --per FUNCTION)",
 			old.Seconds(), new.Seconds())
 	}

@@ -474,14 +474,23 @@ func (r *diffReport) was(s *diff.Site) string {
 		}
 		return "was in " + term.Safe(shortPath(s.Old.File))
 	case diff.BySignature:
-		return "was " + term.Safe(s.Old.Function)
+		return "was " + signature(s.Old.Function)
 	case diff.ByFigures, diff.ByOrder:
 		return strings.TrimSpace("was " + shortName(s.Old.Function) + " " + old)
 	}
 	return ""
 }
 
-// growthText names the callers that make a change.
+// signature is a name with its parameters, as far as they are readable.
+func signature(function string) string {
+	const longest = 80
+	if runes := []rune(function); len(runes) > longest {
+		function = string(runes[:longest-1]) + "…"
+	}
+	return term.Safe(function)
+}
+
+// growth names the callers that make a change.
 func (r *diffReport) growth(g *diff.Growth, module string) string {
 	const most = 4
 	var names []string
