@@ -47,7 +47,7 @@ type blockKind struct {
 	size  uint64
 	trace uint32
 	stack *recorder.Stack
-	live  []recorder.Block
+	live  []recorder.Birth
 }
 
 const (
@@ -277,8 +277,8 @@ func (h *heaptrack) readKind(s *source, line []byte, c *hexReader, stacks map[st
 	of := h.traces[at]
 	key := stackOfTrace{of.node, max(of.function, recording.Malloc)}
 	if stacks[key] == nil {
-		if len(stacks) >= 4*mostPlaces {
-			return s.wrong(fmt.Sprintf("no more than %d stacks", 4*mostPlaces), line)
+		if len(stacks) >= mostStacks {
+			return s.wrong(fmt.Sprintf("no more than %d stacks", mostStacks), line)
 		}
 		stack := h.target.image.StackAt(key.node, key.function, false)
 		stacks[key] = &stack
@@ -304,7 +304,8 @@ func (h *heaptrack) allocate(s *source, line []byte, c *hexReader) error {
 		return s.wrong(fmt.Sprintf("no more than %d blocks at a time", mostLive), line)
 	}
 	h.live++
-	k.live = append(k.live, h.target.thread.Alloc(*k.stack, k.size))
+	b := h.target.thread.Alloc(*k.stack, k.size)
+	k.live = append(k.live, b.Birth())
 	return nil
 }
 
@@ -315,7 +316,7 @@ func (h *heaptrack) release(s *source, line []byte, c *hexReader) error {
 	}
 	h.live--
 	last := len(k.live) - 1
-	h.target.thread.Free(k.live[last])
+	h.target.thread.Free(h.target.thread.Block(*k.stack, k.size, k.live[last]))
 	k.live = k.live[:last]
 	return nil
 }

@@ -41,10 +41,11 @@ func (e *FormatError) Unwrap() error { return e.error }
 
 // Limits of what an import holds in memory.
 const (
-	mostPlaces  = 1 << 20 // different lines of code
-	mostNodes   = 1 << 24 // different frames of stacks
-	mostBlocks  = 1 << 23 // addresses that were ever used
-	mostProfile = 1 << 28 // bytes of a profile, which is read at once
+	mostPlaces  = 1 << 18 // different lines of code
+	mostStacks  = 1 << 20
+	mostNodes   = 1 << 23 // different frames of stacks
+	mostBlocks  = 1 << 22 // addresses that were ever used
+	mostProfile = 1 << 27 // bytes of a profile, which is read at once
 )
 
 // target is the recording in the making.

@@ -21,6 +21,7 @@ type memanalyze struct {
 	counts        recording.MemoryLog
 	total         int64 // live bytes
 	known         map[address]scriptBlock
+	names         *addressNames
 	descriptors   handles[string]
 	files         handles[string]
 	addresses     handles[string]
@@ -28,9 +29,16 @@ type memanalyze struct {
 
 // scriptBlock is what the script remembers of an address.
 type scriptBlock struct {
-	size  int64  // freed when it was released
-	place string // where it was allocated, or released
+	size  int64     // freed when it was released
+	place *logPlace // where it was allocated, or released; nil after a realloc
 	line  int
+}
+
+func (b *scriptBlock) at() string {
+	if b.place == nil {
+		return ""
+	}
+	return b.place.text
 }
 
 const freed = -1
@@ -124,6 +132,7 @@ func newMemanalyze(folder string) (*memanalyze, error) {
 		today:  &findingsFile{path: filepath.Join(folder, recording.MemanalyzeLines)},
 		of2017: &findingsFile{path: filepath.Join(folder, recording.Memanalyze2017Lines)},
 		known:  make(map[address]scriptBlock),
+		names:  new(addressNames),
 	}, nil
 }
 
@@ -213,7 +222,7 @@ func (m *memanalyze) unrecognized(function []byte) {
 }
 
 // event takes a MEM record.
-func (m *memanalyze) event(number int, line []byte, place string, e *event) {
+func (m *memanalyze) event(number int, line []byte, place *logPlace, e *event) {
 	switch {
 	case e.failed:
 		_, function, _ := splitPlace(line[len("MEM "):])
@@ -245,13 +254,13 @@ func (m *memanalyze) event(number int, line []byte, place string, e *event) {
 	}
 }
 
-func (m *memanalyze) free(line []byte, place string, at address) {
+func (m *memanalyze) free(line []byte, place *logPlace, at address) {
 	b, known := m.known[at]
 	switch {
 	case !known:
 		m.both("FREE ERROR: No memory allocated: %s\n", line)
 	case b.size == freed:
-		m.both("FREE ERROR: Memory freed twice: %s\nFREE ERROR: Previously freed at: %s\n", line, b.place)
+		m.both("FREE ERROR: Memory freed twice: %s\nFREE ERROR: Previously freed at: %s\n", line, b.at())
 	default:
 		m.total -= b.size
 		m.raise()
@@ -261,14 +270,14 @@ func (m *memanalyze) free(line []byte, place string, at address) {
 }
 
 // checkFree says so when malloc or calloc returned an address that is in use.
-func (m *memanalyze) checkFree(number int, place string, e *event) {
+func (m *memanalyze) checkFree(number int, place *logPlace, e *event) {
 	live := m.known[e.address].size
 	if live <= 0 || e.function == logStrdup || e.function == logWcsdup {
 		return
 	}
 	both := func(f *findingsFile) {
-		f.print("Mixed debug compile (%s at line %d), rebuild curl now\n", place, number)
-		f.print("We think %d bytes are already allocated at that memory address: %s!\n", live, e.address)
+		f.print("Mixed debug compile (%s at line %d), rebuild curl now\n", place.text, number)
+		f.print("We think %d bytes are already allocated at that memory address: %s!\n", live, m.names.text(e.address))
 	}
 	both(m.today)
 	if e.function == logMalloc {
@@ -278,7 +287,7 @@ func (m *memanalyze) checkFree(number int, place string, e *event) {
 	}
 }
 
-func (m *memanalyze) born(number int, place string, e *event) {
+func (m *memanalyze) born(number int, place *logPlace, e *event) {
 	m.known[e.address] = scriptBlock{size: e.size, place: place, line: number}
 	m.total += e.size
 	m.counts.TotalBytes += uint64(e.size)
@@ -324,7 +333,7 @@ func (m *memanalyze) finish() (*recording.MemoryLog, leftOpen, error) {
 // has none.
 func (m *memanalyze) leaks() {
 	type leak struct {
-		at address
+		address
 		scriptBlock
 	}
 	var leaks []leak
@@ -335,8 +344,8 @@ func (m *memanalyze) leaks() {
 	}
 	slices.SortFunc(leaks, func(a, b leak) int { return cmp.Compare(a.line, b.line) })
 	for _, one := range leaks {
-		m.today.print("At %s, there is %d bytes.\n", one.at, one.size)
-		m.of2017.print("At %s, there's %d bytes.\n", one.at, one.size)
-		m.both(" allocated by %s\n", one.place)
+		m.today.print("At %s, there is %d bytes.\n", m.names.text(one.address), one.size)
+		m.of2017.print("At %s, there's %d bytes.\n", m.names.text(one.address), one.size)
+		m.both(" allocated by %s\n", one.at())
 	}
 }

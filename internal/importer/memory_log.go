@@ -18,7 +18,8 @@ type memoryLog struct {
 	result *Result
 	script *memanalyze
 	places map[string]*logPlace
-	blocks map[address]block
+	names  *addressNames
+	blocks map[address]recorder.Block // that live
 
 	unknownLines, firstUnknown int
 	unknownFrees, overwritten  uint64
@@ -48,12 +49,6 @@ var logFunctionOf = [logFunctions]recording.Function{
 	recording.Malloc, recording.Calloc, recording.Realloc, recording.Strdup, recording.Wcsdup, recording.FreeNull,
 }
 
-// block is what lies at an address.
-type block struct {
-	recorder.Block
-	live bool
-}
-
 // prefixes are the kinds of records, of all years.
 var prefixes = []string{"MEM ", "FD ", "FILE ", "ADDR ", "LIMIT ", "GETNAME ", "SEND ", "RECV ", "BT "}
 
@@ -81,7 +76,10 @@ func readMemoryLog(s *source, t *target, r *Result) error {
 		return err
 	}
 	defer script.close()
-	l := &memoryLog{target: t, result: r, script: script, places: make(map[string]*logPlace), blocks: make(map[address]block)}
+	l := &memoryLog{
+		target: t, result: r, script: script, names: script.names,
+		places: make(map[string]*logPlace), blocks: make(map[address]recorder.Block),
+	}
 	for line, ok := s.next(); ok; line, ok = s.next() {
 		if err := l.record(s.line, line); err != nil {
 			return fmt.Errorf("line %d: %w", s.line, err)
@@ -112,7 +110,7 @@ func (l *memoryLog) record(number int, line []byte) error {
 		l.unknown(number)
 		return nil
 	}
-	e, ok := parseEvent(function)
+	e, ok := parseEvent(function, l.names)
 	if !ok {
 		l.script.unrecognized(function)
 		l.unknown(number)
@@ -122,9 +120,9 @@ func (l *memoryLog) record(number int, line []byte) error {
 	if err != nil {
 		return err
 	}
-	l.script.event(number, line, place.text, &e)
+	l.script.event(number, line, place, &e)
 	l.count(place, &e)
-	if len(l.blocks) > mostBlocks {
+	if len(l.script.known)+len(l.names.odd) > mostBlocks {
 		return fmt.Errorf("expected no more than %d different addresses in all", mostBlocks)
 	}
 	return nil
@@ -158,39 +156,44 @@ func (l *memoryLog) count(at *logPlace, e *event) {
 	case e.function == logFree && e.null:
 		t.FreeNull(l.stack(at, logFree))
 	case e.function == logFree:
-		if old := l.blocks[e.old]; old.live {
-			t.FreeFrom(old.Block, at.node)
-			l.blocks[e.old] = block{}
+		if old, live := l.take(e.old); live {
+			t.FreeFrom(old, at.node)
 		} else {
 			l.unknownFrees++
 		}
-	case e.failed:
-		old := l.blocks[e.old]
-		if e.function == logRealloc && !e.null && e.size == 0 && old.live {
-			t.FreeFrom(old.Block, at.node) // realloc(p, 0)
-			l.blocks[e.old] = block{}
-			return
+	case e.failed && e.function == logRealloc && !e.null && e.size == 0:
+		if old, live := l.take(e.old); live {
+			t.FreeFrom(old, at.node) // realloc(p, 0)
 		}
+	case e.failed:
 		t.Fail(l.stack(at, e.function))
-	case e.function == logRealloc && !e.null && l.blocks[e.old].live:
-		moved := t.ReallocFrom(l.blocks[e.old].Block, l.stack(at, logRealloc), uint64(e.size), e.old != e.address, at.node)
-		l.blocks[e.old] = block{}
-		l.born(e.address, moved)
 	default:
 		if e.function == logRealloc && !e.null {
+			if old, live := l.take(e.old); live {
+				l.born(e.address, t.ReallocFrom(old, l.stack(at, logRealloc), uint64(e.size), e.old != e.address, at.node))
+				return
+			}
 			l.unknownFrees++
 		}
 		l.born(e.address, t.Alloc(l.stack(at, e.function), uint64(e.size)))
 	}
 }
 
+// take returns the block at an address, which lives no more.
+func (l *memoryLog) take(at address) (old recorder.Block, live bool) {
+	if old, live = l.blocks[at]; live {
+		delete(l.blocks, at)
+	}
+	return old, live
+}
+
 // born notes a block. One that the log has not seen released stays what it is:
 // never freed.
 func (l *memoryLog) born(at address, b recorder.Block) {
-	if l.blocks[at].live {
+	if _, live := l.blocks[at]; live {
 		l.overwritten++
 	}
-	l.blocks[at] = block{b, true}
+	l.blocks[at] = b
 }
 
 func (l *memoryLog) place(text []byte) (*logPlace, error) {
@@ -262,29 +265,43 @@ func splitPlace(b []byte) (place, rest []byte, ok bool) {
 	return place, b[blank+1:], true
 }
 
-// address is one of the log, as it is written there: all but odd ones are
-// numbers.
-type address struct {
-	number uint64
-	odd    string
+// address is one of the log. Those that are not written as numbers are have
+// names, and numbers from oddAddress on.
+type address uint64
+
+const oddAddress address = 1 << 63
+
+// addressNames are the odd ones.
+type addressNames struct {
+	odd   []string
+	index map[string]address
 }
 
-func addressOf(hex []byte) address {
+// of returns the address that stands behind 0x.
+func (n *addressNames) of(hex []byte) address {
 	if len(hex) > 0 && len(hex) <= 16 && (hex[0] != '0' || len(hex) == 1) {
-		n, err := strconv.ParseUint(string(hex), 16, 64)
-		if err == nil {
-			return address{number: n}
+		if number, err := strconv.ParseUint(string(hex), 16, 63); err == nil {
+			return address(number)
 		}
 	}
-	return address{odd: "0x" + string(hex)}
+	at, known := n.index[string(hex)]
+	if !known {
+		if n.index == nil {
+			n.index = make(map[string]address)
+		}
+		at = oddAddress + address(len(n.odd))
+		n.odd = append(n.odd, string(hex))
+		n.index[string(hex)] = at
+	}
+	return at
 }
 
-// String is what stands behind 0x.
-func (a address) String() string {
-	if a.odd != "" {
-		return a.odd[2:]
+// text is what stood behind 0x.
+func (n *addressNames) text(at address) string {
+	if at >= oddAddress {
+		return n.odd[at-oddAddress]
 	}
-	return strconv.FormatUint(a.number, 16)
+	return strconv.FormatUint(uint64(at), 16)
 }
 
 // event is what a MEM record says.
@@ -302,14 +319,14 @@ const mostSize = math.MaxInt64 >> 24
 
 // parseEvent finds a record of a function anywhere in the text, as curl's
 // script does; and failed calls, which the script does not know.
-func parseEvent(text []byte) (event, bool) {
-	if e, ok := findEvent(text, false); ok {
+func parseEvent(text []byte, names *addressNames) (event, bool) {
+	if e, ok := findEvent(text, names, false); ok {
 		return e, true
 	}
-	return findEvent(text, true)
+	return findEvent(text, names, true)
 }
 
-func findEvent(text []byte, failed bool) (event, bool) {
+func findEvent(text []byte, names *addressNames, failed bool) (event, bool) {
 	for f, parse := range eventForms {
 		for from := 0; ; {
 			at := bytes.Index(text[from:], eventWords[f])
@@ -317,7 +334,7 @@ func findEvent(text []byte, failed bool) (event, bool) {
 				break
 			}
 			from += at + len(eventWords[f])
-			c := cursor{text: text[from:], ok: true}
+			c := cursor{text: text[from:], names: names, ok: true}
 			e := event{function: eventFunctions[f], failed: failed}
 			if parse(&c, &e); c.ok {
 				return e, true
@@ -371,8 +388,9 @@ func parseDup(c *cursor, e *event) {
 
 // cursor reads a record from left to right; ok tells whether all was there.
 type cursor struct {
-	text []byte
-	ok   bool
+	text  []byte
+	names *addressNames
+	ok    bool
 }
 
 func (c *cursor) word(w string) {
@@ -406,10 +424,9 @@ func (c *cursor) number() int64 {
 func (c *cursor) oldBlock() (at address, null bool) {
 	if rest, is := bytes.CutPrefix(c.text, []byte("(nil)")); is {
 		c.text = rest
-		return address{}, true
+		return 0, true
 	}
-	c.word("0x")
-	return addressOf(c.hex()), false
+	return c.address(), false
 }
 
 func (c *cursor) result(e *event) {
@@ -418,6 +435,13 @@ func (c *cursor) result(e *event) {
 		c.word("(nil)")
 		return
 	}
-	c.word("0x")
-	e.address = addressOf(c.hex())
+	e.address = c.address()
+}
+
+// address reads one, unless something before it was wrong.
+func (c *cursor) address() address {
+	if c.word("0x"); !c.ok {
+		return 0
+	}
+	return c.names.of(c.hex())
 }

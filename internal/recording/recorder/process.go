@@ -77,8 +77,17 @@ type Block struct {
 	births uint64
 }
 
-// Size is what was asked for.
-func (b *Block) Size() uint64 { return b.size }
+// Birth is what tells blocks of one size and stack apart, where there are too
+// many to keep them whole.
+type Birth struct{ event, births uint64 }
+
+// Birth returns that of the block.
+func (b *Block) Birth() Birth { return Birth{b.event, b.births} }
+
+// Block returns the block that the thread allocated then.
+func (t *Thread) Block(s Stack, size uint64, at Birth) Block {
+	return Block{stack: s, size: size, thread: t, event: at.event, births: at.births}
+}
 
 // Figures of a shard, as indexes of eight bytes from its offset 8 on.
 const (
