@@ -14,6 +14,7 @@ type advice struct {
 type saves struct {
 	Allocations   uint64   `json:"allocations"`
 	Bytes         uint64   `json:"bytes"`
+	MemoryBytes   uint64   `json:"memory_bytes"` // held less at the peak
 	Share         float64  `json:"share"`
 	CPUShare      *float64 `json:"cpu_share"`
 	CPUShareBasis *string  `json:"cpu_share_basis"`
@@ -28,7 +29,7 @@ func adviceKeys(all []advise.Advice) []advice {
 			keys[i].Sites[k] = frameKeys(&a.Sites[k].Frame)
 		}
 		s := &a.Saves
-		keys[i].Saves = saves{s.Allocations, s.Bytes, s.Share, s.CPUShare, known(s.Basis)}
+		keys[i].Saves = saves{s.Allocations, s.Bytes, s.Memory, s.Share, s.CPUShare, known(s.Basis)}
 	}
 	return keys
 }

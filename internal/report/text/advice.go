@@ -85,6 +85,9 @@ func (r *report) adviceEntry(number int, a *advise.Advice) {
 }
 
 func (r *report) saves(s *advise.Saves) string {
+	if s.Allocations == 0 && s.Memory > 0 {
+		return fmt.Sprintf("-%s at the peak", size(s.Memory))
+	}
 	text := fmt.Sprintf("-%s (%s)", counted(s.Allocations, "allocation", "allocations"), shareOf(s.Share))
 	if s.CPUShare == nil {
 		return text
