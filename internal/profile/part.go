@@ -136,13 +136,13 @@ func (p *Profile) outside(at position) position {
 // function matches, on the way from the site inwards to the allocator; nil
 // where none did.
 func (p *Profile) Through(part *Part, match func(function string) bool) *Part {
-	return part.only(func(leaf node) bool { return p.goesThrough(leaf, match) })
+	return p.only(part, func(leaf node) bool { return p.goesThrough(leaf, match) })
 }
 
 // Calling returns the calls of a part where the function that the line itself
 // called, the outermost wrapper, matches; nil where there are none.
 func (p *Profile) Calling(part *Part, match func(function string) bool) *Part {
-	return part.only(func(leaf node) bool {
+	return p.only(part, func(leaf node) bool {
 		called := ""
 		p.goesThrough(leaf, func(function string) bool {
 			called = function
@@ -152,11 +152,15 @@ func (p *Profile) Calling(part *Part, match func(function string) bool) *Part {
 	})
 }
 
-// only returns the calls from leaves of which something holds; nil for none.
-func (part *Part) only(holds func(leaf node) bool) *Part {
+// only returns the calls through wrappers from leaves of which something
+// holds; nil for none.
+func (p *Profile) only(part *Part, holds func(leaf node) bool) *Part {
 	rest := &Part{Site: &Site{Frame: part.Frame}, Way: part.Way}
 	decided := make(map[node]bool)
 	for i, st := range part.stacks {
+		if st.leaf == root || p.sites.node(st.leaf) == st.leaf && p.sites.index(st.leaf) == 0 {
+			continue // no wrapper: so are most, and a look-up would cost more
+		}
 		keep, known := decided[st.leaf]
 		if !known {
 			keep = holds(st.leaf)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 )
@@ -104,9 +103,9 @@ func (t *Table) Check() error {
 
 func sane(ns float64) bool { return ns >= 0 && ns < mostNanoseconds }
 
-// at is the cost for a size: between two that were measured by the logarithm
-// of the size, below the least that of the least, beyond the greatest so much
-// for each byte.
+// at is the cost for a size: between two that were measured in proportion,
+// below the least that of the least, beyond the greatest so much for each
+// byte.
 func at(points []Point, size uint64, perByte float64) float64 {
 	first, last := points[0], points[len(points)-1]
 	if size <= first.Size {
@@ -115,7 +114,7 @@ func at(points []Point, size uint64, perByte float64) float64 {
 	for i := 1; i < len(points); i++ {
 		low, high := points[i-1], points[i]
 		if size <= high.Size {
-			part := math.Log(float64(size)/float64(low.Size)) / math.Log(float64(high.Size)/float64(low.Size))
+			part := float64(size-low.Size) / float64(high.Size-low.Size)
 			return low.Nanoseconds + part*(high.Nanoseconds-low.Nanoseconds)
 		}
 	}
