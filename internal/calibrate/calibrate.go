@@ -80,9 +80,9 @@ func trusted(library string) bool {
 	return true
 }
 
-// patience is what one of the runs may take, of which each takes a tenth of a
-// second of CPU time on an idle machine.
-const patience = 3 * time.Second
+// patience is what one of the runs may take. They take a tenth of a second of
+// CPU time; on a machine that is busy that is a while.
+const patience = 10 * time.Second
 
 func measure(program []byte, library string, m price.Malloc) (*price.Costs, error) {
 	file, err := inMemory(program)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"mallow/internal/advise/price"
@@ -30,6 +31,41 @@ func TestMeasuresLibc(t *testing.T) {
 	}
 	if ns := table.Hot[0].Nanoseconds; ns < 1 || ns > 1000 {
 		t.Errorf("a malloc and free of %d bytes take %v ns", table.Hot[0].Size, ns)
+	}
+}
+
+func TestCostsAreMeasuredOnce(t *testing.T) {
+	built(t)
+	library, err := filepath.Abs("../../build/libmallow.so")
+	if _, statErr := os.Stat(library); err != nil || statErr != nil {
+		t.Skip("libmallow.so was not built: run make")
+	}
+	home := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", home)
+	t.Setenv("MALLOW_LIB", library)
+	first := Costs(price.Glibc)
+	if first == nil {
+		t.Fatal("no costs")
+	}
+	if first.Malloc != "glibc's malloc" {
+		t.Errorf("of %q", first.Malloc)
+	}
+	if plain, recorded := first.Libmallow.Hot[1].Nanoseconds, first.Recorded.Hot[1].Nanoseconds; recorded <= plain {
+		t.Errorf("a recorded pair takes %v ns, one that is not recorded %v", recorded, plain)
+	}
+	if second := Costs(price.Glibc); !reflect.DeepEqual(first, second) {
+		t.Error("measured again, or read otherwise than written")
+	}
+	if files, _ := filepath.Glob(filepath.Join(home, "mallow", "*")); len(files) != 1 {
+		t.Errorf("keeps %v", files)
+	}
+}
+
+func TestNoLibraryNoCosts(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("MALLOW_LIB", "/nonexistent/libmallow.so")
+	if costs := Costs(price.Glibc); costs != nil {
+		t.Errorf("costs without libmallow: %+v", costs)
 	}
 }
 
