@@ -71,13 +71,20 @@ func (d *Diff) asMuchWork(old uint64) float64 {
 }
 
 // excessOf is by how many calls new is more than old, or than old in
-// proportion to the work; 0 where it is neither.
+// proportion to the work, whichever is nearer; 0 where it is one of them.
 func (d *Diff) excessOf(old, new uint64) float64 {
 	if old == new || d.proportional(old, new) {
 		return 0
 	}
-	return float64(new) - d.asMuchWork(old)
+	once, work, now := float64(old), d.asMuchWork(old), float64(new)
+	if ratio(now, once) < ratio(now, work) {
+		return now - once
+	}
+	return now - work
 }
+
+// ratio is how many times the smaller one the greater one is.
+func ratio(a, b float64) float64 { return max(a, b) / min(a, b) }
 
 // proportional tells whether there are as many more calls as more work was
 // done, to a block: work seldom comes in exact multiples.
