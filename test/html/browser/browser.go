@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // Browser is a Chromium that runs until the test ends.
 type Browser struct {
