@@ -31,7 +31,7 @@ func writeFolded(w io.Writer, p *profile.Profile, _ []string, o reportOptions) e
 }
 
 func writeCSV(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
-	sites := analyze.Rank(p, o.all, o.sort)
+	sites := analyze.RankGroups(p, o.all, o.sort, o.by)
 	if o.topSet && o.top > 0 && len(sites) > o.top {
 		sites = sites[:o.top]
 	}

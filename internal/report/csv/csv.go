@@ -28,24 +28,27 @@ var columns = []struct {
 	{"share", func(r *row) string { return strconv.FormatFloat(r.share, 'f', 6, 64) }},
 	{"bytes", func(r *row) string { return number(r.site.Counters.Bytes) }},
 	{"usable_bytes", func(r *row) string { return number(r.site.Counters.UsableBytes) }},
-	{"peak_bytes", func(r *row) string { return number(uint64(max(0, r.site.Counters.PeakBytes))) }},
+	{"peak_bytes", func(r *row) string { return known(!r.sumsOnly, uint64(max(0, r.site.Counters.PeakBytes))) }},
 	{"live_blocks", func(r *row) string { return number(uint64(r.site.Counters.LiveBlocks())) }},
 	{"live_bytes", func(r *row) string { return number(uint64(r.site.Counters.LiveBytes())) }},
 	{"releases", func(r *row) string { return number(r.site.Counters.Releases) }},
-	{"temporary", func(r *row) string { return number(r.site.Counters.Temporary) }},
-	{"short_lived", func(r *row) string { return number(r.site.Counters.ShortLived) }},
-	{"by_realloc", func(r *row) string { return number(r.site.Counters.ByRealloc) }},
-	{"foreign", func(r *row) string { return number(r.site.Counters.Foreign) }},
+	{"temporary", func(r *row) string { return known(!r.sumsOnly, r.site.Counters.Temporary) }},
+	{"short_lived", func(r *row) string { return known(!r.sumsOnly, r.site.Counters.ShortLived) }},
+	{"by_realloc", func(r *row) string { return known(!r.sumsOnly, r.site.Counters.ByRealloc) }},
+	{"foreign", func(r *row) string { return known(!r.sumsOnly, r.site.Counters.Foreign) }},
 	{"failed", func(r *row) string { return number(r.site.Counters.Failed) }},
 	{"size_min", func(r *row) string { return known(r.site.Counters.Calls > 0, r.site.Counters.SizeMin) }},
 	{"size_max", func(r *row) string { return known(r.site.Counters.Calls > 0, r.site.Counters.SizeMax) }},
 	{"caller", func(r *row) string { return r.caller }},
+	{"type", func(r *row) string { return text(r.site.AllocatedType) }}, // of sites put together by type
 }
 
 type row struct {
 	site   *profile.Site
 	share  float64
 	caller string // the most frequent one
+	// sumsOnly tells that it is not known what became of the blocks.
+	sumsOnly bool
 }
 
 // Write writes a line for each of the sites.
@@ -61,7 +64,7 @@ func Write(w io.Writer, p *profile.Profile, sites []*profile.Site) error {
 	}
 	callers := p.Callers(sites)
 	for n, site := range sites {
-		r := row{site: site}
+		r := row{site: site, sumsOnly: p.SumsOnly}
 		if p.Totals.Allocations > 0 {
 			r.share = float64(site.Counters.Calls) / float64(p.Totals.Allocations)
 		}
