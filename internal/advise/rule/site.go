@@ -91,6 +91,20 @@ func (s *Site) Owner() (owner profile.Frame, ok bool) {
 	return s.Frame, false
 }
 
+// UserOfLibrary returns the line that calls the library that the site is in:
+// who uses it can often change what the library cannot. It is the zero Frame
+// for the program's own lines, and where there are several.
+func (s *Site) UserOfLibrary() profile.Frame {
+	if s.Origin == profile.OriginLibraries {
+		for _, f := range s.Outer() {
+			if f.Module != s.Module {
+				return f
+			}
+		}
+	}
+	return profile.Frame{}
+}
+
 // Through returns the site's calls that went through a wrapper, such as a
 // container's, whose function matches; nil where there are none.
 func (s *Site) Through(match func(function string) bool) *Site {

@@ -97,6 +97,7 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 	case owned:
 		f.Remedy = fmt.Sprintf("allocate one block of %s ahead of the loop and use it again", rule.Bytes(n.SizeMax))
 	default:
+		f.Places = rule.Places(s.Frame, s.UserOfLibrary())
 		f.Remedy = fmt.Sprintf("keep the block of %s where it is used next instead of releasing it, and use it again", rule.Bytes(n.SizeMax))
 	}
 	return f

@@ -30,7 +30,7 @@ func find(c *rule.Case) []rule.Finding {
 	for _, s := range c.Sites {
 		n := &s.Counters
 		if n.SizeMax > small || n.SizeMax == 0 || n.Calls < leastCalls || rule.Share(n.Calls, c.Allocations) < leastShare ||
-			s.Outlive(leastLife) < leastStay || n.ByRealloc > 0 || s.Contained() {
+			s.Outlive(leastLife) < leastStay || n.ByRealloc > 0 || s.Contained() || s.PilesUp() {
 			continue
 		}
 		perChunk := chunk / n.SizeMax

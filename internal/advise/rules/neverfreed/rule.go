@@ -12,31 +12,18 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "never-freed", Find: find}
 
-const (
-	// Of the memory at the peak a line must hold so much.
-	leastShare = 0.05
-	leastCalls = 100
-	// It must go on from the first to the last tenth of the steady state.
-	edge = 0.1
-	// Of what the line makes so much must stay: caches let go of what they
-	// keep, in the end.
-	leastKept = 0.5
-)
-
 func find(c *rule.Case) []rule.Finding {
 	from, to, ok := c.Steady()
-	if !ok || !c.GoesOn() {
+	if !ok {
 		return nil
 	}
-	margin := time.Duration(edge * float64(to-from))
 	var found []rule.Finding
 	for _, s := range c.Sites {
-		n, k := &s.Counters, &s.Known
-		live := uint64(n.LiveBlocks())
-		if live < leastCalls || rule.Share(live, n.Calls) < leastKept || rule.Share(uint64(n.LiveBytes()), c.PeakBytes) < leastShare ||
-			k.First == nil || k.Last == nil || *k.First > from+margin || *k.Last < to-margin {
+		if !s.PilesUp() {
 			continue
 		}
+		n, k := &s.Counters, &s.Known
+		live := uint64(n.LiveBlocks())
 		found = append(found, rule.Finding{
 			Means:   rule.Avoid,
 			Notable: true,
