@@ -20,6 +20,8 @@ type Advice struct {
 	Sites    []Place // the line to change first, then the others that take part
 	Saves    Saves
 	Evidence string // the figures that show it
+
+	means rule.Means
 }
 
 // Place is a line of code.
@@ -85,7 +87,7 @@ func For(p *profile.Profile, o Options) Result {
 }
 
 func advice(c *rule.Case, f *found, cost *cost) Advice {
-	a := Advice{Rule: f.rule, Title: f.Title, Remedy: f.Remedy, Evidence: f.Evidence}
+	a := Advice{Rule: f.rule, Title: f.Title, Remedy: f.Remedy, Evidence: f.Evidence, means: f.Means}
 	for _, place := range f.Places {
 		a.Sites = append(a.Sites, Place{place})
 	}

@@ -36,7 +36,9 @@ func worthMentioning(a *Advice, f *found) bool {
 }
 
 // rank puts that first which saves most CPU time, where it is not known most
-// allocations.
+// allocations. Of several that save about as much as each other the one with
+// the better remedy comes first: prices are not known so well that they could
+// decide.
 func rank(all []Advice) {
 	slices.SortStableFunc(all, func(a, b Advice) int {
 		return cmp.Or(
@@ -45,6 +47,32 @@ func rank(all []Advice) {
 			cmp.Compare(b.Saves.Bytes, a.Saves.Bytes),
 		)
 	})
+	for i := range all {
+		if best := bestRemedy(all[i:]); best > 0 {
+			advice := all[i+best]
+			copy(all[i+1:], all[i:i+best])
+			all[i] = advice
+		}
+	}
+}
+
+// asMuch is the part of what the first saves that another one must save so as
+// to be as good.
+const asMuch = 0.5
+
+// bestRemedy returns which of those that save about as much as the first has
+// the best remedy.
+func bestRemedy(ranked []Advice) int {
+	best, most := 0, cpuShare(&ranked[0].Saves)
+	for i := range ranked {
+		if most == 0 || cpuShare(&ranked[i].Saves) < asMuch*most {
+			break
+		}
+		if ranked[i].means < ranked[best].means {
+			best = i
+		}
+	}
+	return best
 }
 
 func cpuShare(s *Saves) float64 {
