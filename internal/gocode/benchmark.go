@@ -49,6 +49,9 @@ type BenchmarkOptions struct {
 	// Exact decide.
 	Operations func(benchmark string) uint64
 	TestFlags  []string // further flags of the test executable
+	// Uncollected counting runs have no collector, up to a gigabyte: it would
+	// empty pools now and then, and what refills them is not the same each time.
+	Uncollected bool
 }
 
 // shortRun is the number of operations of the shorter exact run: enough for
@@ -217,7 +220,11 @@ func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*C
 	}
 	defer os.RemoveAll(folder)
 	args := []string{"-test.run=^$", "-test.bench=" + exactly(name), fmt.Sprintf("-test.benchtime=%dx", operations)}
-	if _, err := t.run(t.counting, []string{countsVariable + "=" + folder}, append(args, o.TestFlags...)); err != nil {
+	environment := []string{countsVariable + "=" + folder}
+	if o.Uncollected {
+		environment = append(environment, "GOGC=off", "GOMEMLIMIT=1GiB")
+	}
+	if _, err := t.run(t.counting, environment, append(args, o.TestFlags...)); err != nil {
 		return nil, err
 	}
 	all, err := readFolder(folder, 0)

@@ -148,6 +148,10 @@ func TestAllocationsOfTesting(t *testing.T) {
 	if s := (Stack{Frames: own}); s.OfTesting() {
 		t.Error("a benchmark is taken for package testing")
 	}
+	between := append([]Frame{{Function: "testing.(*B).Run", Origin: OriginStandard}}, own...)
+	if s := (Stack{Frames: between}); !s.OfTesting() {
+		t.Error("what starts a part of a benchmark is taken for the benchmark")
+	}
 	if s := (Stack{Frames: frames[:1]}); s.OfTesting() {
 		t.Error("a goroutine of the standard library is taken for package testing")
 	}

@@ -145,17 +145,19 @@ func (s *Stack) OfRuntime() bool {
 }
 
 // OfTesting tells whether package testing, or the initialization of a package
-// of the standard library, allocated on its own account.
+// of the standard library, allocated on its own account: no function of the
+// program stands between the two.
 func (s *Stack) OfTesting() bool {
-	testing := false
 	for i := range s.Frames {
 		f := &s.Frames[i]
-		if f.Origin != OriginStandard && f.File != generatedMain {
+		switch {
+		case packageOf(f.Function) == "testing" || f.Function == "runtime.doInit":
+			return true
+		case f.Origin != OriginStandard && f.File != generatedMain:
 			return false
 		}
-		testing = testing || packageOf(f.Function) == "testing" || f.Function == "runtime.doInit"
 	}
-	return testing
+	return false
 }
 
 // generatedMain is the main program that the go command makes of tests.

@@ -36,7 +36,7 @@ func (e example) path(version string) string {
 var compilers = map[string][]string{
 	".c":  {"gcc", "-O2", "-g"},
 	".cc": {"g++", "-std=c++17", "-O2", "-g", "-pthread"},
-	".rs": {"rustc", "--edition", "2021", "-C", "opt-level=3", "-g"},
+	".rs": {"/usr/bin/rustc", "--edition", "2021", "-C", "opt-level=3", "-g"},
 }
 
 // run is one version of an example, recorded.
