@@ -50,7 +50,8 @@ func byRound(c *rule.Case) (f rule.Finding, ok bool) {
 		return f, false
 	}
 	f = rule.Finding{
-		Means: rule.Pool,
+		Means:    rule.Pool,
+		ForSpeed: true,
 		Title: fmt.Sprintf("each of about %s rounds below %s makes some %.0f blocks in %s, and drops them",
 			figure.Count(rounds), rule.Name(&around), math.Round(float64(calls)/float64(rounds)), figure.Counted(uint64(len(sites)), "line", "lines")),
 		Remedy: fmt.Sprintf("an arena for one round, emptied at its end and used again (some %s each); fewer rounds that do more save the same", figure.Size(bytes/rounds)),
