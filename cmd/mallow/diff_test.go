@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
 )
 
 func TestDiffForms(t *testing.T) {
@@ -111,5 +114,39 @@ func TestDiffIsTheSameEveryTime(t *testing.T) {
 				t.Fatalf("%s differs:\n%s\n%s", form, first, again)
 			}
 		}
+	}
+}
+
+// TestHostileDiff compares recordings whose names try to steer the terminal.
+func TestHostileDiff(t *testing.T) {
+	var folders []string
+	for n := range 2 {
+		im := recordingtest.NewImage(1, "/bin/\x1b[2Jprogram")
+		process := recordingtest.NewProcess(im)
+		thread := process.Thread()
+		evil := im.Symbolic("\x1b]0;owned\x07f(\u202eint)", "a\u202ec.\xff\n", "lib\rx", uint32(7+n))
+		caller := im.Symbolic("\x9bmain\x00", "m\t.c", "\x1b[1m", 1)
+		for range 3 + n {
+			thread.Alloc(im.Stack(1, caller, evil), 10)
+		}
+		im.Unit(recording.Unit{Name: "\x1b[31mrequest\u202e", Source: recording.UnitOfProgram, Amount: uint64(2 + 3*n)})
+		folder := t.TempDir()
+		if err := process.Finish().Write(folder, recordingtest.Packed); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, folder)
+	}
+	code, stdout, stderr := mallow("diff", "--fail-on", "live", folders[0], folders[1])
+	if code != 2 || !strings.Contains(stdout, "owned") || !strings.Contains(stdout, "request") {
+		t.Errorf("%d: %s", code, stdout)
+	}
+	for _, bad := range []string{"\x1b", "\x07", "\r", "\u202e", "\xff", "\x9b", "\x00", "\t"} {
+		if strings.Contains(stdout, bad) || strings.Contains(stderr, bad) {
+			t.Errorf("the text has %q", bad)
+		}
+	}
+	_, stdout, _ = mallow("diff", "--json", folders[0], folders[1])
+	if !json.Valid([]byte(stdout)) || strings.ContainsAny(stdout, "\x1b\x07\x00") {
+		t.Errorf("JSON: %q", stdout)
 	}
 }
