@@ -1,6 +1,9 @@
 package symbolize
 
-import "io"
+import (
+	"io"
+	"slices"
+)
 
 // UseSymbols adds the names that a recording brings, a symbol file as
 // WriteSymbols writes it: for its modules no file is opened as long as they
@@ -39,7 +42,10 @@ func (s *Symbolizer) WriteSymbols(w io.Writer) error {
 		heads[i] = headOf(img.module)
 		heads[i].Lines = s.HasLines(img.module)
 		img.mu.Lock()
-		heads[i].Warnings = img.warnings
+		heads[i].Warnings = slices.Clone(img.warnings)
+		if img.damaged {
+			heads[i].Warnings = append(heads[i].Warnings, img.damage())
+		}
 		tables[i] = encodeNames(img.frames)
 		img.mu.Unlock()
 	}

@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/ulikunitz/xz"
 )
 
 func symbolsOf(t *testing.T, binary string) map[string]elf.Symbol {
@@ -176,25 +174,8 @@ func TestMinidebug(t *testing.T) {
 	symbols := symbolsOf(t, binary)
 	inner := filepath.Join(dir, "inner")
 	runIn(t, dir, "objcopy", "--only-keep-debug", binary, inner)
-	content, err := os.ReadFile(inner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var packed bytes.Buffer
-	w, err := xz.NewWriter(&packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	section := filepath.Join(dir, "section")
-	if err := os.WriteFile(section, packed.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	runIn(t, dir, "xz", inner) // as distributions do
+	section := inner + ".xz"
 	strip(t, binary)
 	runIn(t, dir, "objcopy", "--add-section=.gnu_debugdata="+section, binary)
 	frames, _ := ask(t, binary, []uint64{symbols["sum"].Value})

@@ -140,7 +140,7 @@ func TestFileShrinksWhileRead(t *testing.T) {
 	if got := frames[0][0].Function; got != "program+0x1100" {
 		t.Errorf("got %q", got)
 	}
-	if w := s.Warnings(); len(w) == 0 || !strings.Contains(w[0], "damaged") {
+	if w := s.Warnings(); len(w) == 0 || !strings.Contains(w[0], "damaged; 1 of 1 addresses have no name") {
 		t.Errorf("warnings %q", w)
 	}
 	s.HasLines(m)

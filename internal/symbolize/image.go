@@ -364,8 +364,7 @@ func (s *Symbolizer) warnAbout(img *image) {
 		s.warn(img, "the split debug file %q is not there; inlined functions are missing", img.missingSplit)
 	}
 	if img.info != nil && img.info.Exhausted() {
-		img.damaged = true
-		s.warn(img, "its debug information is damaged; what could be read is used")
+		s.noteDamage(img)
 	}
 	if img.file == nil || img.module.isVdso() || img.hasLines() {
 		return

@@ -62,6 +62,7 @@ type Symbolizer struct {
 	images   map[moduleKey]*image
 	warnings []string
 	warned   map[string]bool
+	damaged  []*image
 }
 
 // moduleKey is a Module without its place in memory.
@@ -132,11 +133,40 @@ func (s *Symbolizer) HasLines(m Module) bool {
 }
 
 // Warnings returns what the reader of the frames should know, each once, in
-// the order found.
+// the order found; last what is damaged, and how much of it has no name.
 func (s *Symbolizer) Warnings() []string {
 	s.mu.Lock()
+	warnings, damaged := slices.Clone(s.warnings), slices.Clone(s.damaged)
+	s.mu.Unlock() // an image that warns takes it while it is locked itself
+	for _, img := range damaged {
+		img.mu.Lock()
+		warnings = append(warnings, img.module.name()+": "+img.damage())
+		img.mu.Unlock()
+	}
+	return warnings
+}
+
+// noteDamage notes that not all of img can be read.
+func (s *Symbolizer) noteDamage(img *image) {
+	if img.damaged {
+		return
+	}
+	img.damaged = true
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.warnings)
+	s.damaged = append(s.damaged, img)
+}
+
+// damage says how much of a damaged module has no name.
+func (img *image) damage() string {
+	unnamed := 0
+	prefix := img.module.name() + "+0x"
+	for _, frames := range img.frames {
+		if strings.HasPrefix(frames[len(frames)-1].Function, prefix) {
+			unnamed++
+		}
+	}
+	return fmt.Sprintf("its symbols or debug information are damaged; %d of %d addresses have no name", unnamed, len(img.frames))
 }
 
 // Close keeps what was found in the cache and gives the mapped files back.
@@ -191,8 +221,7 @@ func (s *Symbolizer) guard(img *image, f func()) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			img.damaged = true
-			s.warn(img, "its symbols or debug information are damaged; what could be read is used")
+			s.noteDamage(img)
 		}
 	}()
 	f()
