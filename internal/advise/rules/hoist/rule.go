@@ -91,6 +91,9 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 	switch {
 	case s.Contained():
 		f.Remedy = "declare the string, container or stream outside of the loop, and clear() it in each round: it keeps its memory"
+	case owned && n.SizeMax <= onStack && !s.OneSize():
+		f.Means = rule.Avoid
+		f.Remedy = fmt.Sprintf("a fixed array of %s in the function that releases it, and malloc only for what is longer; else one block for all rounds of the loop", rule.Bytes(n.SizeMax))
 	case owned && n.SizeMax <= onStack:
 		f.Means = rule.Avoid
 		f.Remedy = fmt.Sprintf("a variable of %s of the function that releases it, on the stack; else one block for all rounds of the loop", rule.Bytes(n.SizeMax))

@@ -67,7 +67,9 @@ func finding(s, site *rule.Site) rule.Finding {
 		return f
 	}
 	f.Remedy = fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
-	if n.SizeMin < n.SizeMax {
+	if s.OneSize() { // in this run: an array that is too short is worse than any malloc
+		f.Remedy += ", and malloc for what may be longer"
+	} else {
 		f.Remedy += ", and malloc only for what is longer"
 	}
 	f.Claims = []rule.Claim{s.Claim(uint64(fitting * float64(s.Temporary())))}
