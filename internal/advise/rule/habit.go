@@ -98,7 +98,15 @@ func (s *Site) Average() float64 {
 func (s *Site) OneByOne() bool {
 	lives, ok := s.LivesUpTo(0.95)
 	// A life is known to a factor of two.
-	return ok && float64(lives) <= 2*s.between() && s.seenAtOnce() <= max(1, s.Known.Threads)
+	return ok && float64(lives) <= 2*s.between() && s.seenAtOnce() <= max(1, s.Known.Threads) && !s.inRows()
+}
+
+// inRows tells that a good part of the calls come in rows, whose blocks are
+// there together unless each is gone before the thread allocates again.
+func (s *Site) inRows() bool {
+	const leastShare, mostTemporary = 0.1, 0.8
+	n := s.Counters.Calls
+	return Share(n-min(n, s.Known.Runs), n) > leastShare && Share(s.Temporary(), n) <= mostTemporary
 }
 
 // Between is how many heap events of a thread come from one call to the next.

@@ -60,6 +60,17 @@ func TestSilent(t *testing.T) {
 			p.FreeFrom(b, p.By("work work.c:9"))
 		}
 	}
+	// A short list, and much else before the next one.
+	link, much := p.Stack(recording.Malloc, "script diff.c:1", "diff diff.c:20"), p.Stack(recording.Malloc, "much diff.c:9", "diff diff.c:21")
+	for range 300 {
+		first, second := p.Alloc(link, 48), p.Alloc(link, 48)
+		for _, b := range []recordingtest.Block{first, second} {
+			p.FreeFrom(b, p.By("diff diff.c:30"))
+		}
+		for range 40 {
+			p.Free(p.Alloc(much, 1000))
+		}
+	}
 	// A small object that is handed on.
 	object, other := p.Stack(recording.Malloc, "make object.c:1"), p.Stack(recording.Malloc, "make object.c:2")
 	for range 1000 {
