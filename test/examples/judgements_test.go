@@ -112,5 +112,5 @@ func recordOther(t *testing.T, o other) harness.Report {
 	if result.Status != 0 {
 		t.Fatalf("%s: %s\n%s", o.name, result.Ending(), result.Errors)
 	}
-	return harness.ReadReport(t, recording)
+	return readUnpriced(t, recording)
 }

@@ -19,7 +19,7 @@ impl Random {
 }
 
 fn make_log() -> String {
-    const SECTIONS: [&str; 4] = ["Gardening-Tools", "kitchen-appliances", "musical-instruments", "BOOKS"];
+    const SECTIONS: [&str; 4] = ["gardening-tools", "kitchen-appliances", "musical-instruments", "books"];
     let mut random = Random(23);
     let mut log = String::with_capacity(LINES * 140);
     for i in 0..LINES {
@@ -50,7 +50,7 @@ fn make_log() -> String {
 
 struct Request<'a> {
     host: &'a str,
-    path: String, // in lower case
+    path: &'a str,
     query: &'a str,
     status: u32,
     bytes: u64,
@@ -66,7 +66,7 @@ fn parse(line: &str) -> Option<Request<'_>> {
     let (path, query) = fields[3].split_once('?').unwrap_or((fields[3], ""));
     Some(Request {
         host: fields[0],
-        path: path.to_ascii_lowercase(),
+        path,
         query,
         status: fields[4].parse().ok()?,
         bytes: fields[5].parse().ok()?,
@@ -101,7 +101,7 @@ struct Report {
 
 impl Report {
     fn take(&mut self, request: &Request) {
-        self.paths.entry(request.path.clone()).or_default().add(request); // planted: rust-clone
+        self.paths.entry(request.path.to_owned()).or_default().add(request); // planted: rust-clone
         let visit = format!("{} {}", request.host, request.path); // planted: rust-format
         self.visits.entry(visit).or_default().add(request);
         if request.status >= 400 {
