@@ -19,8 +19,10 @@ const littleTime = worthwhile / 10
 func worthMentioning(a *Advice, f *found) bool {
 	cpu := a.Saves.CPUShare
 	switch {
+	case f.OnlyTime && cpu == nil:
+		return a.Saves.Share >= manyCalls
 	case f.OnlyTime:
-		return cpu != nil && *cpu >= worthwhile
+		return *cpu >= worthwhile
 	case f.Notable:
 		return true
 	case a.Saves.Share < worthwhile:

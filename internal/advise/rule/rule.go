@@ -47,8 +47,8 @@ type Finding struct {
 	// ForSpeed drops a finding that is known to save no CPU time that is worth
 	// it: a pool takes as many steps as a good malloc.
 	ForSpeed bool
-	// OnlyTime drops a finding unless it is known to save CPU time that is
-	// worth it.
+	// OnlyTime drops a finding unless it saves CPU time that is worth it; where
+	// no time is known, unless it saves a good part of the allocations.
 	OnlyTime bool
 }
 
