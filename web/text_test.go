@@ -45,7 +45,7 @@ func TestBareNames(t *testing.T) {
 		{"f(int) [clone .cold]", "f"},
 		{"(unknown in libz.so.1)", "(unknown in libz.so.1)"},
 		{"cc1plus+0x9b2ca0", "cc1plus+0x9b2ca0"},
-		{"a name (of nothing", "a name (of nothing"},
+		{"a name (of nothing", "a name (of nothing"}, {"two words", "two words"},
 		{"()", "()"}, {"(", "("}, {")", ")"}, {" ", " "}, {"", ""},
 	}
 	input, _ := json.Marshal(names)

@@ -384,6 +384,11 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	untouched("overview")
+	var over int
+	page.Eval(`(() => { const e = document.querySelector("#overview .scroll"); return e.scrollWidth - e.clientWidth; })()`, &over)
+	if over > 0 {
+		t.Errorf("names make the table %d too wide", over)
+	}
 	if n := page.Count(".sites tbody tr"); n != len(names) {
 		t.Errorf("%d sites of %d", n, len(names))
 	}

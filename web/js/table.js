@@ -64,7 +64,7 @@ export function siteLink(app, id, most = 70) {
 export function placeText(model, frame) {
   const where = model.where(frame);
   const file = model.fileOf(frame);
-  return file ? where : `in ${where || "an unknown module"}`;
+  return shorten(file ? where : `in ${where || "an unknown module"}`, 60);
 }
 
 export function frameLine(app, frame, { most = 90, onclick } = {}) {

@@ -73,7 +73,8 @@ const plainer = [
 export function bareName(name) {
   if (!name.includes("(") && !name.includes(" ")) return name;
   for (const [what, by] of plainer) name = name.replace(what, by);
-  return withoutResult(withoutParameters(name)) || name;
+  const bare = withoutParameters(name);
+  return bare === name ? name : withoutResult(bare) || name;
 }
 
 function withoutParameters(name) {
