@@ -230,6 +230,7 @@ func FuzzImport(f *testing.F) {
 	f.Add(sampledProfile(f, 512<<10, "alloc_objects", "alloc_space", "inuse_objects", "inuse_space"))
 	f.Add(sampledProfile(f, 1, "alloc_objects", "alloc_space", "inuse_objects", "inuse_space"))
 	f.Add([]byte("heap profile: 1: 10 [2: 20] @ heap_v2/524288\n 1: 10 [2: 20] @ 0x401000 0x402000\nMAPPED_LIBRARIES:\n00400000-00500000 r-xp 00000000 08:01 1 /bin/true\n"))
+	f.Add([]byte(jemallocProfile))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		parent, err := os.MkdirTemp("", "fuzz")
 		if err != nil {

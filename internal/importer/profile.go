@@ -91,6 +91,11 @@ func parseProfile(data []byte) (p *profile.Profile, err error) {
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return nil, errors.New("packed twice")
 	}
+	if bytes.HasPrefix(data, jemallocHead) {
+		if data, err = fromJemalloc(data); err != nil {
+			return nil, err
+		}
+	}
 	return profile.ParseData(data)
 }
 
@@ -225,7 +230,7 @@ func (h *heapProfile) sizesOf(s *profile.Sample, all figures) sizes {
 func (h *heapProfile) stack(s *profile.Sample) recorder.Stack {
 	im := h.target.image
 	var key stackOfTrace
-	for i := len(s.Location) - 1; i >= 0; i-- {
+	for i := len(s.Location) - 1; i >= callerOfMalloc(s); i-- {
 		for _, frame := range h.framesOf(s.Location[i]) {
 			key.node = im.Inside(key.node, frame)
 		}
@@ -243,6 +248,21 @@ func (h *heapProfile) stack(s *profile.Sample) recorder.Stack {
 		h.stacks[key] = stack
 	}
 	return stack
+}
+
+// callerOfMalloc is the first location of a sample outside of the allocator,
+// which dumps its own functions, too.
+func callerOfMalloc(s *profile.Sample) int {
+	for i, l := range s.Location {
+		name := ""
+		if l != nil {
+			name = filepath.Base(moduleName(l.Mapping))
+		}
+		if !strings.HasPrefix(name, "libjemalloc") && !strings.HasPrefix(name, "libtcmalloc") {
+			return i
+		}
+	}
+	return 0
 }
 
 // framesOf returns the functions of a location; of one that has none the

@@ -3,6 +3,7 @@ package importer
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -101,6 +102,44 @@ func TestSampledProfile(t *testing.T) {
 func TestProfileOfSomethingElse(t *testing.T) {
 	_, err := Import(bytes.NewReader(sampledProfile(t, 1, "samples", "cpu")), Options{Output: t.TempDir() + "/x.mallow"})
 	if err == nil || err.Error() != "expected a heap profile, with alloc_objects and alloc_space or inuse_objects and inuse_space, and found one of samples, cpu" {
+		t.Error(err)
+	}
+}
+
+const jemallocProfile = `heap_v2/524288
+  t*: 28: 560000 [40: 800000]
+  t0: 20: 400000 [20: 400000]
+@ 0x401010 0x401020
+  t*: 8: 160000 [20: 400000]
+  t0: 8: 160000 [20: 400000]
+@ 0x401030
+  t*: 20: 400000 [20: 400000]
+
+MAPPED_LIBRARIES:
+00400000-00500000 r-xp 00000000 08:01 1 /nowhere/prog
+`
+
+// jemalloc's sums are of samples: blocks of 20,000 bytes are one in 26.7.
+func TestJemallocProfile(t *testing.T) {
+	im := imageOf(t, []byte(jemallocProfile))
+	var sum recording.Counters
+	stacks := 0
+	im.EachStack(func(_ uint32, c *recording.Counters) {
+		stacks++
+		sum.Add(c)
+	})
+	times := 1 / (1 - math.Exp(-20_000.0/(512<<10)))
+	if got := float64(sum.Calls) / 40; stacks != 2 || math.Abs(got-times) > 0.1 || im.Sampling == nil {
+		t.Errorf("%d stacks, each sample stands for %v, not %v: %+v", stacks, got, times, sum)
+	}
+	if live := float64(sum.LiveBlocks()) / 28; math.Abs(live-times) > 0.1 {
+		t.Errorf("of what lives each sample stands for %v, not %v", live, times)
+	}
+	if len(im.Modules()) != 1 || im.Modules()[0].Path != "/nowhere/prog" {
+		t.Errorf("%+v", im.Modules())
+	}
+	_, err := Import(bytes.NewReader([]byte("heap_v2/524288\n  t*: 1: 2 [0: 0]\nwhat is this\n")), Options{Output: t.TempDir() + "/x.mallow"})
+	if err == nil || !strings.Contains(err.Error(), `line 3: expected @ and addresses, or t and sums, of a profile of jemalloc, and found "what is this"`) {
 		t.Error(err)
 	}
 }

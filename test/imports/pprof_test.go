@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	rpprof "runtime/pprof"
 	"strings"
@@ -126,5 +127,26 @@ MAPPED_LIBRARIES:
 	folded := report(t, recording, "--format", "folded")
 	if !strings.Contains(folded, "main 20\n") || !strings.Contains(folded, "main;libgone.so+0x") {
 		t.Error(folded)
+	}
+}
+
+// jemalloc's dump of a program says which lines hold memory at its end.
+func TestJemallocProfile(t *testing.T) {
+	libraries, _ := filepath.Glob("/usr/lib/*/libjemalloc.so.2")
+	if len(libraries) == 0 {
+		t.Skip("there is no libjemalloc")
+	}
+	folder := t.TempDir()
+	harness.Run(t, harness.Command{Arguments: []string{compileWords(t)}, Input: "one two two six one\n", Directory: folder, Settings: []string{
+		"LD_PRELOAD=" + libraries[0], "MALLOC_CONF=prof:true,prof_final:true,lg_prof_sample:0",
+	}})
+	dumps, _ := filepath.Glob(filepath.Join(folder, "jeprof.*.heap"))
+	if len(dumps) != 1 {
+		t.Skip("libjemalloc was built without its profiler")
+	}
+	recording := imported(t, dumps[0])
+	folded := report(t, recording, "--all", "--format", "folded")
+	if !regexp.MustCompile(`(?m);main;read_word 3$`).MatchString(folded) || !regexp.MustCompile(`(?m);main 3$`).MatchString(folded) || strings.Contains(folded, "jemalloc") {
+		t.Errorf("three words and their texts live, not\n%s", folded)
 	}
 }
