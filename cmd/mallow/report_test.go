@@ -200,3 +200,29 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepStacks reports stacks deeper than any that the recorder makes.
+func TestDeepStacks(t *testing.T) {
+	im := recordingtest.NewImage(1, "/bin/deep")
+	process := recordingtest.NewProcess(im)
+	thread := process.Thread()
+	for _, name := range []string{"_start", "recurse"} {
+		frame := im.Symbolic(name, "", "", 0)
+		stack := make([]recordingtest.Frame, 50_000)
+		for i := range stack {
+			stack[i] = frame
+		}
+		for i := range 40 {
+			thread.Alloc(im.Stack(recording.Malloc, stack[:len(stack)-1000*i]...), 10)
+		}
+	}
+	folder := t.TempDir()
+	if err := process.Finish().Write(folder, recordingtest.Packed); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []string{"--tree", "--callers", "--by=type", "--include=recurse"} {
+		if code, stdout, stderr := mallow("report", "--top", "0", flag, folder); code != 0 || !strings.Contains(stdout, "recurse") {
+			t.Errorf("%s: %d, %.300s %s", flag, code, stdout, stderr)
+		}
+	}
+}

@@ -200,26 +200,26 @@ type call struct {
 func (t *callTree) inwards(b *call) {
 	byKey := make(map[int32]*call)
 	below := uint64(0)
-	var add func(nodes []int32)
-	add = func(nodes []int32) {
-		for _, n := range nodes {
-			frame := t.tree.Nodes[n].Frame
-			if len(t.children[n]) > 0 && startFunctions[t.tree.Frames[frame].Function] {
-				add(t.children[n])
-				continue
-			}
-			child := t.child(b, byKey, frame)
-			child.weight += t.within[n]
-			child.parts = append(child.parts, portion{n, t.within[n]})
-			below += t.within[n]
-		}
-	}
+	var waiting []int32
 	for _, p := range b.parts {
 		if p.node < 0 {
-			add(t.roots)
+			waiting = append(waiting, t.roots...)
 		} else {
-			add(t.children[p.node])
+			waiting = append(waiting, t.children[p.node]...)
 		}
+	}
+	for len(waiting) > 0 {
+		n := waiting[len(waiting)-1]
+		waiting = waiting[:len(waiting)-1]
+		frame := t.tree.Nodes[n].Frame
+		if len(t.children[n]) > 0 && startFunctions[t.tree.Frames[frame].Function] {
+			waiting = append(waiting, t.children[n]...)
+			continue
+		}
+		child := t.child(b, byKey, frame)
+		child.weight += t.within[n]
+		child.parts = append(child.parts, portion{n, t.within[n]})
+		below += t.within[n]
 	}
 	at := uint64(0)
 	for _, p := range b.parts {
