@@ -50,6 +50,7 @@ func FuzzProfile(f *testing.F) {
 		p.Stacks(p.Sites, 10)
 		p.Knowledge(p.Sites)
 		p.FreeNullCallers()
+		p.OnBehalf()
 		p.Timeline(true)
 		p.WithoutLibc()
 		if cpu := p.CPU(); cpu != nil {

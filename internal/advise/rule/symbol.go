@@ -22,7 +22,6 @@ const (
 	Format                           // Rust: format! and ToString::to_string
 	Collect                          // Rust: Iterator::collect
 	Box                              // Rust: Box::new
-	RustMap                          // Rust: nodes of a BTreeMap
 )
 
 // By returns the calls of a site that went through functions of that kind; nil
@@ -135,9 +134,7 @@ func isStream(class string) bool {
 	return false
 }
 
-const (
-	anyString = "basic_string<char, std::char_traits<char>, std::allocator<char> > const&"
-)
+const anyString = "basic_string<char, std::char_traits<char>, std::allocator<char> > const&"
 
 func stringSymbol(function, method string) Symbol {
 	switch method {
@@ -241,8 +238,6 @@ func rustSymbol(function string) Symbol {
 		strings.Contains(function, " as core::iter::traits::collect::FromIterator<"),
 		strings.Contains(function, "::spec_from_iter"):
 		return Collect
-	case strings.HasPrefix(function, "alloc::collections::btree::"):
-		return RustMap
 	case strings.HasPrefix(function, "alloc::boxed::Box<T") && (strings.HasSuffix(function, "::new") || strings.HasSuffix(function, "::new_in")),
 		strings.HasPrefix(function, "<alloc::boxed::Box<") && strings.HasSuffix(function, ">>::new"),
 		function == "alloc::alloc::exchange_malloc":

@@ -1,0 +1,39 @@
+package rule
+
+import "testing"
+
+// As compilers write them.
+func TestSymbolOf(t *testing.T) {
+	const text = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+	for function, want := range map[string]Symbol{
+		"std::__new_allocator<std::_Rb_tree_node<std::pair<int const, long> > >::allocate(unsigned long, void const*)":         TreeNode,
+		"__gnu_cxx::new_allocator<std::_Rb_tree_node<int> >::allocate(unsigned long, void const*)":                             TreeNode,
+		"std::allocator_traits<std::allocator<std::_List_node<int> > >::allocate(std::allocator<std::_List_node<int> >&, int)": ListNode,
+		"std::__1::allocator<std::__1::__hash_node<int, void*> >::allocate(unsigned long)":                                     HashNode,
+		"std::__new_allocator<int>::allocate(unsigned long, void const*)":                                                      0,
+		"void std::__new_allocator<std::_Rb_tree_node<int> >::construct<int>(int*)":                                            0,
+		"std::_Function_handler<int (int), main::{lambda(int)#1}>::_M_manager(std::_Any_data&)":                                StdFunction,
+		"std::_Function_handler<int (int), main::{lambda(int)#1}>::_M_invoke(std::_Any_data const&, int&&)":                    0,
+		"std::__1::__function::__func<main::$_0, std::__1::allocator<main::$_0>, int (int)>::__clone() const":                  StdFunction,
+		text + "::basic_string(" + text + " const&)":                                                                           StringCopy,
+		text + "::basic_string(" + text + "&&)":                                                                                0,
+		text + "::basic_string(" + text + " const&, unsigned long, unsigned long)":                                             0,
+		text + "::substr(unsigned long, unsigned long) const":                                                                  Substring,
+		text + "::basic_string<std::allocator<char> >(char const*, std::allocator<char> const&)":                               StringLiteral,
+		"std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<Node*>(Node*)":                                        ControlBlock,
+		"std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<Node, std::allocator<void> >(Node*&)":                 0,
+		"std::__cxx11::basic_stringbuf<char, std::char_traits<char>, std::allocator<char> >::overflow(int)":                    Stream,
+		"std::basic_filebuf<char, std::char_traits<char> >::_M_allocate_internal_buffer()":                                     0,
+		"std::__detail::_Compiler<std::__cxx11::regex_traits<char> >::_M_alternative()":                                        RegexCompile,
+		"<alloc::string::String as core::clone::Clone>::clone":                                                                 Clone,
+		"<T as alloc::string::ToString>::to_string":                                                                            Format,
+		"core::iter::traits::iterator::Iterator::collect":                                                                      Collect,
+		"alloc::boxed::Box<T>::new": Box,
+		"alloc::sync::Arc<T>::new":  0,
+		"":                          0, "(": 0, "std::": 0, "std::>>>::allocate(": 0, "std::<<<": 0, "alloc::": 0, "std::(anonymous namespace": 0,
+	} {
+		if got := symbolOf(function); got != want {
+			t.Errorf("%s: %b, want %b", function, got, want)
+		}
+	}
+}
