@@ -42,7 +42,6 @@ func find(c *rule.Case) []rule.Finding {
 			found = append(found, rule.Finding{
 				Named:    rule.Share(n.Temporary, n.Calls) < 0.5, // else the container itself is too much
 				Means:    rule.Pool,
-				OnlyTime: true,
 				Title:    fmt.Sprintf("%s nodes of %s, a block of %s for each element", figure.Count(n.Calls), of.name, figure.Size(s.MeanSize())),
 				Remedy:   of.remedy,
 				Evidence: evidence(n),
