@@ -40,7 +40,7 @@ func cacheFor(program []byte, libraries ...string) (c cache, ok bool) {
 // user's cache, where there is none below /tmp; "" where neither can be had.
 func cacheFolder() string {
 	var folders []string
-	if user, err := os.UserCacheDir(); err == nil {
+	if user, err := os.UserCacheDir(); err == nil && isFolder(filepath.Dir(user)) {
 		folders = append(folders, filepath.Join(user, "mallow"))
 	}
 	folders = append(folders, filepath.Join(os.TempDir(), fmt.Sprintf("mallow-%d-costs", os.Geteuid())))
@@ -53,6 +53,13 @@ func cacheFolder() string {
 		}
 	}
 	return ""
+}
+
+// isFolder keeps root from making the home folder of those who shall have
+// none.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 const (

@@ -53,12 +53,15 @@ func Costs(m price.Malloc) *price.Costs {
 		costs.Malloc = m.Name
 		return costs
 	}
-	costs, err := measure(program, library, m)
-	if err != nil {
-		return nil
+	// On a busy machine figures come out that cannot be.
+	const attempts = 3
+	for range attempts {
+		if costs, err := measure(program, library, m); err == nil {
+			kept.write(costs)
+			return costs
+		}
 	}
-	kept.write(costs)
-	return costs
+	return nil
 }
 
 // trusted tells whether a library may be executed because a recording, which
