@@ -84,7 +84,7 @@ func TestManual(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no manual: %v", err)
 	}
-	for _, page := range append(pages, filepath.Join(harness.Root(), "README.md"), filepath.Join(harness.Root(), "README.zh-CN.md")) {
+	for _, page := range append(pages, filepath.Join(harness.Root(), "README.md"), filepath.Join(harness.Root(), "README.zh-CN.md"), filepath.Join(harness.Root(), "examples", "README.md")) {
 		t.Run(filepath.Base(page), func(t *testing.T) { execute(t, page) })
 	}
 }
