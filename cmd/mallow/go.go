@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ type goOptions struct {
 	seconds   float64
 	output    string
 	verbose   bool
+	pprof     string
 }
 
 func newGoCommand() *cobra.Command {
@@ -72,6 +74,7 @@ out, and parts of an allocation per operation show.`,
 	f.StringVar(&o.benchtime, "benchtime", "", "how long the run for the time goes on, as go test -benchtime takes it")
 	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run may take")
 	f.BoolVar(&o.verbose, "verbose", false, "with the compiler's own words for why a value goes to the heap")
+	f.StringVar(&o.pprof, "pprof", "", "write a profile for go tool pprof into this file, too")
 	f.IntVar(&o.top, "top", o.top, "lines to show of each benchmark, 0 for all")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
 		return goTest(c.OutOrStdout(), goFlags, args, o)
@@ -96,6 +99,7 @@ does not build, 125 mallow failed.`,
 	c.Flags().SetInterspersed(false)
 	c.Flags().BoolVar(&o.json, "json", false, `write JSON to stdout, schema "mallow.go/1"; the program's own output goes to stderr then`)
 	c.Flags().BoolVar(&o.verbose, "verbose", false, "with the compiler's own words for why a value goes to the heap")
+	c.Flags().StringVar(&o.pprof, "pprof", "", "write a profile for go tool pprof into this file, too")
 	c.Flags().IntVar(&o.top, "top", o.top, "lines to show, 0 for all")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
 		return goRun(c.OutOrStdout(), c.ErrOrStderr(), goFlags, args, o)
@@ -185,7 +189,7 @@ func splitGoFlags(args []string, output, program bool) (goFlags, own []string) {
 // takesValue holds for mallow's own flags that are followed by a value.
 func takesValue(name string) bool {
 	switch name {
-	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "budget":
+	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "budget", "pprof":
 		return true
 	}
 	return false
@@ -204,6 +208,10 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	if len(all) == 0 {
 		return o.noBenchmark()
 	}
+	err = o.writePprof(func(w io.Writer) error { return goreport.WriteBenchmarksPprof(w, all) })
+	if err != nil {
+		return err
+	}
 	if o.json {
 		return goreport.WriteBenchmarksJSON(w, version, all)
 	}
@@ -212,6 +220,18 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 
 func (o goOptions) benchmarks() gocode.BenchmarkOptions {
 	return gocode.BenchmarkOptions{Bench: o.bench, Benchtime: o.benchtime, Exact: time.Duration(o.seconds * float64(time.Second))}
+}
+
+// writePprof writes the file that --pprof names, if it does.
+func (o goOptions) writePprof(write func(w io.Writer) error) error {
+	if o.pprof == "" {
+		return nil
+	}
+	var profile bytes.Buffer
+	if err := write(&profile); err != nil {
+		return err
+	}
+	return clean(os.WriteFile(o.pprof, profile.Bytes(), 0o644))
 }
 
 func (o goOptions) noBenchmark() error {
@@ -288,6 +308,9 @@ func goRun(stdout, stderr io.Writer, goFlags, args []string, o goOptions) error 
 	run, err := b.Run(executable, rest, packages)
 	if run == nil {
 		return notStarted(err)
+	}
+	if err == nil {
+		err = o.writePprof(func(w io.Writer) error { return goreport.WriteRunPprof(w, run) })
 	}
 	if err == nil && o.json {
 		err = goreport.WriteRunJSON(stdout, b.Version, run)

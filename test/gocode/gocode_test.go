@@ -208,6 +208,17 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+func TestPprofReadsTheProfile(t *testing.T) {
+	file := filepath.Join(harness.TempDir(t), "words.pb.gz")
+	if result, _ := inFolder(t, "digest", "run", "--pprof", file, "./words"); result.Status != 0 {
+		t.Fatal(result.Errors)
+	}
+	result := harness.Run(t, harness.Command{Arguments: []string{"go", "tool", "pprof", "-sample_index=alloc_objects", "-top", "-lines", file}, Settings: settings(t)})
+	if !strings.Contains(result.Output, "6000 ") || !strings.Contains(result.Output, "digest.Word") || !strings.Contains(result.Output, "digest.go:15") {
+		t.Errorf("%s%s", result.Output, result.Errors)
+	}
+}
+
 func TestFlagsOfTheUserAreKept(t *testing.T) {
 	result, _ := inFolder(t, "exits", "run", "-ldflags=-X main.unused=1 -s -w", "-trimpath", ".", "exit")
 	if result.Status != 3 || !strings.Contains(result.Errors, "allocations") || !strings.Contains(result.Output, "built 2") {
