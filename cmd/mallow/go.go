@@ -197,7 +197,9 @@ func takesValue(name string) bool {
 
 func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	var all []*gocode.Benchmark
+	var unsound []gocode.Unsound
 	version, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+		unsound = append(unsound, tests.Unsound()...)
 		found, err := tests.Benchmarks(o.benchmarks())
 		all = append(all, found...)
 		return err
@@ -213,9 +215,9 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 		return err
 	}
 	if o.json {
-		return goreport.WriteBenchmarksJSON(w, version, all)
+		return goreport.WriteBenchmarksJSON(w, version, all, unsound)
 	}
-	return goreport.WriteBenchmarks(w, all, o.report())
+	return goreport.WriteBenchmarks(w, all, unsound, o.report())
 }
 
 func (o goOptions) benchmarks() gocode.BenchmarkOptions {

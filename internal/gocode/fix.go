@@ -36,6 +36,7 @@ type Fixed struct {
 	Ladder    []LadderStep // the first is the package as it was
 	Rejected  []Rejected
 	Left      []*Line // of the last step, with the advice that remains
+	Unsound   []Unsound
 	// Contents are the changed files, Original what they were.
 	Contents, Original map[string][]byte
 }
@@ -83,7 +84,9 @@ func (b *Builder) Fix(p Package, o FixOptions) (*Fixed, error) {
 		next, step := f.improve(now)
 		if next == nil {
 			f.Left = now.Lines
-			explain(f.Left, f.loadSources([]string{p.ImportPath}, f.Contents), nil)
+			sources := f.loadSources([]string{p.ImportPath}, f.Contents)
+			explain(f.Left, sources, nil)
+			f.Unsound = sources.unsound()
 			return &f.Fixed, nil
 		}
 		f.Ladder = append(f.Ladder, *step)

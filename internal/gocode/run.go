@@ -13,6 +13,7 @@ type Run struct {
 	launch.Result
 	Name      string
 	Processes []Process // the first process first
+	Unsound   []Unsound
 }
 
 // Process is what one process of a run allocated.
@@ -63,6 +64,7 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 	}
 	defer n.close()
 	sources, escapes := b.understand(packages, []string{"build"})
+	r.Unsound = sources.unsound()
 	for _, c := range counts {
 		p := Process{Counts: c}
 		for i := range c.Records {

@@ -28,7 +28,12 @@ type report struct {
 		Allocations uint64
 		Checked     bool
 	}
-	Lines []line
+	Lines   []line
+	Unsound []struct {
+		File    string
+		Line    int
+		Message string
+	}
 }
 
 type line struct {
@@ -205,6 +210,13 @@ func TestReasons(t *testing.T) {
 		if !found[number] {
 			t.Errorf("line %d: %s is not found", number, rule)
 		}
+	}
+}
+
+func TestWhatIsUnsoundIsNamed(t *testing.T) {
+	_, r := inFolder(t, "unsound", "run", "--json", ".")
+	if len(r.Unsound) != 1 || r.Unsound[0].Line != 22 || !strings.Contains(r.Unsound[0].Message, "goes back to the pool in line 17") {
+		t.Errorf("%+v", r.Unsound)
 	}
 }
 

@@ -39,6 +39,7 @@ func WriteFixed(w io.Writer, f *gocode.Fixed, o Options) error {
 		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(l.Allocs), figure.Size(uint64(max(0, l.Bytes+0.5))), lineName(l, o))
 		writeReason(out, l, strings.Repeat(" ", 27), o)
 	}
+	writeUnsound(out, f.Unsound, o)
 	return out.Flush()
 }
 
@@ -88,6 +89,7 @@ func WriteFixedJSON(w io.Writer, version string, f *gocode.Fixed) error {
 	for _, no := range f.Rejected {
 		r.Rejected = append(r.Rejected, rejected{no.Title, no.Rule, no.Reason})
 	}
+	r.addUnsound(f.Unsound)
 	for _, l := range f.Left {
 		keys := lineKeys(l)
 		keys.Benchmark, keys.AllocsPerOp = &f.Benchmark, &l.Allocs

@@ -19,6 +19,8 @@ type report struct {
 	// process, tells which.
 	Lines  []line `json:"lines"`
 	Ladder []rung `json:"ladder"`
+	// Unsound lines hand out memory that goes back to a sync.Pool.
+	Unsound []unsound `json:"unsound"`
 	// Rejected rewrites were tried and not kept.
 	Rejected []rejected `json:"rejected"`
 }
@@ -70,6 +72,19 @@ type line struct {
 	Stacks      []stack  `json:"stacks"`
 }
 
+type unsound struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+}
+
+func (r *report) addUnsound(all []gocode.Unsound) {
+	for _, u := range all {
+		r.Unsound = append(r.Unsound, unsound{u.File, u.Line, "pool-alias", u.Message})
+	}
+}
+
 type stack struct {
 	Objects float64 `json:"objects"`
 	Bytes   float64 `json:"bytes"`
@@ -88,8 +103,9 @@ type frame struct {
 const stacksShown = 10
 
 // WriteBenchmarksJSON prints benchmarks as one line of JSON.
-func WriteBenchmarksJSON(w io.Writer, version string, all []*gocode.Benchmark) error {
+func WriteBenchmarksJSON(w io.Writer, version string, all []*gocode.Benchmark, unsound []gocode.Unsound) error {
 	r := newReport(version)
+	r.addUnsound(unsound)
 	for _, b := range all {
 		keys := benchmark{
 			Package: b.Package, Name: b.Name, AllocsPerOp: b.AllocsPerOp, BytesPerOp: b.BytesPerOp, RuntimeAllocsPerOp: b.RuntimePerOp,
@@ -111,6 +127,7 @@ func WriteBenchmarksJSON(w io.Writer, version string, all []*gocode.Benchmark) e
 // WriteRunJSON prints a run as one line of JSON.
 func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
 	r := newReport(version)
+	r.addUnsound(run.Unsound)
 	for i := range run.Processes {
 		p := &run.Processes[i]
 		keys := process{PID: p.PID, Allocations: p.Allocs, Bytes: p.Bytes, Before: p.Before, Lost: p.Lost, Checked: p.Agrees()}
@@ -130,7 +147,7 @@ func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
 func newReport(version string) *report {
 	return &report{
 		Schema: Schema, Version: version,
-		Benchmarks: []benchmark{}, Processes: []process{}, Lines: []line{}, Ladder: []rung{}, Rejected: []rejected{},
+		Benchmarks: []benchmark{}, Processes: []process{}, Lines: []line{}, Ladder: []rung{}, Rejected: []rejected{}, Unsound: []unsound{},
 	}
 }
 

@@ -26,8 +26,9 @@ type Options struct {
 // and less than one in a hundred operations.
 const hidden = 0.01
 
-// WriteBenchmarks prints a table of lines for each benchmark.
-func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, o Options) error {
+// WriteBenchmarks prints a table of lines for each benchmark, and what is
+// unsound in their code.
+func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, unsound []gocode.Unsound, o Options) error {
 	out := bufio.NewWriter(w)
 	for i, b := range all {
 		if i > 0 {
@@ -35,6 +36,7 @@ func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, o Options) error {
 		}
 		writeBenchmark(out, b, o)
 	}
+	writeUnsound(out, unsound, o)
 	return out.Flush()
 }
 
@@ -109,6 +111,7 @@ func WriteRun(w io.Writer, r *gocode.Run, o Options) error {
 			writeReason(out, l, strings.Repeat(" ", 34), o)
 		}
 	}
+	writeUnsound(out, r.Unsound, o)
 	return out.Flush()
 }
 
@@ -122,6 +125,16 @@ func trustRun(p *gocode.Process) string {
 		return fmt.Sprintf("runtime.MemStats counts %s", figure.Counted(p.Mallocs-p.Before, "allocation", "allocations"))
 	}
 	return "every allocation up to the end, which came too suddenly to compare with runtime.MemStats"
+}
+
+// writeUnsound prints lines that allocate little and are wrong.
+func writeUnsound(out *bufio.Writer, all []gocode.Unsound, o Options) {
+	if len(all) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, u := range all {
+		fmt.Fprintf(out, "unsound: %s\n", term.Safe(fmt.Sprintf("%s:%d: %s (pool-alias)", shortFile(u.File, o.Folder), u.Line, u.Message)))
+	}
 }
 
 // writeReason prints why a line allocates and what to do about it.

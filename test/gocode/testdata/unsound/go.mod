@@ -1,0 +1,3 @@
+module example.org/unsound
+
+go 1.26
