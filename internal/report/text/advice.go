@@ -92,7 +92,11 @@ func (r *report) saves(s *advise.Saves) string {
 	if s.CPUShare == nil {
 		return text
 	}
-	text += ", about " + shareOf(*s.CPUShare) + " of the CPU time"
+	if share, little := strings.CutPrefix(shareOf(*s.CPUShare), "<"); little {
+		text += ", less than " + share + " of the CPU time"
+	} else {
+		text += ", about " + share + " of the CPU time"
+	}
 	if s.Little() {
 		text += " (many calls, little cost)"
 	}
