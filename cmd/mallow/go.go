@@ -56,15 +56,18 @@ are passed on to it; mallow's own have two.`,
 	return c
 }
 
+const everyBenchmark = "."
+
 func newGoTestCommand() *cobra.Command {
-	o := goOptions{top: 10, bench: ".", seconds: 1}
+	o := goOptions{top: 10, bench: everyBenchmark, seconds: 1}
 	c := &cobra.Command{
 		Use:   "test [--bench RE] [--json] [--top N] [GO FLAGS] [PACKAGES]",
 		Short: "Allocations of each operation of benchmarks, by line",
 		Long: `test runs the benchmarks of packages and says what one operation allocates, by
 line. Each runs once as it is, for the time, and twice counting, with a known
 number of operations between the two: set-up and what is made only once cancel
-out, and parts of an allocation per operation show.`,
+out, and parts of an allocation per operation show. Where there are no
+benchmarks the tests run once, counting.`,
 		Example: `  mallow go test ./...
   mallow go test --bench 'Parse$' --top 5 -tags fast ./internal/parser`,
 	}
@@ -207,6 +210,9 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(all) == 0 && o.bench == everyBenchmark {
+		return goTestsOnce(w, goFlags, patterns, o)
+	}
 	if len(all) == 0 {
 		return o.noBenchmark()
 	}
@@ -218,6 +224,30 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 		return goreport.WriteBenchmarksJSON(w, version, all, unsound)
 	}
 	return goreport.WriteBenchmarks(w, all, unsound, o.report())
+}
+
+// goTestsOnce is for packages without benchmarks: what their tests allocate.
+func goTestsOnce(w io.Writer, goFlags, patterns []string, o goOptions) error {
+	var run gocode.Run
+	version, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+		processes, err := tests.Run()
+		run.Processes = append(run.Processes, processes...)
+		run.Unsound = append(run.Unsound, tests.Unsound()...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(run.Processes) == 0 {
+		return fmt.Errorf("there are no tests and no benchmarks: mallow go run counts a main package")
+	}
+	if err := o.writePprof(func(w io.Writer) error { return goreport.WriteRunPprof(w, &run) }); err != nil {
+		return err
+	}
+	if o.json {
+		return goreport.WriteRunJSON(w, version, &run)
+	}
+	return goreport.WriteRun(w, &run, o.report())
 }
 
 func (o goOptions) benchmarks() gocode.BenchmarkOptions {

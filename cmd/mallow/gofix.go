@@ -15,7 +15,7 @@ import (
 )
 
 func newGoFixCommand() *cobra.Command {
-	o := goOptions{bench: ".", seconds: 1}
+	o := goOptions{bench: everyBenchmark, seconds: 1}
 	var write, race bool
 	patch := ""
 	c := &cobra.Command{

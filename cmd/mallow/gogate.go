@@ -22,7 +22,7 @@ const goBudget = "mallow.go.budget"
 const gateRuns = 3
 
 func newGoGateCommand() *cobra.Command {
-	o := goOptions{bench: ".", seconds: 1}
+	o := goOptions{bench: everyBenchmark, seconds: 1}
 	var update, strict bool
 	budget := goBudget
 	c := &cobra.Command{

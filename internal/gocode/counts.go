@@ -23,7 +23,7 @@ type Counts struct {
 	Mallocs, Counted uint64
 	Collections      uint64 // cycles of the garbage collector
 	PauseNs          uint64
-	text             uint64
+	text, codeSize   uint64 // run-time address and bytes of the code
 }
 
 // Agrees tells whether every allocation that the runtime counted is in a
@@ -74,7 +74,7 @@ func parseCounts(b []byte) (*Counts, error) {
 	}
 	c := &Counts{
 		PID: word(2), Lost: word(4), Before: word(5), Checked: word(6) == 1,
-		Mallocs: word(7), Counted: word(8), Collections: word(9), PauseNs: word(10), text: word(12),
+		Mallocs: word(7), Counted: word(8), Collections: word(9), PauseNs: word(10), text: word(12), codeSize: word(13),
 	}
 	used := word(3)
 	if used < headerBytes || used > uint64(len(b)) {

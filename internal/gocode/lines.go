@@ -49,6 +49,7 @@ type namer struct {
 	symbolizer *symbolize.Symbolizer
 	module     symbolize.Module
 	text       uint64 // of the file
+	codeSize   uint64 // bytes, 0 where the file does not tell
 	origins    origins
 }
 
@@ -59,24 +60,38 @@ func newNamer(executable string, o origins) (*namer, error) {
 	}
 	n := &namer{symbolizer: symbolize.New(symbolize.Options{}), module: symbolize.Module{Path: path}, origins: o}
 	if f, err := elf.Open(path); err == nil {
-		n.text = textAddress(f)
+		n.text, n.codeSize = code(f)
 		f.Close()
 	}
 	return n, nil
 }
 
-// textAddress is where the runtime believes the code to begin, as the file has it.
-func textAddress(f *elf.File) uint64 {
+// code is where the runtime believes the code to begin, as the file has it, and
+// how long it is.
+func code(f *elf.File) (start, size uint64) {
 	symbols, _ := f.Symbols()
+	var end uint64
 	for i := range symbols {
-		if symbols[i].Name == "runtime.text" {
-			return symbols[i].Value
+		switch symbols[i].Name {
+		case "runtime.text":
+			start = symbols[i].Value
+		case "runtime.etext":
+			end = symbols[i].Value
 		}
 	}
-	if section := f.Section(".text"); section != nil {
-		return section.Addr
+	if start != 0 && end > start {
+		return start, end - start
 	}
-	return 0
+	if section := f.Section(".text"); section != nil {
+		return section.Addr, 0
+	}
+	return 0, 0
+}
+
+// names tells whether the counts are of this executable, as far as can be
+// told: a process may execute another program that counts, too.
+func (n *namer) names(c *Counts) bool {
+	return n.codeSize == 0 || c.codeSize == n.codeSize
 }
 
 func (n *namer) close() { n.symbolizer.Close() }

@@ -11,7 +11,6 @@ import (
 // Run is a run of a program that counts.
 type Run struct {
 	launch.Result
-	Name      string
 	Processes []Process // the first process first
 	Unsound   []Unsound
 }
@@ -19,6 +18,7 @@ type Run struct {
 // Process is what one process of a run allocated.
 type Process struct {
 	*Counts
+	Name          string
 	Allocs, Bytes uint64
 	Lines         []*Line // nil of a process that executes another program
 }
@@ -50,30 +50,58 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 		return nil, err
 	}
 	guard.Forward(process)
-	r := &Run{Name: filepath.Base(executable)}
+	r := new(Run)
 	if r.Result, err = process.Wait(); err != nil {
 		return nil, fmt.Errorf("waiting for %s: %w", launch.Quote(executable), err)
 	}
-	counts, err := readFolder(folder, process.Pid)
-	if err != nil {
-		return r, err
-	}
-	n, err := newNamer(executable, origins)
-	if err != nil {
-		return r, err
-	}
-	defer n.close()
 	sources, escapes := b.understand(packages, []string{"build"})
 	r.Unsound = sources.unsound()
+	r.Processes, err = processes(folder, process.Pid, executable, origins, sources, escapes)
+	return r, err
+}
+
+// processes reads what those of a folder counted, the first process first.
+func processes(folder string, first int, executable string, o origins, s *sources, e escapes) ([]Process, error) {
+	counts, err := readFolder(folder, first)
+	if err != nil {
+		return nil, err
+	}
+	n, err := newNamer(executable, o)
+	if err != nil {
+		return nil, err
+	}
+	defer n.close()
+	var all []Process
 	for _, c := range counts {
-		p := Process{Counts: c}
+		p := Process{Name: filepath.Base(executable), Counts: c}
 		for i := range c.Records {
 			p.Allocs += c.Records[i].Allocs
 			p.Bytes += c.Records[i].Bytes
 		}
-		p.Lines = lines(n.stacks(c))
-		explain(p.Lines, sources, escapes)
-		r.Processes = append(r.Processes, p)
+		if n.names(c) {
+			p.Lines = lines(n.stacks(c))
+			explain(p.Lines, s, e)
+		} else {
+			p.Name = "another program"
+		}
+		all = append(all, p)
 	}
-	return r, nil
+	return all, nil
+}
+
+// Run runs the tests once, counting.
+func (t *Tests) Run() ([]Process, error) {
+	folder, err := os.MkdirTemp("", "mallow-go-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	if _, err := t.run(t.counting, []string{countsVariable + "=" + folder}, nil); err != nil {
+		return nil, err
+	}
+	all, err := processes(folder, 0, t.counting, t.origins, t.sources, t.escapes)
+	for i := range all {
+		all[i].Name = "tests of " + t.Package
+	}
+	return all, err
 }

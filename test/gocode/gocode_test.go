@@ -213,6 +213,22 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// A package without benchmarks: what its tests allocate.
+func TestTestsWithoutBenchmarks(t *testing.T) {
+	folder := copied(t, "digest")
+	for _, name := range []string{"digest_test.go", "pool_test.go"} {
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "go", "test"}, Settings: settings(t), Directory: folder})
+	for _, words := range []string{"tests of example.org/digest", "every allocation since main", "2,000", "digest.go:15  digest.Word  calls strconv.Itoa"} {
+		if !strings.Contains(result.Output, words) {
+			t.Errorf("%q is missing in %s%s", words, result.Output, result.Errors)
+		}
+	}
+}
+
 func TestWhatIsUnsoundIsNamed(t *testing.T) {
 	_, r := inFolder(t, "unsound", "run", "--json", ".")
 	if len(r.Unsound) != 1 || r.Unsound[0].Line != 22 || !strings.Contains(r.Unsound[0].Message, "goes back to the pool in line 17") {
@@ -247,7 +263,8 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run"}, 1, "no package given"},
 		{[]string{"run", "./nowhere"}, 1, "nowhere"},
 		{[]string{"test", "./nowhere"}, 1, "nowhere"},
-		{[]string{"test", "."}, 1, "there is no benchmark that matches ."},
+		{[]string{"test", "."}, 1, "there are no tests and no benchmarks"},
+		{[]string{"test", "--bench", "X", "."}, 1, "there is no benchmark that matches X"},
 		{[]string{"build", "."}, 1, "-o FILE"},
 		{[]string{"sing"}, 1, "there are test, run, build, fix and gate"},
 		{[]string{"run", "--sing", "."}, 1, "unknown flag: --sing"},

@@ -36,7 +36,8 @@ type mallowHeader struct {
 	pause      uint64 // ns
 	totalAlloc uint64
 	text       uint64 // run-time address of the code
-	reserved   [3]uint64
+	codeSize   uint64 // bytes of it, by which programs are told apart
+	reserved   [2]uint64
 }
 
 // mallowRecord is one stack with one size and type. It is followed by its
@@ -102,6 +103,7 @@ func mallowStart() {
 	mallowBase.pid = uint64(getpid())
 	mallowBase.used = uint64(unsafe.Sizeof(*mallowBase))
 	mallowBase.text = uint64(firstmoduledata.text)
+	mallowBase.codeSize = uint64(firstmoduledata.etext - firstmoduledata.text)
 	copy(mallowBase.magic[:], "MALLOWGO")
 	stw := stopTheWorld(stwReadMemStats)
 	systemstack(func() {

@@ -45,6 +45,7 @@ type benchmark struct {
 
 type process struct {
 	PID         uint64  `json:"pid"`
+	Name        string  `json:"name"`
 	Allocations uint64  `json:"allocations"`
 	Bytes       uint64  `json:"bytes"`
 	Collections *uint64 `json:"collections"` // null where the end came suddenly
@@ -130,7 +131,7 @@ func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
 	r.addUnsound(run.Unsound)
 	for i := range run.Processes {
 		p := &run.Processes[i]
-		keys := process{PID: p.PID, Allocations: p.Allocs, Bytes: p.Bytes, Before: p.Before, Lost: p.Lost, Checked: p.Agrees()}
+		keys := process{PID: p.PID, Name: p.Name, Allocations: p.Allocs, Bytes: p.Bytes, Before: p.Before, Lost: p.Lost, Checked: p.Agrees()}
 		if p.Checked {
 			keys.Collections = &p.Collections
 		}

@@ -91,10 +91,13 @@ func WriteRun(w io.Writer, r *gocode.Run, o Options) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "mallow: %s %d: %s, %s, %s of the collector\n", term.Safe(r.Name), p.PID,
+		fmt.Fprintf(out, "mallow: %s %d: %s, %s, %s of the collector\n", term.Safe(p.Name), p.PID,
 			figure.Counted(p.Allocs, "allocation", "allocations"), figure.Size(p.Bytes),
 			figure.Counted(p.Collections, "cycle", "cycles"))
 		fmt.Fprintf(out, "        %s\n", trustRun(p))
+		if len(p.Lines) == 0 {
+			continue
+		}
 		fmt.Fprintf(out, "%14s %6s %10s  line\n", "allocations", "share", "bytes")
 		for j, l := range p.Lines {
 			if o.Top > 0 && j == o.Top {
