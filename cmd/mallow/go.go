@@ -201,7 +201,7 @@ func takesValue(name string) bool {
 func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	var all []*gocode.Benchmark
 	var unsound []gocode.Unsound
-	version, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+	version, err := eachTests(goFlags, patterns, true, func(tests *gocode.Tests) error {
 		unsound = append(unsound, tests.Unsound()...)
 		found, err := tests.Benchmarks(o.benchmarks())
 		all = append(all, found...)
@@ -229,7 +229,7 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 // goTestsOnce is for packages without benchmarks: what their tests allocate.
 func goTestsOnce(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	var run gocode.Run
-	version, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+	version, err := eachTests(goFlags, patterns, false, func(tests *gocode.Tests) error {
 		processes, err := tests.Run()
 		run.Processes = append(run.Processes, processes...)
 		run.Unsound = append(run.Unsound, tests.Unsound()...)
@@ -272,8 +272,8 @@ func (o goOptions) noBenchmark() error {
 
 // eachTests builds the tests of each package that has some and visits them. It
 // returns the version of Go.
-func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) (version string, err error) {
-	b, packages, err := goPackages(goFlags, patterns)
+func eachTests(goFlags, patterns []string, stock bool, visit func(*gocode.Tests) error) (version string, err error) {
+	b, packages, err := goPackages(goFlags, patterns, stock)
 	if err != nil {
 		return "", err
 	}
@@ -295,11 +295,17 @@ func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) (ver
 }
 
 // goPackages lists the packages that patterns match, "." where there is none.
-func goPackages(goFlags, patterns []string) (*gocode.Builder, []gocode.Package, error) {
+// With stock the runtime's own profile will do where nothing better is to be
+// had.
+func goPackages(goFlags, patterns []string, stock bool) (*gocode.Builder, []gocode.Package, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"."}
 	}
 	b, err := gocode.NewBuilder(goFlags)
+	var unknown *gocode.UnknownVersionError
+	if stock && errors.As(err, &unknown) {
+		b, err = gocode.StockBuilder(goFlags, unknown)
+	}
 	if err != nil {
 		return nil, nil, clean(err)
 	}

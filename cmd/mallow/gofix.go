@@ -68,7 +68,7 @@ step.`,
 }
 
 func goFix(stderr io.Writer, goFlags, patterns []string, race bool, o goOptions) (*gocode.Fixed, string, error) {
-	b, packages, err := goPackages(goFlags, patterns)
+	b, packages, err := goPackages(goFlags, patterns, false)
 	if err != nil {
 		return nil, "", err
 	}

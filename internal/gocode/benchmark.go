@@ -36,8 +36,11 @@ type Benchmark struct {
 	// itself counted is in the figures; Mallocs are those of the longer run.
 	Checked bool
 	Mallocs uint64
-	Lines   []*Line // per operation
-	CPU     *CPUShares
+	// Stock says why the figures come from the runtime's own profile, which
+	// misses tiny objects; nil where every allocation was counted.
+	Stock *UnknownVersionError
+	Lines []*Line // per operation
+	CPU   *CPUShares
 }
 
 // BenchmarkOptions choose what is measured.
@@ -72,6 +75,7 @@ type Tests struct {
 	counting string
 	sources  *sources
 	escapes  escapes
+	why      *UnknownVersionError // the runtime's own profile is used, nil where every allocation is counted
 }
 
 // ErrNoTests tells that a package has no tests.
@@ -93,7 +97,9 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	if err := b.test(t.stock, p.ImportPath, false); err != nil {
 		return nil, err
 	}
-	if err := b.test(t.counting, p.ImportPath, true); err != nil {
+	if t.why = b.stock; t.why != nil {
+		t.counting = t.stock
+	} else if err := b.test(t.counting, p.ImportPath, true); err != nil {
 		return nil, err
 	}
 	if b.unexplained {
@@ -175,17 +181,17 @@ func (t *Tests) count(b *Benchmark, n *namer, o BenchmarkOptions) error {
 	if b.Operations == 0 {
 		b.Operations = operations(b.NsPerOp, o.Exact)
 	}
-	short, err := t.countRun(b.Name, shortRun, o)
+	short, err := t.countRun(b.Name, shortRun, n, o)
 	if err != nil {
 		return err
 	}
-	long, err := t.countRun(b.Name, shortRun+b.Operations, o)
+	long, err := t.countRun(b.Name, shortRun+b.Operations, n, o)
 	if err != nil {
 		return err
 	}
-	b.Checked, b.Mallocs = short.Agrees() && long.Agrees(), long.Mallocs
-	b.GCPerOp = (float64(long.Collections) - float64(short.Collections)) / float64(b.Operations)
-	stacks := difference(n.stacks(long), n.stacks(short), float64(b.Operations))
+	b.Checked, b.Mallocs, b.Stock = short.agrees && long.agrees, long.mallocs, t.why
+	b.GCPerOp = (float64(long.collections) - float64(short.collections)) / float64(b.Operations)
+	stacks := difference(long.stacks, short.stacks, float64(b.Operations))
 	stacks = slices.DeleteFunc(stacks, func(s Stack) bool {
 		own := s.OfRuntime() || s.OfTesting()
 		if own {
@@ -213,18 +219,21 @@ func operations(ns float64, within time.Duration) uint64 {
 	return uint64(max(1, min(mostOperations, math.Floor(float64(within)/(3*ns)))))
 }
 
-func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*Counts, error) {
+func (t *Tests) countRun(name string, operations uint64, n *namer, o BenchmarkOptions) (*measured, error) {
+	args := append([]string{"-test.run=^$", "-test.bench=" + exactly(name), fmt.Sprintf("-test.benchtime=%dx", operations)}, o.TestFlags...)
+	if t.why != nil {
+		return t.stockRun(args)
+	}
 	folder, err := os.MkdirTemp("", "mallow-go-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	args := []string{"-test.run=^$", "-test.bench=" + exactly(name), fmt.Sprintf("-test.benchtime=%dx", operations)}
 	environment := []string{countsVariable + "=" + folder}
 	if o.Uncollected {
 		environment = append(environment, "GOGC=off", "GOMEMLIMIT=1GiB")
 	}
-	if _, err := t.run(t.counting, environment, append(args, o.TestFlags...)); err != nil {
+	if _, err := t.run(t.counting, environment, args); err != nil {
 		return nil, err
 	}
 	all, err := readFolder(folder, 0)
@@ -240,7 +249,7 @@ func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*C
 			first = c
 		}
 	}
-	return first, nil
+	return &measured{n.stacks(first), first.Agrees(), first.Mallocs, first.Collections}, nil
 }
 
 // exactly returns the expression that only one benchmark matches.

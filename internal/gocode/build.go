@@ -11,9 +11,10 @@ import (
 // Builder builds programs that count, and the same ones as they are.
 type Builder struct {
 	*Toolchain
-	GoFlags []string // of the user for go build and go test
-	overlay string   // lets programs count
-	plain   string   // the user's, "" for none: programs as they are
+	GoFlags []string             // of the user for go build and go test
+	overlay string               // lets programs count
+	plain   string               // the user's, "" for none: programs as they are
+	stock   *UnknownVersionError // why programs cannot count, nil where they can
 	// unexplained lines are measured without the reasons why they allocate.
 	unexplained bool
 }

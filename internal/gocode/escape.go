@@ -48,11 +48,18 @@ func (b *Builder) diagnose(pattern string, build []string) (escapes, error) {
 		return nil, err
 	}
 	flag := fmt.Sprintf("-gcflags=%s=-json=0,file://%s", pattern, (&url.URL{Path: folder}).EscapedPath())
-	args := slices.Concat(build[:1], []string{"-o", os.DevNull, "-overlay", b.overlay}, b.GoFlags, []string{flag}, build[1:])
+	args := slices.Concat(build[:1], []string{"-o", os.DevNull}, b.overlayFlag(), b.GoFlags, []string{flag}, build[1:])
 	if err := b.build(args); err != nil {
 		return nil, err
 	}
 	return readEscapes(folder)
+}
+
+func (b *Builder) overlayFlag() []string {
+	if b.overlay == "" {
+		return nil
+	}
+	return []string{"-overlay", b.overlay}
 }
 
 // diagnosisFolder returns the folder of these packages compiled with these

@@ -213,6 +213,27 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// Where the runtime cannot be changed its own profile is used, and that is said.
+func TestStockProfile(t *testing.T) {
+	stock := append(settings(t), "MALLOW_GO_EXACT=off")
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "go", "test", "--bench", "Word|Loop", "--benchtime", "10x"}, Settings: stock, Directory: source(t, "digest"),
+	})
+	for _, words := range []string{
+		"misses tiny objects (go", "MALLOW_GO_EXACT=off)", "BenchmarkLoop  1 allocations/op", "digest.go:20  digest.Word  calls strings.Repeat",
+	} {
+		if !strings.Contains(result.Output, words) {
+			t.Errorf("%q is missing in %s%s", words, result.Output, result.Errors)
+		}
+	}
+	refused := harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "go", "gate", "--update"}, Settings: stock, Directory: copied(t, "digest"),
+	})
+	if refused.Status != 1 || !strings.Contains(refused.Errors, "cannot be counted exactly") {
+		t.Errorf("status %d: %s", refused.Status, refused.Errors)
+	}
+}
+
 // A package without benchmarks: what its tests allocate.
 func TestTestsWithoutBenchmarks(t *testing.T) {
 	folder := copied(t, "digest")

@@ -69,7 +69,9 @@ func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
 // trust says what the figures stand on.
 func trust(b *gocode.Benchmark) string {
 	text := "the difference of two runs that are " + figure.Counted(b.Operations, "operation", "operations") + " apart; "
-	if b.Checked {
+	if b.Stock != nil {
+		text += "of the runtime's own profile, which misses tiny objects (" + b.Stock.Error() + ")"
+	} else if b.Checked {
 		text += "every allocation is in it: " + figure.Count(b.Mallocs) + " as runtime.MemStats counts them"
 	} else {
 		text += "whether every allocation is in it could not be checked"
