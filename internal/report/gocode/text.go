@@ -31,7 +31,7 @@ const hidden = 0.01
 func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, unsound []gocode.Unsound, o Options) error {
 	out := bufio.NewWriter(w)
 	for i, b := range all {
-		if i > 0 {
+		if i > 0 && (len(b.Lines) > 0 || len(all[i-1].Lines) > 0) {
 			fmt.Fprintln(out)
 		}
 		writeBenchmark(out, b, o)
@@ -43,10 +43,10 @@ func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, unsound []gocode.Unso
 func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
 	fmt.Fprintf(out, "Benchmark%s  %s allocations/op, %s/op, %s/op, %s collections/op\n", term.Safe(b.Name),
 		perOp(b.AllocsPerOp), figure.Size(uint64(max(0, b.BytesPerOp+0.5))), duration(b.NsPerOp), perOp(b.GCPerOp))
-	fmt.Fprintf(out, "        %s\n", term.Safe(trust(b)))
-	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 {
+	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 && b.Checked {
 		return
 	}
+	fmt.Fprintf(out, "        %s\n", term.Safe(trust(b)))
 	fmt.Fprintf(out, "%14s %10s  line\n", "allocs/op", "bytes/op")
 	shown := 0
 	var restAllocs float64
