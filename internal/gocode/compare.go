@@ -71,7 +71,7 @@ func comparison(r *Rewrite, old []byte) (test []byte, why string, err error) {
 	var parameters []string
 	for _, field := range function.Type.Params.List {
 		kind := types.ExprString(field.Type)
-		if !slices.Contains(comparable, kind) {
+		if !slices.Contains(madeUp, kind) {
 			return nil, "an argument is of type " + kind, nil
 		}
 		parameters = append(parameters, slices.Repeat([]string{kind}, max(1, len(field.Names)))...)
@@ -106,8 +106,8 @@ func comparison(r *Rewrite, old []byte) (test []byte, why string, err error) {
 	return cleaned, "", err
 }
 
-// comparable are the types of arguments that are made up.
-var comparable = []string{
+// madeUp are the types of arguments that can be made up.
+var madeUp = []string{
 	"int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "byte", "rune",
 	"bool", "string", "float32", "float64", "[]byte", "[]string", "[]int",
 }

@@ -208,8 +208,8 @@ func (e *editor) around(n ast.Node) []ast.Node {
 	return path
 }
 
-// statementBefore returns the statement of a list of statements that the loop
-// is, with its label if it has one; nil where it is none.
+// statementOf returns the statement of a list of statements that a loop is,
+// with its label if it has one; nil where it is none. path leads outwards.
 func statementOf(path []ast.Node, loop ast.Stmt) ast.Stmt {
 	for i, n := range path {
 		if n != ast.Node(loop) || i+1 >= len(path) {

@@ -94,7 +94,7 @@ func rewriteAppendGrowth(s *subject, e *editor) (string, bool) {
 		if !ok || slice.Pos() < e.function.Pos() || slice.Pos() > e.function.End() {
 			continue
 		}
-		declaration := e.emptySlice(slice)
+		declaration := e.declaredEmpty(slice)
 		room, ok := e.room(&at, loop, declaration)
 		if declaration == nil || !ok || !e.onlyElements(slice) {
 			continue
@@ -117,9 +117,9 @@ func (e *editor) qualifier(p *types.Package) string {
 	return p.Name()
 }
 
-// emptySlice returns the statement that declares a variable as a slice without
-// elements and does nothing else.
-func (e *editor) emptySlice(v *types.Var) ast.Stmt {
+// declaredEmpty returns the statement that declares a variable as nothing yet,
+// a slice without elements or a zero value, and does nothing else.
+func (e *editor) declaredEmpty(v *types.Var) ast.Stmt {
 	var found ast.Stmt
 	ast.Inspect(e.function, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -420,7 +420,7 @@ func rewriteToHash(s *subject, e *editor) (string, bool) {
 }
 
 func (e *editor) toHash(buffer *types.Var) (string, bool) {
-	declaration := e.emptySlice(buffer) // var buf bytes.Buffer
+	declaration := e.declaredEmpty(buffer) // var buf bytes.Buffer
 	if _, ok := declaration.(*ast.DeclStmt); !ok {
 		return "", false
 	}

@@ -269,8 +269,8 @@ func (s *spot) changes(v *types.Var, loop ast.Stmt) bool {
 	return changes
 }
 
-// constantLength returns how many turns a loop makes where that is a name or a
-// number, as source, and whether it is.
+// turns returns how many turns a loop makes, as source, where that can be said
+// by a name or a number.
 func (s *spot) turns(loop ast.Stmt) (string, bool) {
 	switch loop := loop.(type) {
 	case *ast.RangeStmt:

@@ -15,10 +15,12 @@ import (
 var atMost = []struct {
 	library string
 	loaded  int // text and data in the file, as `size` counts them
-	private int // memory of the process's own at the start of main, what the C library takes there included
+	// Memory of the process's own at the start of main, what the C library takes there included. The kernel hands it out in
+	// pieces whose size depends on what memory is free: 50 kB more were seen on a machine that had been busy.
+	private int
 }{
-	{"libmallow.so", 339_000, 531_000},
-	{"libmallow_minimal.so", 164_000, 352_000},
+	{"libmallow.so", 339_000, 580_000},
+	{"libmallow_minimal.so", 164_000, 410_000},
 }
 
 // For comparison, where it is installed: libtcmalloc-minimal4.
