@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mallow/internal/advise/price"
+	"mallow/internal/own"
 )
 
 // cache is the file that keeps what was measured. Figures that are not kept
@@ -23,7 +23,7 @@ type cache struct{ path string }
 // cacheFor names the file by all that the figures depend on: the machine's
 // processor, libc, and the programs and libraries that were measured.
 func cacheFor(program []byte, libraries ...string) (c cache, ok bool) {
-	folder := cacheFolder()
+	folder := own.CacheFolder("", "costs")
 	if folder == "" {
 		return cache{}, false
 	}
@@ -34,32 +34,6 @@ func cacheFor(program []byte, libraries ...string) (c cache, ok bool) {
 		fmt.Fprintf(hash, "\n%s %s", path, identity(path))
 	}
 	return cache{filepath.Join(folder, fmt.Sprintf("costs-%.16x.json", hash.Sum(nil)))}, true
-}
-
-// cacheFolder returns a folder that we can write to and nobody else: in the
-// user's cache, where there is none below /tmp; "" where neither can be had.
-func cacheFolder() string {
-	var folders []string
-	if user, err := os.UserCacheDir(); err == nil && isFolder(filepath.Dir(user)) {
-		folders = append(folders, filepath.Join(user, "mallow"))
-	}
-	folders = append(folders, filepath.Join(os.TempDir(), fmt.Sprintf("mallow-%d-costs", os.Geteuid())))
-	for _, folder := range folders {
-		_ = os.MkdirAll(folder, 0o700)
-		var status unix.Stat_t
-		if unix.Lstat(folder, &status) == nil && status.Mode&unix.S_IFMT == unix.S_IFDIR && int(status.Uid) == os.Geteuid() &&
-			status.Mode&0o022 == 0 && unix.Access(folder, unix.W_OK) == nil {
-			return folder
-		}
-	}
-	return ""
-}
-
-// isFolder keeps root from making the home folder of those who shall have
-// none.
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 const (
@@ -96,13 +70,12 @@ func processor() string {
 
 // read returns nil when there is nothing, or nothing usable.
 func (c cache) read() *price.Costs {
-	file, err := os.Open(c.path)
+	content, err := own.Read(c.path, cacheLimit)
 	if err != nil {
 		return nil
 	}
-	defer file.Close()
 	var costs price.Costs
-	if json.NewDecoder(io.LimitReader(file, cacheLimit)).Decode(&costs) != nil || costs.Check() != nil {
+	if json.Unmarshal(content, &costs) != nil || costs.Check() != nil {
 		return nil
 	}
 	return &costs
@@ -110,16 +83,7 @@ func (c cache) read() *price.Costs {
 
 // write fails in silence: it is done again next time.
 func (c cache) write(costs *price.Costs) {
-	content, err := json.Marshal(costs)
-	if err != nil {
-		return
-	}
-	file, err := os.CreateTemp(filepath.Dir(c.path), "costs-")
-	if err != nil {
-		return
-	}
-	_, err = file.Write(content)
-	if file.Close() != nil || err != nil || os.Rename(file.Name(), c.path) != nil {
-		os.Remove(file.Name())
+	if content, err := json.Marshal(costs); err == nil {
+		_ = own.Replace(c.path, content)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mallow/internal/own"
 )
 
 //go:embed overlay/exact.go
@@ -135,23 +137,5 @@ func keep(folder, name string, content []byte) (string, error) {
 	if old, err := os.ReadFile(path); err == nil && sha256.Sum256(old) == sum {
 		return path, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), name+"-*")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(content)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return "", err
-	}
-	return path, nil
+	return path, own.Replace(path, content)
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
+
+	"mallow/internal/own"
 )
 
 // Toolchain is the go command that a folder's code is built with, which its
@@ -87,12 +87,12 @@ func (e *BuildError) Error() string {
 
 func (e *BuildError) Unwrap() error { return e.err }
 
-// cacheFolder is where what is made for a version of Go is kept.
+// cacheFolder is where what is made for a version of Go is kept. Its files are
+// compiled into programs: nobody else may be able to write there.
 func cacheFolder() (string, error) {
-	base, err := os.UserCacheDir()
-	if err != nil {
-		base = filepath.Join(os.TempDir(), fmt.Sprintf("mallow-%d", os.Getuid()))
+	folder := own.CacheFolder("go", "go")
+	if folder == "" {
+		return "", errors.New("there is no folder to keep files in: neither the user's cache nor /tmp will do")
 	}
-	folder := filepath.Join(base, "mallow", "go")
-	return folder, os.MkdirAll(folder, 0o700)
+	return folder, nil
 }

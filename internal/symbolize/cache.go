@@ -4,18 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"mallow/internal/own"
 )
 
 // cache keeps the names that were found, a symbol file for each version of a
@@ -37,7 +33,6 @@ const (
 	// In the folder that the user names nothing else is ours.
 	entriesPrefix = "names-"
 	entriesGlob   = entriesPrefix + "[0-9]*.[0-9]*"
-	newPrefix     = ".new-"
 )
 
 // UserCache returns the folder of the user's cache of names, "" without one.
@@ -90,7 +85,7 @@ func (c cache) find(img *image) *moduleNames {
 	if path == "" {
 		return nil
 	}
-	b, err := readOwn(path)
+	b, err := own.Read(path, mostEntry)
 	if err != nil {
 		return nil
 	}
@@ -111,30 +106,6 @@ func (c cache) find(img *image) *moduleNames {
 		_ = os.Chtimes(path, time.Time{}, time.Now())
 	}
 	return kept
-}
-
-// readOwn reads a file that nobody else could have written.
-func readOwn(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > mostEntry || !isOwn(info) {
-		return nil, fs.ErrPermission
-	}
-	b := make([]byte, info.Size())
-	_, err = io.ReadFull(f, b)
-	return b, err
-}
-
-func isOwn(info fs.FileInfo) bool {
-	status, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(status.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0
 }
 
 // sources tells which files the names of img are read from.
@@ -171,7 +142,7 @@ func (c cache) keep(img *image) bool {
 	if writeSymbols(&b, []moduleHead{head}, [][]byte{encodeNames(img.frames)}) != nil || b.Len() > mostEntry {
 		return false
 	}
-	return replaceOwn(path, b.Bytes()) == nil
+	return own.Replace(path, b.Bytes()) == nil
 }
 
 // adopt adds the names that were kept and not asked for, as far as there is
@@ -185,30 +156,6 @@ func (img *image) adopt(kept *moduleNames) {
 			img.frames[addr] = kept.table.framesAt(i)
 		}
 	}
-}
-
-// replaceOwn writes a file at once, in a folder of the user's own: who reads
-// at the same time sees the old one or the new one.
-func replaceOwn(path string, content []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || !isOwn(info) {
-		return fs.ErrPermission
-	}
-	f, err := os.CreateTemp(dir, newPrefix) // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 // evict removes what was not used for longest, until the rest takes no more
@@ -230,7 +177,7 @@ func (c cache) evict() {
 				continue
 			}
 			path := filepath.Join(folder, file.Name())
-			if strings.HasPrefix(file.Name(), newPrefix) && time.Since(info.ModTime()) > unusedFor {
+			if strings.HasPrefix(file.Name(), own.NewPrefix) && time.Since(info.ModTime()) > unusedFor {
 				os.Remove(path)
 				continue
 			}

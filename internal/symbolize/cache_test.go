@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mallow/internal/own"
 )
 
 // cached symbolizes with a cache, whose folder may be shared by several calls.
@@ -199,8 +201,8 @@ func TestCacheIsBounded(t *testing.T) {
 	put(filepath.Join(older, "oldest"), mostCached/2, 9*time.Hour)
 	put(filepath.Join(ours, "old"), mostCached/4-9, 8*time.Hour)
 	put(filepath.Join(ours, "new"), mostCached/2, time.Hour)
-	put(filepath.Join(ours, newPrefix+"1"), 1, 48*time.Hour)
-	put(filepath.Join(ours, newPrefix+"2"), 1, time.Minute)
+	put(filepath.Join(ours, own.NewPrefix+"1"), 1, 48*time.Hour)
+	put(filepath.Join(ours, own.NewPrefix+"2"), 1, time.Minute)
 	cache{folder}.evict()
 	left, _ := filepath.Glob(filepath.Join(folder, "*", "*"))
 	var names []string
