@@ -62,6 +62,17 @@ func (c *Case) By(symbol Symbol) []*Site {
 	return parts
 }
 
+// leastShort is the share of blocks that must die soon for what made them to
+// be more than the line needs: who keeps a copy, a clone or a std::function
+// needs it, and a stream that goes on growing is a buffer.
+const leastShort = 0.8
+
+// DiesSoon tells whether so many blocks of the site are freed within a few heap
+// events that the line hardly needs any.
+func (s *Site) DiesSoon() bool {
+	return Share(s.Counters.ShortLived, s.Counters.Calls) >= leastShort
+}
+
 func (c *Case) symbol(function string) Symbol {
 	symbol, known := c.symbols[function]
 	if !known {

@@ -16,10 +16,6 @@ var Rule = rule.Rule{Name: "std-function", Find: find}
 // itself; libc++ has a little more.
 const inline = 16
 
-// leastShort is the share of blocks that must die soon for a std::function to
-// be more than the caller needs: who keeps it needs one.
-const leastShort = 0.8
-
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.By(rule.StdFunction) {
@@ -38,8 +34,7 @@ func find(c *rule.Case) []rule.Finding {
 }
 
 func remedy(s *rule.Site) string {
-	n := &s.Counters
-	if rule.Share(n.ShortLived, n.Calls) >= leastShort {
+	if s.DiesSoon() {
 		return fmt.Sprintf("let the function that is called take it as a template parameter or as a reference to a callable; or capture one reference, so that it fits into %d bytes", inline)
 	}
 	return fmt.Sprintf("capture one pointer or reference to what it needs, so that it fits into %d bytes; move the std::function instead of copying it", inline)

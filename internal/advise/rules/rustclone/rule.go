@@ -14,17 +14,13 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "rust-clone", Find: find}
 
-const (
-	// Who keeps a clone needs it.
-	leastShort = 0.8
-	leastCalls = 100
-)
+const leastCalls = 100
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range append(c.By(rule.Clone), derived(c)...) {
 		n := &s.Counters
-		if isClone(s) || rule.Share(n.ShortLived, n.Calls) < leastShort {
+		if isClone(s) || !s.DiesSoon() {
 			continue
 		}
 		found = append(found, rule.Finding{

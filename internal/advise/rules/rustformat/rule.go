@@ -12,14 +12,11 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "rust-format", Find: find}
 
-// leastShort is the share of strings that must be dropped soon.
-const leastShort = 0.8
-
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.By(rule.Format) {
 		n := &s.Counters
-		if rule.Share(n.ShortLived, n.Calls) < leastShort {
+		if !s.DiesSoon() {
 			continue
 		}
 		found = append(found, rule.Finding{

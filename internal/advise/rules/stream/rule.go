@@ -13,15 +13,11 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "string-stream", Find: find}
 
-// leastShort is the share of blocks that must die soon: a stream that goes on
-// growing is a buffer.
-const leastShort = 0.8
-
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.By(rule.Stream) {
 		n := &s.Counters
-		if rule.Share(n.ShortLived, n.Calls) < leastShort {
+		if !s.DiesSoon() {
 			continue
 		}
 		found = append(found, rule.Finding{

@@ -12,10 +12,6 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "string-copy", Find: find}
 
-// leastShort is the share of copies that must die soon: who keeps a copy
-// needs it.
-const leastShort = 0.8
-
 var copies = []struct {
 	symbol       rule.Symbol
 	what, remedy string
@@ -31,7 +27,7 @@ func find(c *rule.Case) []rule.Finding {
 	for _, of := range copies {
 		for _, s := range c.By(of.symbol) {
 			n := &s.Counters
-			if rule.Share(n.ShortLived, n.Calls) < leastShort {
+			if !s.DiesSoon() {
 				continue
 			}
 			found = append(found, rule.Finding{
