@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -237,12 +238,7 @@ func (d *Diff) noteNameless() {
 			of(f.Module).new++
 		}
 	}
-	names := make([]string, 0, len(by))
-	for name := range by {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(by)) {
 		f := by[name]
 		switch {
 		case f.old > 0 && f.new > 0:
@@ -285,12 +281,7 @@ func (d *Diff) noteUnnamed() {
 			f.lacking = "NEW"
 		}
 	}
-	names := make([]string, 0, len(by))
-	for name := range by {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(by)) {
 		f := by[name]
 		d.say("%s has no symbols of %s: %s matched by figures that are the same; %d of OLD and %d of NEW stand as gone and new",
 			f.lacking, name, counted(f.matched, "function was", "functions were"), f.old, f.new)

@@ -543,13 +543,18 @@ func (r *diffReport) rest(sites []*diff.Site) {
 	if len(sites) == 0 {
 		return
 	}
-	var old, new uint64
+	old, new := callsOf(sites)
+	text := counted(uint64(len(sites)), "more site", "more sites") + " changed"
+	r.line(r.style.dim(r.sumRow(old, new) + text))
+}
+
+// callsOf sums the calls of sites on both sides.
+func callsOf(sites []*diff.Site) (old, new uint64) {
 	for _, s := range sites {
 		old += s.OldCounters().Calls
 		new += s.NewCounters().Calls
 	}
-	text := counted(uint64(len(sites)), "more site", "more sites") + " changed"
-	r.line(r.style.dim(r.sumRow(old, new) + text))
+	return old, new
 }
 
 // same sums up those that did not change.
@@ -557,11 +562,7 @@ func (r *diffReport) same(sites []*diff.Site) {
 	if len(sites) == 0 {
 		return
 	}
-	var old, new uint64
-	for _, s := range sites {
-		old += s.OldCounters().Calls
-		new += s.NewCounters().Calls
-	}
+	old, new := callsOf(sites)
 	r.line(r.style.dim(r.sumRow(old, new) + counted(uint64(len(sites)), "site is", "sites are") + " the same"))
 }
 
