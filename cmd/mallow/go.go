@@ -216,6 +216,7 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	if len(all) == 0 {
 		return o.noBenchmark()
 	}
+	unsound = gocode.UnsoundOnce(unsound)
 	err = o.writePprof(func(w io.Writer) error { return goreport.WriteBenchmarksPprof(w, all) })
 	if err != nil {
 		return err
@@ -238,6 +239,7 @@ func goTestsOnce(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	if err != nil {
 		return err
 	}
+	run.Unsound = gocode.UnsoundOnce(run.Unsound)
 	if len(run.Processes) == 0 {
 		return fmt.Errorf("there are no tests and no benchmarks: mallow go run counts a main package")
 	}
@@ -285,6 +287,7 @@ func eachTests(goFlags, patterns []string, stock bool, visit func(*gocode.Tests)
 		tests, err := b.Tests(p, folder)
 		if err == nil {
 			err = visit(tests)
+			tests.Close()
 		}
 		os.RemoveAll(folder)
 		if err != nil && !errors.Is(err, gocode.ErrNoTests) {

@@ -73,6 +73,7 @@ type Tests struct {
 	origins  origins
 	stock    string
 	counting string
+	names    *namer // of counting
 	sources  *sources
 	escapes  escapes
 	why      *UnknownVersionError // the runtime's own profile is used, nil where every allocation is counted
@@ -81,7 +82,8 @@ type Tests struct {
 // ErrNoTests tells that a package has no tests.
 var ErrNoTests = errors.New("no test files")
 
-// Tests builds the tests of a package into a folder.
+// Tests builds the tests of a package into a folder. Who is done with them
+// calls Close.
 func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	if !p.hasTests() {
 		return nil, ErrNoTests
@@ -102,12 +104,18 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	} else if err := b.test(t.counting, p.ImportPath, true); err != nil {
 		return nil, err
 	}
+	if t.names, err = newNamer(t.counting, origins); err != nil {
+		return nil, err
+	}
 	if b.unexplained {
 		return t, nil
 	}
 	t.sources, t.escapes = b.understand([]string{p.ImportPath}, []string{"test", "-c"})
 	return t, nil
 }
+
+// Close gives back what naming the tests' frames holds.
+func (t *Tests) Close() { t.names.close() }
 
 // Benchmarks measures those that the options choose; none is no error.
 func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
@@ -121,15 +129,10 @@ func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
 	if o.Benchtime != "" {
 		args = append(args, "-test.benchtime="+o.Benchtime)
 	}
-	out, err := t.run(t.stock, nil, append(args, o.TestFlags...))
+	out, _, err := t.run(t.stock, nil, append(args, o.TestFlags...))
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNamer(t.counting, t.origins)
-	if err != nil {
-		return nil, err
-	}
-	defer n.close()
 	shares := readCPUShares(profile)
 	var all []*Benchmark
 	reader := benchfmt.NewReader(bytes.NewReader(out), t.Package)
@@ -143,7 +146,7 @@ func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
 		if slices.ContainsFunc(all, func(other *Benchmark) bool { return other.Name == b.Name }) {
 			continue // -count
 		}
-		if err := t.count(b, n, o); err != nil {
+		if err := t.count(b, o); err != nil {
 			return nil, err
 		}
 		all = append(all, b)
@@ -163,29 +166,24 @@ func withoutProcessors(name string) string {
 
 // Again counts a benchmark anew, with as many operations.
 func (t *Tests) Again(b *Benchmark, o BenchmarkOptions) (*Benchmark, error) {
-	n, err := newNamer(t.counting, t.origins)
-	if err != nil {
-		return nil, err
-	}
-	defer n.close()
 	again := &Benchmark{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp, CPU: b.CPU}
 	o.Operations = func(string) uint64 { return b.Operations }
-	return again, t.count(again, n, o)
+	return again, t.count(again, o)
 }
 
 // count runs a benchmark twice, counting.
-func (t *Tests) count(b *Benchmark, n *namer, o BenchmarkOptions) error {
+func (t *Tests) count(b *Benchmark, o BenchmarkOptions) error {
 	if o.Operations != nil {
 		b.Operations = o.Operations(b.Name)
 	}
 	if b.Operations == 0 {
 		b.Operations = operations(b.NsPerOp, o.Exact)
 	}
-	short, err := t.countRun(b.Name, shortRun, n, o)
+	short, err := t.countRun(b.Name, shortRun, o)
 	if err != nil {
 		return err
 	}
-	long, err := t.countRun(b.Name, shortRun+b.Operations, n, o)
+	long, err := t.countRun(b.Name, shortRun+b.Operations, o)
 	if err != nil {
 		return err
 	}
@@ -219,7 +217,7 @@ func operations(ns float64, within time.Duration) uint64 {
 	return uint64(max(1, min(mostOperations, math.Floor(float64(within)/(3*ns)))))
 }
 
-func (t *Tests) countRun(name string, operations uint64, n *namer, o BenchmarkOptions) (*measured, error) {
+func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*measured, error) {
 	args := append([]string{"-test.run=^$", "-test.bench=" + exactly(name), fmt.Sprintf("-test.benchtime=%dx", operations)}, o.TestFlags...)
 	if t.why != nil {
 		return t.stockRun(args)
@@ -233,10 +231,11 @@ func (t *Tests) countRun(name string, operations uint64, n *namer, o BenchmarkOp
 	if o.Uncollected {
 		environment = append(environment, "GOGC=off", "GOMEMLIMIT=1GiB")
 	}
-	if _, err := t.run(t.counting, environment, args); err != nil {
+	_, pid, err := t.run(t.counting, environment, args)
+	if err != nil {
 		return nil, err
 	}
-	all, err := readFolder(folder, 0)
+	all, err := readFolder(folder, pid)
 	if err != nil {
 		return nil, err
 	}
@@ -244,12 +243,7 @@ func (t *Tests) countRun(name string, operations uint64, n *namer, o BenchmarkOp
 		return nil, fmt.Errorf("%s: Benchmark%s left no counts", t.Package, name)
 	}
 	first := all[0]
-	for _, c := range all {
-		if c.PID < first.PID {
-			first = c
-		}
-	}
-	return &measured{n.stacks(first), first.Agrees(), first.Mallocs, first.Collections}, nil
+	return &measured{t.names.stacks(first), first.Agrees(), first.Mallocs, first.Collections}, nil
 }
 
 // exactly returns the expression that only one benchmark matches.
@@ -263,16 +257,16 @@ func exactly(name string) string {
 }
 
 // run runs a test executable in the folder of its package and returns what it
-// printed.
-func (t *Tests) run(executable string, environment, args []string) ([]byte, error) {
+// printed, and its process id.
+func (t *Tests) run(executable string, environment, args []string) (out []byte, pid int, err error) {
 	c := exec.Command(executable, args...)
 	c.Dir = t.folder
 	c.Env = append(os.Environ(), environment...)
-	out, err := c.CombinedOutput()
+	out, err = c.CombinedOutput()
 	if err != nil {
-		return nil, &BuildError{Command: t.Package + ": " + strings.Join(args, " "), Output: strings.TrimSpace(string(out)), err: err}
+		return nil, 0, &BuildError{Command: t.Package + ": " + strings.Join(args, " "), Output: strings.TrimSpace(string(out)), err: err}
 	}
-	return out, nil
+	return out, c.Process.Pid, nil
 }
 
 // difference returns by how much the stacks of a longer run exceed those of a

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,9 @@ type Builder struct {
 	unexplained bool
 }
 
+// exactVariable switches exact counting off.
+const exactVariable = "MALLOW_GO_EXACT"
+
 // NewBuilder makes what is needed to build, and makes sure, once for every
 // version of Go, that it counts every allocation. The error is an
 // *UnknownVersionError where it cannot.
@@ -26,6 +30,9 @@ func NewBuilder(goFlags []string) (*Builder, error) {
 	t, err := FindToolchain()
 	if err != nil {
 		return nil, err
+	}
+	if os.Getenv(exactVariable) == "off" {
+		return nil, &UnknownVersionError{t.Version, exactVariable + "=off"}
 	}
 	flags, user := splitOverlay(goFlags)
 	if user == "" {

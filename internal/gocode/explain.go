@@ -126,8 +126,11 @@ func withoutArguments(function string) string {
 	return name
 }
 
-// shortName leaves the path of a package out.
-func shortName(function string) string {
-	function = withoutArguments(function)
-	return function[strings.LastIndexByte(function, '/')+1:]
+// ShortFunction leaves the path of the package out: "main.foo",
+// "bytes.(*Buffer).Write".
+func ShortFunction(name string) string {
+	return name[strings.LastIndexByte(withoutArguments(name), '/')+1:]
 }
+
+// shortName leaves type arguments out, too.
+func shortName(function string) string { return ShortFunction(withoutArguments(function)) }

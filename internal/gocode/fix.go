@@ -222,6 +222,7 @@ func (f *fixer) measure(changed map[string][]byte) (*Benchmark, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer tests.Close()
 	o := f.o.BenchmarkOptions
 	if f.Benchmark != "" {
 		o.Bench = exactly(f.Benchmark)

@@ -56,24 +56,24 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 	}
 	sources, escapes := b.understand(packages, []string{"build"})
 	r.Unsound = sources.unsound()
-	r.Processes, err = processes(folder, process.Pid, executable, origins, sources, escapes)
+	n, err := newNamer(executable, origins)
+	if err != nil {
+		return r, err
+	}
+	defer n.close()
+	r.Processes, err = processes(folder, process.Pid, n, sources, escapes)
 	return r, err
 }
 
 // processes reads what those of a folder counted, the first process first.
-func processes(folder string, first int, executable string, o origins, s *sources, e escapes) ([]Process, error) {
+func processes(folder string, first int, n *namer, s *sources, e escapes) ([]Process, error) {
 	counts, err := readFolder(folder, first)
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNamer(executable, o)
-	if err != nil {
-		return nil, err
-	}
-	defer n.close()
 	var all []Process
 	for _, c := range counts {
-		p := Process{Name: filepath.Base(executable), Counts: c}
+		p := Process{Name: filepath.Base(n.module.Path), Counts: c}
 		for i := range c.Records {
 			p.Allocs += c.Records[i].Allocs
 			p.Bytes += c.Records[i].Bytes
@@ -96,10 +96,11 @@ func (t *Tests) Run() ([]Process, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	if _, err := t.run(t.counting, []string{countsVariable + "=" + folder}, nil); err != nil {
+	_, pid, err := t.run(t.counting, []string{countsVariable + "=" + folder}, nil)
+	if err != nil {
 		return nil, err
 	}
-	all, err := processes(folder, 0, t.counting, t.origins, t.sources, t.escapes)
+	all, err := processes(folder, pid, t.names, t.sources, t.escapes)
 	for i := range all {
 		all[i].Name = "tests of " + t.Package
 	}

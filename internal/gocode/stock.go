@@ -34,7 +34,7 @@ func (t *Tests) stockRun(args []string) (*measured, error) {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "heap")
-	if _, err := t.run(t.stock, nil, append(args, "-test.memprofile="+path, "-test.memprofilerate=1")); err != nil {
+	if _, _, err := t.run(t.stock, nil, append(args, "-test.memprofile="+path, "-test.memprofilerate=1")); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)

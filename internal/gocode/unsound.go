@@ -41,6 +41,12 @@ func (s *sources) unsound() []Unsound {
 		// The analyzer has no errors of its own.
 		_, _ = poolalias.Analyzer.Run(pass)
 	}
+	return UnsoundOnce(all)
+}
+
+// UnsoundOnce sorts by file and line and leaves out what is there twice: several
+// packages may import the same one.
+func UnsoundOnce(all []Unsound) []Unsound {
 	slices.SortFunc(all, func(a, b Unsound) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 	})

@@ -2,7 +2,6 @@ package gocode
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/big"
@@ -32,9 +31,9 @@ func WriteChecks(w io.Writer, checks []gocode.Check) error {
 		for _, g := range c.Grown {
 			callee := ""
 			if g.Callee != "" {
-				callee = " calls " + shortFunction(g.Callee)
+				callee = " calls " + gocode.ShortFunction(g.Callee)
 			}
-			fmt.Fprintf(out, "         %s -> %s  %s\n", figureOf(g.Was), figureOf(g.Now), term.Safe(shortFunction(g.Function)+callee))
+			fmt.Fprintf(out, "         %s -> %s  %s\n", figureOf(g.Was), figureOf(g.Now), term.Safe(gocode.ShortFunction(g.Function)+callee))
 		}
 	}
 	return out.Flush()
@@ -97,9 +96,7 @@ func WriteChecksJSON(w io.Writer, checks []gocode.Check) error {
 		}
 		all.Checks = append(all.Checks, keys)
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(all)
+	return encode(w, all)
 }
 
 func floatOf(n *big.Rat) float64 {

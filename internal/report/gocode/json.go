@@ -152,10 +152,10 @@ func newReport(version string) *report {
 	}
 }
 
-func encode(w io.Writer, r *report) error {
+func encode(w io.Writer, report any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	return e.Encode(r)
+	return e.Encode(report)
 }
 
 func lineKeys(l *gocode.Line) line {

@@ -164,9 +164,9 @@ func lineName(l *gocode.Line, o Options) string {
 	if l.File != "" {
 		where = shortFile(l.File, o.Folder) + ":" + strconv.Itoa(l.Line)
 	}
-	text := where + "  " + shortFunction(l.Function)
+	text := where + "  " + gocode.ShortFunction(l.Function)
 	if l.Callee != "" {
-		text += "  calls " + shortFunction(l.Callee)
+		text += "  calls " + gocode.ShortFunction(l.Callee)
 	}
 	if l.Type != "" {
 		text += "  makes " + l.Type
@@ -179,15 +179,6 @@ func shortFile(file, folder string) string {
 		return inside
 	}
 	return filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
-}
-
-// shortFunction leaves the path of the package out: "main.foo", "bytes.(*Buffer).Write".
-func shortFunction(name string) string {
-	arguments := strings.IndexByte(name, '[')
-	if arguments < 0 {
-		arguments = len(name)
-	}
-	return name[strings.LastIndexByte(name[:arguments], '/')+1:]
 }
 
 // perOp writes a figure of one operation with two digits after the point,
