@@ -95,7 +95,7 @@ var goLayers = map[string]goPackage{
 	"term":      {nil, "what a terminal can do concerns no recording"},
 	"eventlog":  {flow[:1], "a log is events in order; who called is looked up by those who print it"},
 	"diff":      {append(slices.Clone(flow[:5]), "figure"), "what changed is found once, and every form of report writes the same"},
-	"report":    {append(slices.Clone(flow), "diff", "live", "eventlog", "figure", "gocode", "term"), "a report writes what the others found and starts nothing"},
+	"report":    {append(slices.Clone(flow), "diff", "live", "eventlog", "figure", "gate", "gocode", "term"), "a report writes what the others found and starts nothing"},
 	"gocode":    {[]string{"symbolize", "launch", "figure", "own"}, "a Go program counts for itself: there is no recording"},
 	"loopback":  {nil, "who may see a page on this machine does not depend on what is on it"},
 	"callcount": {flow[:2], "how a function's calls are counted depends on its code alone"},
@@ -104,6 +104,8 @@ var goLayers = map[string]goPackage{
 	"calibrate": {[]string{"advise", "launch", "own"}, "measuring what a malloc costs needs to start programs, which advice must not"},
 	"control":   {[]string{"recording", "launch", "running"}, "telling a process to record needs to find it, and to complete the recording"},
 	"importer":  {flow[:1], "an import makes a recording; what it says is found by those who read recordings"},
+	"budget":    {nil, "what may be spent is written down without knowing how it is measured"},
+	"gate":      {append(slices.Clone(flow), "diff", "history", "stat", "budget", "measure", "launch", "importer", "figure", "term"), "a gate runs, compares and decides; what others make of its result they make from that alone"},
 	"doctor":    {[]string{"launch"}, "the doctor looks at programs, not at recordings"},
 }
 
