@@ -64,10 +64,10 @@ func newGoTestCommand() *cobra.Command {
 		Use:   "test [--bench RE] [--json] [--top N] [GO FLAGS] [PACKAGES]",
 		Short: "Allocations of each operation of benchmarks, by line",
 		Long: `test runs the benchmarks of packages and says what one operation allocates, by
-line. Each runs once as it is, for the time, and twice counting, with a known
-number of operations between the two: set-up and what is made only once cancel
-out, and parts of an allocation per operation show. Where there are no
-benchmarks the tests run once, counting.`,
+line. Each runs once as it is, for the time and for where the CPU time goes, and
+twice counting, with a known number of operations between the two: set-up and
+what is made only once cancel out, and parts of an allocation per operation
+show. Where there are no benchmarks the tests run once, counting.`,
 		Example: `  mallow go test ./...
   mallow go test --bench 'Parse$' --top 5 -tags fast ./internal/parser`,
 	}
@@ -203,7 +203,9 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	var unsound []gocode.Unsound
 	version, err := eachTests(goFlags, patterns, true, func(tests *gocode.Tests) error {
 		unsound = append(unsound, tests.Unsound()...)
-		found, err := tests.Benchmarks(o.benchmarks())
+		options := o.benchmarks()
+		options.CPU = true
+		found, err := tests.Benchmarks(options)
 		all = append(all, found...)
 		return err
 	})

@@ -40,7 +40,9 @@ type Benchmark struct {
 	// misses tiny objects; nil where every allocation was counted.
 	Stock *UnknownVersionError
 	Lines []*Line // per operation
-	CPU   *CPUShares
+	// CPU is of the run that gives the time, in which nothing is counted; nil
+	// where it was too short.
+	CPU *CPU
 }
 
 // BenchmarkOptions choose what is measured.
@@ -51,7 +53,10 @@ type BenchmarkOptions struct {
 	// Operations, if not nil, chooses how many the exact runs are apart; 0 lets
 	// Exact decide.
 	Operations func(benchmark string) uint64
-	TestFlags  []string // further flags of the test executable
+	// CPU tells whether to find out where the CPU time goes: each benchmark then
+	// has its time from a process of its own.
+	CPU       bool
+	TestFlags []string // further flags of the test executable
 	// Uncollected counting runs have no collector, up to a gigabyte: it would
 	// empty pools now and then, and what refills them is not the same each time.
 	Uncollected bool
@@ -119,21 +124,37 @@ func (t *Tests) Close() { t.names.close() }
 
 // Benchmarks measures those that the options choose; none is no error.
 func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	benchtime := o.Benchtime
+	if o.CPU {
+		benchtime = "1x" // tells which there are
+	}
+	all, err := t.timed(o.Bench, benchtime, o.TestFlags)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(folder)
-	profile := filepath.Join(folder, "cpu")
-	args := []string{"-test.run=^$", "-test.bench=" + o.Bench, "-test.cpuprofile=" + profile}
-	if o.Benchtime != "" {
-		args = append(args, "-test.benchtime="+o.Benchtime)
+	for _, b := range all {
+		if o.CPU {
+			if err := t.profile(b, o); err != nil {
+				return nil, err
+			}
+		}
+		if err := t.count(b, o); err != nil {
+			return nil, err
+		}
 	}
-	out, _, err := t.run(t.stock, nil, append(args, o.TestFlags...))
+	return all, nil
+}
+
+// timed runs benchmarks as they are.
+func (t *Tests) timed(bench, benchtime string, flags []string) ([]*Benchmark, error) {
+	args := []string{"-test.run=^$", "-test.bench=" + bench}
+	if benchtime != "" {
+		args = append(args, "-test.benchtime="+benchtime)
+	}
+	out, _, err := t.run(t.stock, nil, append(args, flags...))
 	if err != nil {
 		return nil, err
 	}
-	shares := readCPUShares(profile)
 	var all []*Benchmark
 	reader := benchfmt.NewReader(bytes.NewReader(out), t.Package)
 	for reader.Scan() {
@@ -142,16 +163,34 @@ func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
 			continue
 		}
 		ns, _ := result.Value("sec/op")
-		b := &Benchmark{Package: t.Package, Name: withoutProcessors(result.Name.String()), NsPerOp: ns * 1e9, CPU: shares}
-		if slices.ContainsFunc(all, func(other *Benchmark) bool { return other.Name == b.Name }) {
-			continue // -count
+		b := &Benchmark{Package: t.Package, Name: withoutProcessors(result.Name.String()), NsPerOp: ns * 1e9}
+		if !slices.ContainsFunc(all, func(other *Benchmark) bool { return other.Name == b.Name }) { // -count
+			all = append(all, b)
 		}
-		if err := t.count(b, o); err != nil {
-			return nil, err
-		}
-		all = append(all, b)
 	}
 	return all, reader.Err()
+}
+
+// profile runs a benchmark as it is, in a process of its own, for its time and
+// for where its CPU time goes.
+func (t *Tests) profile(b *Benchmark, o BenchmarkOptions) error {
+	folder, err := os.MkdirTemp("", "mallow-go-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "cpu")
+	again, err := t.timed(exactly(b.Name), o.Benchtime, append([]string{"-test.cpuprofile=" + path}, o.TestFlags...))
+	if err != nil {
+		return err
+	}
+	for _, timed := range again {
+		if timed.Name == b.Name {
+			b.NsPerOp = timed.NsPerOp
+		}
+	}
+	b.CPU = readCPU(path, t.origins)
+	return nil
 }
 
 // withoutProcessors cuts the number of processors off a benchmark's name.

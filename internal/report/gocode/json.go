@@ -39,8 +39,10 @@ type benchmark struct {
 	// allocation that runtime.MemStats counts is in them.
 	Operations     uint64   `json:"operations"`
 	Checked        bool     `json:"checked"`
-	MallocShare    *float64 `json:"cpu_share_malloc"` // of the CPU time of the package's benchmarks
+	MallocShare    *float64 `json:"cpu_share_malloc"` // as in CPU
 	CollectorShare *float64 `json:"cpu_share_collector"`
+	// CPU is of a run that counts nothing; null where it was too short.
+	CPU *cpu `json:"cpu"`
 }
 
 type process struct {
@@ -66,11 +68,13 @@ type line struct {
 	AllocsPerOp *float64 `json:"allocs_per_op"`
 	Objects     float64  `json:"objects"` // of one operation, or of the run
 	Bytes       float64  `json:"bytes"`
-	Why         *string  `json:"why"`
-	Remedy      *string  `json:"remedy"`
-	Rule        *string  `json:"rule"`
-	Fix         string   `json:"fix"`
-	Stacks      []stack  `json:"stacks"`
+	// CPUShare is that of the CPU time that what the line calls takes.
+	CPUShare *float64 `json:"cpu_share"`
+	Why      *string  `json:"why"`
+	Remedy   *string  `json:"remedy"`
+	Rule     *string  `json:"rule"`
+	Fix      string   `json:"fix"`
+	Stacks   []stack  `json:"stacks"`
 }
 
 type unsound struct {
@@ -114,11 +118,13 @@ func WriteBenchmarksJSON(w io.Writer, version string, all []*gocode.Benchmark, u
 		}
 		if b.CPU != nil {
 			keys.MallocShare, keys.CollectorShare = &b.CPU.Malloc, &b.CPU.Collector
+			keys.CPU = cpuKeys(b.CPU)
 		}
 		r.Benchmarks = append(r.Benchmarks, keys)
 		for _, l := range b.Lines {
 			of := lineKeys(l)
 			of.Benchmark, of.AllocsPerOp = &b.Name, &l.Allocs
+			of.CPUShare = cpuShare(b.CPU, l)
 			r.Lines = append(r.Lines, of)
 		}
 	}

@@ -47,7 +47,7 @@ func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
 		return
 	}
 	fmt.Fprintf(out, "        %s\n", term.Safe(trust(b)))
-	fmt.Fprintf(out, "%14s %10s  line\n", "allocs/op", "bytes/op")
+	fmt.Fprintf(out, "%14s %10s %s line\n", "allocs/op", "bytes/op", cpuColumn(b.CPU, "CPU"))
 	shown := 0
 	var restAllocs float64
 	restLines := 0
@@ -58,12 +58,21 @@ func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
 			continue
 		}
 		shown++
-		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(l.Allocs), figure.Size(uint64(max(0, l.Bytes+0.5))), lineName(l, o))
-		writeReason(out, l, strings.Repeat(" ", 27), o)
+		fmt.Fprintf(out, "%14s %10s %s %s\n", perOp(l.Allocs), figure.Size(uint64(max(0, l.Bytes+0.5))), cpuColumn(b.CPU, percent(b.CPU.Line(l))), lineName(l, o))
+		writeReason(out, l, strings.Repeat(" ", 27+len(cpuColumn(b.CPU, ""))), o)
 	}
 	if restLines > 0 {
-		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(restAllocs), "", figure.Counted(uint64(restLines), "more line", "more lines"))
+		fmt.Fprintf(out, "%14s %10s %s %s\n", perOp(restAllocs), "", cpuColumn(b.CPU, ""), figure.Counted(uint64(restLines), "more line", "more lines"))
 	}
+	writeCPU(out, b.CPU, ofTimedRun, o)
+}
+
+// cpuColumn is a column of its own where something is known of the CPU time.
+func cpuColumn(c *gocode.CPU, text string) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%6s ", text)
 }
 
 // trust says what the figures stand on.
@@ -78,9 +87,6 @@ func trust(b *gocode.Benchmark) string {
 	}
 	if b.RuntimePerOp > 0 {
 		text += "; beside them " + perOp(b.RuntimePerOp) + "/op of the runtime and of package testing"
-	}
-	if c := b.CPU; c != nil {
-		text += fmt.Sprintf("; CPU time of all benchmarks: %.0f %% malloc, %.0f %% collector", 100*c.Malloc, 100*c.Collector)
 	}
 	return text
 }

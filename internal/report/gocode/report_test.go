@@ -1,0 +1,76 @@
+package gocode
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mallow/internal/gocode"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// hostile is a name as nobody should give one.
+const hostile = "<script>\x1b[31m\u202e\n=1+1"
+
+func golden(t *testing.T, name string, write func(io.Writer) error) {
+	t.Helper()
+	var got bytes.Buffer
+	if err := write(&got); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s is\n%s\nwant\n%s", name, got.Bytes(), want)
+	}
+}
+
+func benchmarks() []*gocode.Benchmark {
+	itoa := gocode.Frame{Function: "strconv.Itoa", File: "/go/src/strconv/itoa.go", Line: 37, Origin: gocode.OriginStandard}
+	word := gocode.Frame{Function: "example.org/p.Word", File: "/src/p/word.go", Line: 15, Origin: gocode.OriginOwn}
+	nasty := gocode.Frame{Function: "example.org/p." + hostile, File: "/src/p/" + hostile + ".go", Line: 3, Origin: gocode.OriginOwn}
+	return []*gocode.Benchmark{
+		{
+			Package: "example.org/p", Name: "Word", NsPerOp: 71600, Operations: 1000, AllocsPerOp: 2001.25, BytesPerOp: 10020, GCPerOp: 0.01,
+			RuntimePerOp: 0.5, Checked: true, Mallocs: 2053826,
+			Lines: []*gocode.Line{
+				{
+					Frame: word, Callee: itoa.Function, Allocs: 2000, Bytes: 10000,
+					Stacks: []gocode.Stack{{Frames: []gocode.Frame{itoa, word}, Size: 5, Allocs: 2000, Bytes: 10000}},
+					Reason: gocode.Reason{Why: "always the same", Remedy: "call it once", Rule: "hoist-call", Flow: []string{"flow: x ← y"}},
+				},
+				{Frame: nasty, Type: hostile, Allocs: 1.25, Bytes: 20, Stacks: []gocode.Stack{{Frames: []gocode.Frame{nasty}, Size: 16, Allocs: 1.25, Bytes: 20}}},
+			},
+			CPU: &gocode.CPU{
+				Samples: 169, Rate: 100, Malloc: 0.33, Collector: 0.003,
+				Functions: []gocode.CPUFunction{
+					{Frame: gocode.Frame{Function: "runtime.memmove", Origin: gocode.OriginStandard}, Flat: 0.17, Cumulated: 0.17},
+					{Frame: gocode.Frame{Function: nasty.Function}, Flat: 0, Cumulated: 0.998},
+				},
+			},
+		},
+		{Package: "example.org/p", Name: "Nothing", NsPerOp: 3, Operations: 1000, Checked: true},
+	}
+}
+
+func TestBenchmarks(t *testing.T) {
+	golden(t, "benchmarks.txt", func(w io.Writer) error {
+		return WriteBenchmarks(w, benchmarks(), nil, Options{Top: 10, Verbose: true, Folder: "/src"})
+	})
+	golden(t, "benchmarks.json", func(w io.Writer) error {
+		return WriteBenchmarksJSON(w, "go1.26.8", benchmarks(), nil)
+	})
+}
