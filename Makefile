@@ -21,6 +21,7 @@ endif
 CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 EMBEDDED := internal/launch/embedded
 CALIBRATE := internal/calibrate/embedded/calibrate
+METER := internal/measure/embedded/meter
 
 absolute_prefix = $(if $(patsubst /%,,$(firstword $(PREFIX))),$(error PREFIX must be an absolute path, and is '$(PREFIX)'),$(PREFIX))
 install_component = DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(absolute_prefix)' --component $(1)
@@ -32,15 +33,16 @@ all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
 	@mkdir -p $(EMBEDDED)
 	@$(call put,build/libmallow.so,$(EMBEDDED)/libmallow.so)
 	@$(call put,build/release/calibrate/calibrate,$(CALIBRATE))
+	@$(call put,build/release/meter/meter,$(METER))
 	CGO_ENABLED=0 $(GO) build -trimpath -tags embed -ldflags '-E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
 
 library: build/release/Makefile
-	$(CMAKE_BUILD) build/release -j$(JOBS) --target libraries calibrate
+	$(CMAKE_BUILD) build/release -j$(JOBS) --target libraries calibrate meter
 	@$(call put,build/release/libmallow/libmallow.so,build/libmallow.so)
 	@$(call put,build/release/libmallow/libmallow.a,build/libmallow.a)
 
 # Without the tests, which need more packages; `make test` adds them to the same folder.
-build/release/Makefile: CMakeLists.txt CMakePresets.json libmallow/CMakeLists.txt calibrate/CMakeLists.txt packaging/CMakeLists.txt
+build/release/Makefile: CMakeLists.txt CMakePresets.json libmallow/CMakeLists.txt calibrate/CMakeLists.txt meter/CMakeLists.txt packaging/CMakeLists.txt
 	@tools/setup.sh build
 	cmake --preset release -DMALLOW_TESTS=OFF
 	@touch $@
@@ -107,7 +109,7 @@ uninstall: ## Remove what both have installed below PREFIX
 	DESTDIR='$(DESTDIR)' packaging/uninstall.sh build/release '$(absolute_prefix)'
 
 clean: ## Remove what was built
-	rm -rf build $(EMBEDDED) $(CALIBRATE)
+	rm -rf build $(EMBEDDED) $(CALIBRATE) $(METER)
 
 help: ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22

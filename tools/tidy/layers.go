@@ -102,6 +102,8 @@ var goLayers = map[string]goPackage{
 	"running":   {nil, "what a process has mapped concerns nobody's figures"},
 	"launch":    {[]string{"recording", "eventlog"}, "starting programs needs only to complete the recordings that they leave"},
 	"calibrate": {[]string{"advise", "launch", "own"}, "measuring what a malloc costs needs to start programs, which advice must not"},
+	"measure":   {[]string{"launch"}, "what a run costs does not depend on what is made of it"},
+	"stat":      {nil, "figures are compared the same way, whatever they are of"},
 	"control":   {[]string{"recording", "launch", "running"}, "telling a process to record needs to find it, and to complete the recording"},
 	"importer":  {flow[:1], "an import makes a recording; what it says is found by those who read recordings"},
 	"budget":    {nil, "what may be spent is written down without knowing how it is measured"},

@@ -1,0 +1,126 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func once(t *testing.T, c Command) Run {
+	t.Helper()
+	c.Limit = time.Minute
+	run, err := Once(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func TestOutputAndEnding(t *testing.T) {
+	run := once(t, Command{Shell: "echo out; echo problem >&2; exit 3"})
+	if run.Exit != 3 || string(run.Stdout) != "out\n" || string(run.Stderr) != "problem\n" || run.Ending() != "exit status 3" {
+		t.Errorf("%+v", run)
+	}
+	if same := once(t, Command{Shell: "echo problem >&2; echo out; exit 3"}); same.Output != run.Output {
+		t.Error("the same output has two hashes")
+	}
+	for _, other := range []string{"echo out; echo Problem >&2", "echo problem; echo out >&2", "echo out"} {
+		if once(t, Command{Shell: other}).Output == run.Output {
+			t.Errorf("%s: the hash of another output", other)
+		}
+	}
+	if killed := once(t, Command{Shell: "kill -SEGV $$"}); killed.Signal != syscall.SIGSEGV || killed.Ending() != "killed by SIGSEGV" {
+		t.Errorf("%+v", killed)
+	}
+	if silent := once(t, Command{Shell: "echo out", Silent: true}); len(silent.Stdout) != 0 {
+		t.Errorf("%+v", silent)
+	}
+}
+
+func TestWholeTree(t *testing.T) {
+	const loop = `i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done`
+	alone := once(t, Command{Shell: loop})
+	// A child that is waited for, one that is not, and one whose parent is gone.
+	tree := once(t, Command{Shell: "(" + loop + "); (" + loop + ") & ( (" + loop + ") & )"})
+	if tree.CPU < 2*alone.CPU {
+		t.Errorf("three loops took %v, one %v", tree.CPU, alone.CPU)
+	}
+	if alone.CPU == 0 || alone.CPU != alone.User+alone.Sys || alone.Wall <= 0 || alone.MinorFaults == 0 {
+		t.Errorf("%+v", alone)
+	}
+}
+
+func TestPeakIsThatOfTheCommand(t *testing.T) {
+	if meter() == nil {
+		t.Skip("the meter is not built in")
+	}
+	ballast := make([]byte, 64<<20)
+	for i := 0; i < len(ballast); i += 4096 {
+		ballast[i] = 1
+	}
+	if run := once(t, Command{Args: []string{"true"}}); run.PeakRSS > 16<<20 || run.PeakRSS == 0 {
+		t.Errorf("true holds %d bytes", run.PeakRSS)
+	}
+	_ = ballast[0]
+}
+
+func TestLeftProcessesAreEnded(t *testing.T) {
+	begin := time.Now()
+	run := once(t, Command{Shell: "sleep 1000 & setsid sleep 1000 & exit 0"})
+	if run.Left != 2 || time.Since(begin) > 50*time.Second {
+		t.Errorf("%d left", run.Left)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "mark")
+	_, err := Once(t.Context(), Command{Shell: "(trap '' TERM; sleep 1000; touch " + mark + ") & sleep 1000", Limit: 100 * time.Millisecond})
+	if !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "100ms") {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	if _, err := Once(ctx, Command{Shell: "sleep 1000"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhereAndWithWhat(t *testing.T) {
+	folder := t.TempDir()
+	script := filepath.Join(folder, "script")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\npwd; cat; echo $NAME\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	input := filepath.Join(folder, "input")
+	if err := os.WriteFile(input, []byte("text\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := once(t, Command{Args: []string{"./script"}, Dir: folder, Stdin: input, Env: []string{"NAME=value", "PATH=/usr/bin:/bin"}})
+	if want := folder + "\ntext\nvalue\n"; string(run.Stdout) != want {
+		t.Errorf("%q, not %q", run.Stdout, want)
+	}
+}
+
+func TestNotStarted(t *testing.T) {
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	if err := os.WriteFile(damaged, []byte("\x7fELF and no more"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Command{{}, {Args: []string{"no-such-program"}}, {Args: []string{damaged}}, {Args: []string{"true"}, Stdin: "/no/such"}, {Args: []string{"true"}, Dir: "/no/such"}} {
+		if run, err := Once(t.Context(), c); err == nil {
+			t.Errorf("%v: %+v", c, run)
+		}
+	}
+}
+
+func TestLongOutputKeepsItsEnd(t *testing.T) {
+	run := once(t, Command{Shell: "head -c 5000000 /dev/zero; echo end"})
+	if !run.Cut || len(run.Stdout) != MostKept || !strings.HasSuffix(string(run.Stdout), "end\n") {
+		t.Errorf("%v, %d bytes", run.Cut, len(run.Stdout))
+	}
+}
