@@ -1,0 +1,135 @@
+package history_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"mallow/internal/history"
+)
+
+func open(t *testing.T, path string) *history.SQLite {
+	t.Helper()
+	s, err := history.OpenFile(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func point(benchmark string, n int) history.Point {
+	return history.Point{
+		Key:    history.Key{Benchmark: benchmark, Platform: "x86_64-linux-gnu", Build: "release"},
+		Commit: fmt.Sprintf("%040x", n), CommitTime: time.Unix(int64(n), 0).UTC(), Time: time.Unix(int64(n), 7).UTC(),
+		Metrics: map[string]history.Value{
+			"allocations": {Value: float64(1000 + n), Class: history.Exact},
+			"bytes":       {Value: float64(64000 + n), Unit: "bytes", Class: history.Bounded},
+		},
+	}
+}
+
+func add(t *testing.T, s history.Store, points ...history.Point) {
+	t.Helper()
+	for _, p := range points {
+		if err := s.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPointsComeBackAsTheyWere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mallow", "history.db")
+	first, second, other := point("parse", 1), point("parse", 2), point("print", 3)
+	second.Profile, second.Dirty = []byte("a profile"), true
+	add(t, open(t, path), first, second, other, first)
+
+	s := open(t, path)
+	keys, err := s.Keys()
+	if want := []history.Key{first.Key, other.Key}; err != nil || !reflect.DeepEqual(keys, want) {
+		t.Errorf("keys %v, %v; want %v", keys, err, want)
+	}
+	points, err := s.At(second.Key, second.Commit)
+	if err != nil || len(points) != 1 {
+		t.Fatalf("%d points, %v", len(points), err)
+	}
+	second.ProfileID = points[0].ProfileID
+	if !reflect.DeepEqual(points[0], second) {
+		t.Errorf("%+v\nwant %+v", points[0], second)
+	}
+	series, err := s.Series(first.Key, "bytes")
+	second.Profile = nil
+	if want := []history.Point{first, second}; err != nil || !reflect.DeepEqual(series, want) {
+		t.Errorf("%+v, %v\nwant %+v", series, err, want)
+	}
+	if series, err := s.Series(first.Key, "peak_bytes"); err != nil || len(series) > 0 {
+		t.Errorf("%v, %v for a metric that no point has", series, err)
+	}
+}
+
+func TestLookingAtAHistoryWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mallow", "history.db")
+	s := open(t, path)
+	if keys, err := s.Keys(); err != nil || keys != nil {
+		t.Errorf("%v, %v where there is no history", keys, err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err == nil {
+		t.Error("a folder was made")
+	}
+}
+
+func TestNamesOfFilesAreNoOptions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a?_pragma=user_version(7)&mode=memory#%41 b.db")
+	add(t, open(t, path), point("parse", 1))
+	if points, err := open(t, path).Series(point("parse", 1).Key, ""); err != nil || len(points) != 1 {
+		t.Errorf("%v, %v", points, err)
+	}
+}
+
+func TestForeignAndDamagedFilesAreLeftAlone(t *testing.T) {
+	for name, want := range map[string]string{"text": "is damaged", "newer": "is of version 2", "other": "of another program"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "history.db")
+			switch name {
+			case "text":
+				os.WriteFile(path, []byte(strings.Repeat("no database\n", 100)), 0o600)
+			case "newer":
+				history.Execute(t, path, "PRAGMA application_id = 1835101292; PRAGMA user_version = 2; CREATE TABLE t (a)")
+			case "other":
+				history.Execute(t, path, "CREATE TABLE t (a)")
+			}
+			before, _ := os.ReadFile(path)
+			_, err := history.OpenFile(path, "")
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%v, want something that %s", err, want)
+			}
+			if after, _ := os.ReadFile(path); string(after) != string(before) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+func TestPointsThatCannotBeTrueAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := open(t, path)
+	for name, spoil := range map[string]func(*history.Point){
+		"no benchmark": func(p *history.Point) { p.Benchmark = "" },
+		"no metric":    func(p *history.Point) { p.Metrics = nil },
+		"long name":    func(p *history.Point) { p.Platform = strings.Repeat("x", 5000) },
+		"class":        func(p *history.Point) { p.Metrics["bytes"] = history.Value{Class: "wild"} },
+	} {
+		p := point("parse", 1)
+		spoil(&p)
+		if err := s.Add(p); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("something was written")
+	}
+}
