@@ -30,8 +30,10 @@ func read(t testing.TB, name string) *gate.Result {
 }
 
 var options = ci.Options{
-	Root:   "/src/demo",
-	Source: func(file string, line int) string { return fmt.Sprintf("https://forge.example/demo/%s#L%d", "FILE", line) },
+	Root: "/src/demo",
+	Source: func(file string, line int) string {
+		return fmt.Sprintf("https://forge.example/demo/%s#L%d", "FILE", line)
+	},
 	Commit: "0123456789abcdef0123456789abcdef01234567",
 	Run:    "https://forge.example/demo/runs/17",
 }
@@ -44,10 +46,10 @@ var forms = map[string]func(w io.Writer, r *gate.Result) error{
 		_, err := io.WriteString(w, ci.Markdown(r, options, pageLimit))
 		return err
 	},
-	"commands":      func(w io.Writer, r *gate.Result) error { return ci.Annotations(w, r, options) },
-	"junit.xml":     func(w io.Writer, r *gate.Result) error { return ci.JUnit(w, r, options) },
-	"quality": func(w io.Writer, r *gate.Result) error { return ci.CodeQuality(w, r, options, "mallow.toml") },
-	"metrics":       func(w io.Writer, r *gate.Result) error { return ci.OpenMetrics(w, r) },
+	"commands":  func(w io.Writer, r *gate.Result) error { return ci.Annotations(w, r, options) },
+	"junit.xml": func(w io.Writer, r *gate.Result) error { return ci.JUnit(w, r, options) },
+	"quality":   func(w io.Writer, r *gate.Result) error { return ci.CodeQuality(w, r, options, "mallow.toml") },
+	"metrics":   func(w io.Writer, r *gate.Result) error { return ci.OpenMetrics(w, r) },
 }
 
 func TestForms(t *testing.T) {
