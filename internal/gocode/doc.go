@@ -7,5 +7,6 @@
 // built with an overlay (see go help build): two lines more in the runtime
 // call a function that counts every allocation by its call stack, in a mapped
 // file. The file outlives the process in whatever way it ends, so nothing has
-// to be hooked, and no goroutine is added that could hide a deadlock.
+// to be hooked, and no goroutine is added that could hide a deadlock. Samples of
+// the CPU time go to a second such file.
 package gocode

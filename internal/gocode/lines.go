@@ -102,22 +102,11 @@ func (n *namer) stacks(c *Counts) []Stack {
 	if n.text != 0 {
 		bias = c.text - n.text
 	}
-	var addrs []uint64
-	seen := make(map[uint64]bool)
+	pcs := make([][]uint64, len(c.Records))
 	for i := range c.Records {
-		for _, pc := range c.Records[i].PCs {
-			if addr := pc - 1 - bias; !seen[addr] {
-				seen[addr] = true
-				addrs = append(addrs, addr)
-			}
-		}
+		pcs[i] = c.Records[i].PCs
 	}
-	named := make(map[uint64][]Frame, len(addrs))
-	for i, frames := range n.symbolizer.Frames(n.module, addrs) {
-		for _, f := range frames {
-			named[addrs[i]] = append(named[addrs[i]], Frame{f.Function, f.File, f.Line, n.origins.of(f.Function)})
-		}
-	}
+	named := n.frames(pcs, bias)
 	stacks := make([]Stack, len(c.Records))
 	for i := range c.Records {
 		r := &c.Records[i]
@@ -128,6 +117,27 @@ func (n *namer) stacks(c *Counts) []Stack {
 		stacks[i].Frames = withoutAllocator(stacks[i].Frames)
 	}
 	return stacks
+}
+
+// frames names the addresses before those that stacks return to, less bias.
+func (n *namer) frames(stacks [][]uint64, bias uint64) map[uint64][]Frame {
+	var addrs []uint64
+	named := make(map[uint64][]Frame)
+	for _, pcs := range stacks {
+		for _, pc := range pcs {
+			addr := pc - 1 - bias
+			if _, seen := named[addr]; !seen {
+				named[addr] = nil
+				addrs = append(addrs, addr)
+			}
+		}
+	}
+	for i, frames := range n.symbolizer.Frames(n.module, addrs) {
+		for _, f := range frames {
+			named[addrs[i]] = append(named[addrs[i]], Frame{f.Function, f.File, f.Line, n.origins.of(f.Function)})
+		}
+	}
+	return named
 }
 
 const mallocgc = "runtime.mallocgc"

@@ -16,6 +16,13 @@ import (
 //go:embed overlay/exact.go
 var exactSource string
 
+//go:embed overlay/sample.go
+var sampleSource string
+
+// cpuVariable, if it is set to anything, lets a program that counts sample its
+// CPU time, too.
+const cpuVariable = "MALLOW_GO_CPU"
+
 // countsVariable names, in the environment of a program that counts, the
 // folder for its files.
 const countsVariable = "MALLOW_GO_COUNTS"
@@ -38,6 +45,12 @@ var edits = []edit{
 	},
 	{"proc.go", "\nfunc main() {", "\tmainStarted = true\n", "\tmallowStart()\n"},
 	{"proc.go", "\nfunc runExitHooks(", "\texithook.Run(code)\n", "\tmallowCheck()\n"},
+}
+
+// sampling is done without where the anchor is not found.
+var sampling = edit{
+	"proc.go", "\nfunc sigprof(", "\tif prof.hz.Load() != 0 {\n",
+	"\t\tif mallowSample(stk[:n]) {\n\t\t\tgetg().m.mallocing--\n\t\t\treturn\n\t\t}\n",
 }
 
 // UnknownVersionError says why programs of a version of Go cannot count.
@@ -89,29 +102,47 @@ func (t *Toolchain) runtimeFolder() string { return filepath.Join(t.Root, "src",
 
 // runtimeFiles returns the files of package runtime that differ, by name.
 func (t *Toolchain) runtimeFiles() (map[string]string, error) {
-	_, body, _ := strings.Cut(exactSource, "\n\n") // without the build constraint
-	files := map[string]string{"mallow_exact.go": body}
+	files := map[string]string{"mallow_exact.go": sourceOf(exactSource)}
 	for _, e := range edits {
-		content, read := files[e.file]
-		if !read {
-			data, err := os.ReadFile(filepath.Join(t.runtimeFolder(), e.file))
-			if err != nil {
-				return nil, &UnknownVersionError{t.Version, err.Error()}
-			}
-			content = string(data)
+		if err := t.edit(files, e); err != nil {
+			return nil, err
 		}
-		begin := strings.Index(content, e.from)
-		if begin < 0 {
-			return nil, t.moved(e)
-		}
-		at := strings.Index(content[begin:], e.anchor)
-		if at < 0 {
-			return nil, t.moved(e)
-		}
-		at += begin + len(e.anchor)
-		files[e.file] = content[:at] + e.text + content[at:]
+	}
+	if t.edit(files, sampling) == nil {
+		files["mallow_sample.go"] = sourceOf(sampleSource)
+	} else {
+		files["mallow_sample.go"] = "package runtime\n\nfunc mallowStartSampling([]byte) {}\n"
 	}
 	return files, nil
+}
+
+// sourceOf leaves the build constraint out.
+func sourceOf(file string) string {
+	_, body, _ := strings.Cut(file, "\n\n")
+	return body
+}
+
+// edit changes one of the files, which it reads if that is not done yet.
+func (t *Toolchain) edit(files map[string]string, e edit) error {
+	content, read := files[e.file]
+	if !read {
+		data, err := os.ReadFile(filepath.Join(t.runtimeFolder(), e.file))
+		if err != nil {
+			return &UnknownVersionError{t.Version, err.Error()}
+		}
+		content = string(data)
+	}
+	begin := strings.Index(content, e.from)
+	if begin < 0 {
+		return t.moved(e)
+	}
+	at := strings.Index(content[begin:], e.anchor)
+	if at < 0 {
+		return t.moved(e)
+	}
+	at += begin + len(e.anchor)
+	files[e.file] = content[:at] + e.text + content[at:]
+	return nil
 }
 
 func (t *Toolchain) moved(e edit) error {

@@ -21,6 +21,8 @@ type Process struct {
 	Name          string
 	Allocs, Bytes uint64
 	Lines         []*Line // nil of a process that executes another program
+	// CPU is of the same process, without the counting; nil where it was short.
+	CPU *CPU
 }
 
 // Run runs an executable that Program built, with its own input, output,
@@ -46,7 +48,7 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := process.Release(countsVariable + "=" + folder); err != nil {
+	if err := process.Release(countsVariable+"="+folder, cpuVariable+"=on"); err != nil {
 		return nil, err
 	}
 	guard.Forward(process)
@@ -81,6 +83,9 @@ func processes(folder string, first int, n *namer, s *sources, e escapes) ([]Pro
 		if n.names(c) {
 			p.Lines = lines(n.stacks(c))
 			explain(p.Lines, s, e)
+			if taken, err := readSamples(filepath.Join(folder, fmt.Sprintf("%d.cpu", c.PID))); err == nil {
+				p.CPU = n.cpu(taken)
+			}
 		} else {
 			p.Name = "another program"
 		}
@@ -96,7 +101,7 @@ func (t *Tests) Run() ([]Process, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	_, pid, err := t.run(t.counting, []string{countsVariable + "=" + folder}, nil)
+	_, pid, err := t.run(t.counting, []string{countsVariable + "=" + folder, cpuVariable + "=on"}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -112,6 +112,9 @@ func mallowStart() {
 		mallowOn = true
 	})
 	startTheWorld(stw)
+	if gogetenv("MALLOW_GO_CPU") != "" {
+		mallowStartSampling(path)
+	}
 }
 
 // mallowExtend makes the file longer by writing, so that a full disk is an

@@ -15,9 +15,6 @@ const cpuRows = 5
 
 // writeCPU prints where the CPU time went.
 func writeCPU(out *bufio.Writer, c *gocode.CPU, of string, o Options) {
-	if c == nil {
-		return
-	}
 	fmt.Fprintf(out, "        CPU time: %s %s: %s in malloc, %s in the collector\n",
 		figure.Counted(uint64(c.Samples), "sample", "samples"), of, percent(c.Malloc), percent(c.Collector))
 	fmt.Fprintf(out, "%14s %10s  function\n", "flat", "cumulated")

@@ -54,6 +54,8 @@ type process struct {
 	Before      uint64  `json:"before"`      // allocations of the runtime before counting
 	Lost        uint64  `json:"lost"`
 	Checked     bool    `json:"checked"`
+	// CPU is of the same process, without what counting took.
+	CPU *cpu `json:"cpu"`
 }
 
 type line struct {
@@ -137,14 +139,14 @@ func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
 	r.addUnsound(run.Unsound)
 	for i := range run.Processes {
 		p := &run.Processes[i]
-		keys := process{PID: p.PID, Name: p.Name, Allocations: p.Allocs, Bytes: p.Bytes, Before: p.Before, Lost: p.Lost, Checked: p.Agrees()}
+		keys := process{PID: p.PID, Name: p.Name, Allocations: p.Allocs, Bytes: p.Bytes, Before: p.Before, Lost: p.Lost, Checked: p.Agrees(), CPU: cpuKeys(p.CPU)}
 		if p.Checked {
 			keys.Collections = &p.Collections
 		}
 		r.Processes = append(r.Processes, keys)
 		for _, l := range p.Lines {
 			of := lineKeys(l)
-			of.PID = &p.PID
+			of.PID, of.CPUShare = &p.PID, cpuShare(p.CPU, l)
 			r.Lines = append(r.Lines, of)
 		}
 	}

@@ -64,7 +64,9 @@ func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
 	if restLines > 0 {
 		fmt.Fprintf(out, "%14s %10s %s %s\n", perOp(restAllocs), "", cpuColumn(b.CPU, ""), figure.Counted(uint64(restLines), "more line", "more lines"))
 	}
-	writeCPU(out, b.CPU, ofTimedRun, o)
+	if b.CPU != nil {
+		writeCPU(out, b.CPU, ofTimedRun, o)
+	}
 }
 
 // cpuColumn is a column of its own where something is known of the CPU time.
@@ -106,20 +108,23 @@ func WriteRun(w io.Writer, r *gocode.Run, o Options) error {
 		if len(p.Lines) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "%14s %6s %10s  line\n", "allocations", "share", "bytes")
+		fmt.Fprintf(out, "%14s %6s %10s %s line\n", "allocations", "share", "bytes", cpuColumn(p.CPU, "CPU"))
 		for j, l := range p.Lines {
 			if o.Top > 0 && j == o.Top {
 				var rest uint64
 				for _, m := range p.Lines[j:] {
 					rest += uint64(m.Allocs)
 				}
-				fmt.Fprintf(out, "%14s %6s %10s  %s\n", figure.Count(rest), figure.Percent(rest, p.Allocs), "",
+				fmt.Fprintf(out, "%14s %6s %10s %s %s\n", figure.Count(rest), figure.Percent(rest, p.Allocs), "", cpuColumn(p.CPU, ""),
 					figure.Counted(uint64(len(p.Lines)-j), "more line", "more lines"))
 				break
 			}
-			fmt.Fprintf(out, "%14s %6s %10s  %s\n", figure.Count(uint64(l.Allocs)), figure.Percent(uint64(l.Allocs), p.Allocs),
-				figure.Size(uint64(l.Bytes)), lineName(l, o))
-			writeReason(out, l, strings.Repeat(" ", 34), o)
+			fmt.Fprintf(out, "%14s %6s %10s %s %s\n", figure.Count(uint64(l.Allocs)), figure.Percent(uint64(l.Allocs), p.Allocs),
+				figure.Size(uint64(l.Bytes)), cpuColumn(p.CPU, percent(p.CPU.Line(l))), lineName(l, o))
+			writeReason(out, l, strings.Repeat(" ", 34+len(cpuColumn(p.CPU, ""))), o)
+		}
+		if p.CPU != nil {
+			writeCPU(out, p.CPU, ofCountedRun(p.CPU), o)
 		}
 	}
 	writeUnsound(out, r.Unsound, o)
