@@ -17,7 +17,7 @@ type Behalf struct {
 // it, the most allocations first.
 func (p *Profile) OnBehalf() []Behalf {
 	type stackOf struct {
-		stack
+		*stack
 		entry node // the outermost of libc's frames from the leaf on
 	}
 	var all []stackOf

@@ -27,7 +27,7 @@ func (p *Profile) EachStack(sites []*Site, visit func(site *Site, s *Stack) erro
 	var s Stack
 	for _, site := range sites {
 		all := merge.stacks(site)
-		slices.SortStableFunc(all, func(a, b stack) int { return cmp.Compare(b.counters.Calls, a.counters.Calls) })
+		slices.SortStableFunc(all, func(a, b *stack) int { return cmp.Compare(b.counters.Calls, a.counters.Calls) })
 		for _, st := range all {
 			s = Stack{
 				Function: st.function, Allocations: st.counters.Calls, Counters: *st.counters,

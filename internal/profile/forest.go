@@ -74,6 +74,15 @@ type stack struct {
 	number   int32 // among all stacks that allocate
 }
 
+// pointers returns where the stacks are.
+func pointers(stacks []stack) []*stack {
+	at := make([]*stack, len(stacks))
+	for i := range stacks {
+		at[i] = &stacks[i]
+	}
+	return at
+}
+
 // stackPath is what stacks in several regions have in common.
 type stackPath struct {
 	leaf     node

@@ -97,13 +97,15 @@ func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
 	return &search{frameTable: t, accept: accept, found: make([]node, len(t.forest.parent))}
 }
 
-// prepare names the frames that the search from these nodes comes by: level
-// by level outwards, all nodes of a level at once.
-func (s *search) prepare(nodes []node) {
+// prepare searches from these nodes, so that whoever asks for what was found
+// changes nothing any more: several may do so at the same time. It names the
+// frames that the search comes by level by level outwards, all nodes of a level
+// at once.
+func (s *search) prepare(from []node) {
 	s.queued.begin(len(s.forest.parent))
-	for len(nodes) > 0 {
-		var level []node
-		var unnamed []int32
+	for nodes := from; len(nodes) > 0; {
+		level := make([]node, 0, len(nodes))
+		unnamed := make([]int32, 0, len(nodes))
 		for _, n := range nodes {
 			if n = s.known(n); n != root && s.queued.mark(n) {
 				level = append(level, n)
@@ -117,6 +119,9 @@ func (s *search) prepare(nodes []node) {
 				nodes = append(nodes, s.forest.parent[n])
 			}
 		}
+	}
+	for _, n := range from {
+		s.node(n)
 	}
 }
 

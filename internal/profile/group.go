@@ -46,7 +46,7 @@ func (p *Profile) Group(sites []*Site, by Grouping) []*Site {
 	groups := make(map[key]*Site)
 	var all []*Site
 	types := newTypeFinder(p)
-	add := func(k key, st ...stack) *Site {
+	add := func(k key, st ...*stack) *Site {
 		group := groups[k]
 		if group == nil {
 			group = &Site{Frame: k.frame, AllocatedType: k.typed}
@@ -86,7 +86,7 @@ func (p *Profile) Group(sites []*Site, by Grouping) []*Site {
 // Members returns for each of some groups the functions that are sites of it,
 // the most frequent first.
 func (p *Profile) Members(groups []*Site) [][]Caller {
-	return p.collect(groups, func(st stack) *Frame {
+	return p.collect(groups, func(st *stack) *Frame {
 		at := p.sites.node(st.leaf)
 		if at == root {
 			return nil

@@ -213,11 +213,19 @@ func NewPartners(sites []*Site) Partners {
 // KnowledgeAmong does the same, where a partner that is none of those given is
 // a site of the profile.
 func (p *Profile) KnowledgeAmong(sites []*Site, partners Partners) []Knowledge {
-	k := &knower{profile: p, begun: p.begins(), partners: partners, strangers: make(map[Frame]*Site)}
 	p.nameFreers(sites)
+	begun := p.begins()
 	all := make([]Knowledge, len(sites))
-	for i, site := range sites {
-		all[i] = k.sum(site)
+	sum := func(next func() (int, bool)) {
+		k := &knower{profile: p, begun: begun, partners: partners, strangers: make(map[Frame]*Site)}
+		for i, ok := next(); ok; i, ok = next() {
+			all[i] = k.sum(sites[i])
+		}
+	}
+	if p.Restricted() { // whose strangers must be the same for all sites
+		oneByOne(len(sites), sum)
+	} else {
+		together(len(sites), sum)
 	}
 	return all
 }
@@ -229,7 +237,7 @@ func (p *Profile) nameFreers(sites []*Site) {
 	var known recording.Knowledge
 	for _, site := range sites {
 		for i := range site.stacks {
-			st := &site.stacks[i]
+			st := site.stacks[i]
 			if p.freers[st.number] {
 				continue
 			}

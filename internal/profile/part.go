@@ -69,11 +69,10 @@ func (p *Profile) byCaller(part *Part) []*Part {
 	var callers []*Part
 	var stacks []int // of each caller
 	callerOf := make([]int32, len(part.stacks))
-	ats := make([]position, len(part.stacks))
+	ats := p.outsideAll(part.at)
 	last, lastCaller := position{node: root}, int32(-1) // neighbours often have the same
-	for i := range part.stacks {
-		at := p.outside(part.at[i])
-		ats[i], callerOf[i] = at, -1
+	for i, at := range ats {
+		callerOf[i] = -1
 		if at.node == root {
 			continue
 		}
@@ -96,7 +95,7 @@ func (p *Profile) byCaller(part *Part) []*Part {
 		stacks[caller]++
 	}
 	for i, caller := range callers {
-		caller.stacks, caller.at = make([]stack, 0, stacks[i]), make([]position, 0, stacks[i])
+		caller.stacks, caller.at = make([]*stack, 0, stacks[i]), make([]position, 0, stacks[i])
 	}
 	for i := range part.stacks {
 		if callerOf[i] < 0 {
@@ -112,6 +111,20 @@ func (p *Profile) byCaller(part *Part) []*Part {
 	}
 	slices.SortFunc(callers, func(a, b *Part) int { return compareSites(a.Site, b.Site) })
 	return callers
+}
+
+// outsideAll returns the next frame outwards of each position.
+func (p *Profile) outsideAll(at []position) []position {
+	const atOnce = 4096
+	next := make([]position, len(at))
+	together((len(at)+atOnce-1)/atOnce, func(chunk func() (int, bool)) {
+		for k, ok := chunk(); ok; k, ok = chunk() {
+			for i := k * atOnce; i < min(len(at), (k+1)*atOnce); i++ {
+				next[i] = p.outside(at[i])
+			}
+		}
+	})
+	return next
 }
 
 // outside returns the next frame outwards that is no wrapper.
@@ -130,68 +143,6 @@ func (p *Profile) outside(at position) position {
 		return position{node: root}
 	}
 	return p.accepted(p.sites.node(up))
-}
-
-// Through returns the calls of a part that went through a wrapper whose
-// function matches, on the way from the site inwards to the allocator; nil
-// where none did.
-func (p *Profile) Through(part *Part, match func(function string) bool) *Part {
-	return p.only(part, func(leaf node) bool { return p.goesThrough(leaf, match) })
-}
-
-// Calling returns the calls of a part where the function that the line itself
-// called, the outermost wrapper, matches; nil where there are none.
-func (p *Profile) Calling(part *Part, match func(function string) bool) *Part {
-	return p.only(part, func(leaf node) bool {
-		called := ""
-		p.goesThrough(leaf, func(function string) bool {
-			called = function
-			return false
-		})
-		return called != "" && match(called)
-	})
-}
-
-// only returns the calls through wrappers from leaves of which something
-// holds; nil for none.
-func (p *Profile) only(part *Part, holds func(leaf node) bool) *Part {
-	rest := &Part{Site: &Site{Frame: part.Frame}, Way: part.Way}
-	decided := make(map[node]bool)
-	for i, st := range part.stacks {
-		if st.leaf == root || p.sites.node(st.leaf) == st.leaf && p.sites.index(st.leaf) == 0 {
-			continue // no wrapper: so are most, and a look-up would cost more
-		}
-		keep, known := decided[st.leaf]
-		if !known {
-			keep = holds(st.leaf)
-			decided[st.leaf] = keep
-		}
-		if keep {
-			rest.Counters.Add(st.counters)
-			rest.stacks = append(rest.stacks, st)
-			rest.at = append(rest.at, part.at[i])
-		}
-	}
-	if len(rest.stacks) == 0 {
-		return nil
-	}
-	rest.Origin = rest.commonOrigin()
-	return rest
-}
-
-func (p *Profile) goesThrough(leaf node, match func(function string) bool) bool {
-	site := p.accepted(p.sites.node(leaf))
-	for n := p.frames.known(leaf); n != root; n = p.frames.parent(n) {
-		for i, f := range p.frames.placeOf(n).frames {
-			if (position{n, i}) == site {
-				return false
-			}
-			if f.Function != "" && match(f.Function) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // outerStacks bounds how many stacks Outer looks at, the most frequent ones.
@@ -251,7 +202,7 @@ func (p *Profile) Outer(part *Part, share float64) []Frame {
 
 // mostFrequentStacks returns the indexes of those with most calls, of equal
 // ones the first.
-func mostFrequentStacks(stacks []stack, most int) []int {
+func mostFrequentStacks(stacks []*stack, most int) []int {
 	var least, equal uint64
 	if len(stacks) > most {
 		calls := make([]uint64, len(stacks))

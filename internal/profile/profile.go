@@ -137,7 +137,7 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 		linkFamily(chosen, processOf)
 		noteExits(rec, processOf)
 	}
-	stacks := p.countStacks(p.choose(all), processOf)
+	stacks := pointers(p.countStacks(p.choose(all), processOf))
 	for _, process := range p.Processes {
 		p.sum(process)
 	}

@@ -18,7 +18,7 @@ type Region struct {
 	Origins         [Origins]Totals
 	Sites           []*Site // with what they allocated inside
 
-	stacks []stack
+	stacks []*stack
 }
 
 // Totals returns what was allocated inside, with or without libc's own calls.
@@ -34,7 +34,7 @@ func (r *Region) Totals(libc bool) Totals {
 
 // addRegions groups the stacks by the regions that they were called in, and
 // adds what only the threads know.
-func (p *Profile) addRegions(stacks []stack) {
+func (p *Profile) addRegions(stacks []*stack) {
 	byName := make(map[string]*Region)
 	named := func(name string) *Region {
 		region := byName[name]

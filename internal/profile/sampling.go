@@ -29,7 +29,7 @@ func (s *Site) Errors() Errors { return ErrorsOf(&s.Counters) }
 // ErrorsOf returns those of any figures.
 func ErrorsOf(c *recording.Counters) Errors { return errorsOf(&c.Variance) }
 
-func (p *Profile) sumSampling(stacks []stack) {
+func (p *Profile) sumSampling(stacks []*stack) {
 	var mean uint64
 	for _, process := range p.Processes {
 		if s := process.Image.Sampling; s != nil {

@@ -19,35 +19,45 @@ type Site struct {
 	// here, by samples; 0 before Profile.MeasureCPU.
 	CPU uint64
 
-	stacks []stack
+	stacks []*stack
 }
 
 // newSites groups stacks by site.
-func newSites(search *search, stacks []stack) []*Site {
+func newSites(search *search, stacks []*stack) []*Site {
 	leaves := make([]node, len(stacks))
 	for i, st := range stacks {
 		leaves[i] = st.leaf
 	}
 	search.prepare(leaves)
 
-	byFrame := make(map[Frame]*Site)
+	byFrame := make(map[Frame]int32)
 	byNode := newNodeMap(len(search.forest.parent), len(stacks))
 	var sites []*Site
-	for _, st := range stacks {
+	var sizes []int // of each site, in stacks
+	siteOf := make([]int32, len(stacks))
+	for i, st := range stacks {
 		at := search.node(st.leaf)
-		site := byNode.get(at)
-		if site == nil {
+		site, known := byNode.get(at)
+		if !known {
 			var frame Frame
 			if at != root {
 				frame = *search.frame(at)
 			}
-			if site = byFrame[frame]; site == nil {
-				site = &Site{Frame: frame}
+			if site, known = byFrame[frame]; !known {
+				site = int32(len(sites))
 				byFrame[frame] = site
-				sites = append(sites, site)
+				sites, sizes = append(sites, &Site{Frame: frame}), append(sizes, 0)
 			}
 			byNode.set(at, site)
 		}
+		siteOf[i] = site
+		sizes[site]++
+	}
+	for i, site := range sites {
+		site.stacks = make([]*stack, 0, sizes[i])
+	}
+	for i, st := range stacks {
+		site := sites[siteOf[i]]
 		site.Counters.Add(st.counters)
 		site.stacks = append(site.stacks, st)
 	}
@@ -58,32 +68,34 @@ func newSites(search *search, stacks []stack) []*Site {
 	return sites
 }
 
-// nodeMap finds sites by node: in a slice where many nodes have one.
+// nodeMap finds numbers by node: in a slice where many nodes have one.
 type nodeMap struct {
-	few  map[node]*Site
-	many []*Site // of each node, plus 1
+	few  map[node]int32
+	many []int32 // of each node, plus 1: the number plus 1, 0 without one
 }
 
 func newNodeMap(nodes, expected int) nodeMap {
 	const sparse = 32
 	if expected < nodes/sparse {
-		return nodeMap{few: make(map[node]*Site)}
+		return nodeMap{few: make(map[node]int32)}
 	}
-	return nodeMap{many: make([]*Site, nodes+1)}
+	return nodeMap{many: make([]int32, nodes+1)}
 }
 
-func (m nodeMap) get(n node) *Site {
+func (m nodeMap) get(n node) (number int32, known bool) {
 	if m.many != nil {
-		return m.many[n+1]
+		number = m.many[n+1]
+		return number - 1, number != 0
 	}
-	return m.few[n]
+	number, known = m.few[n]
+	return number, known
 }
 
-func (m nodeMap) set(n node, s *Site) {
+func (m nodeMap) set(n node, number int32) {
 	if m.many != nil {
-		m.many[n+1] = s
+		m.many[n+1] = number + 1
 	} else {
-		m.few[n] = s
+		m.few[n] = number
 	}
 }
 
@@ -126,7 +138,7 @@ func (s *Site) Known() bool { return s.Frame != (Frame{}) || s.AllocatedType != 
 // Without returns the site with the stacks of one origin left out; nil when
 // none remains.
 func (s *Site) Without(o Origin) *Site {
-	if !slices.ContainsFunc(s.stacks, func(st stack) bool { return st.origin == o }) {
+	if !slices.ContainsFunc(s.stacks, func(st *stack) bool { return st.origin == o }) {
 		return s
 	}
 	rest := &Site{Frame: s.Frame, CPU: s.CPU}
@@ -188,7 +200,7 @@ func (p *Profile) Callers(sites []*Site) [][]Caller {
 		}
 	}
 	p.sites.prepare(outside)
-	return p.collect(sites, func(st stack) *Frame {
+	return p.collect(sites, func(st *stack) *Frame {
 		if at := p.sites.node(st.leaf); at != root {
 			return p.sites.outside(at)
 		}
@@ -199,13 +211,13 @@ func (p *Profile) Callers(sites []*Site) [][]Caller {
 // FreeNullCallers returns who calls free with NULL, the most frequent first;
 // Allocations is how often.
 func (p *Profile) FreeNullCallers() []Caller {
-	all := &Site{stacks: p.freeNulls}
+	all := &Site{stacks: pointers(p.freeNulls)}
 	var leaves []node
 	for _, st := range p.freeNulls {
 		leaves = append(leaves, st.leaf)
 	}
 	p.sites.prepare(leaves)
-	return p.collect([]*Site{all}, func(st stack) *Frame {
+	return p.collect([]*Site{all}, func(st *stack) *Frame {
 		if at := p.sites.node(st.leaf); at != root {
 			return p.sites.frame(at)
 		}
@@ -225,7 +237,7 @@ func (p *Profile) NamedCallers(sites []*Site) [][]Caller {
 	}
 	named := newSearch(p.frames, func(f *Frame) bool { return f.Named() && p.sites.accept(f) })
 	named.prepare(leaves)
-	return p.collect(sites, func(st stack) *Frame {
+	return p.collect(sites, func(st *stack) *Frame {
 		if at := named.node(st.leaf); at != root {
 			return named.frame(at)
 		}
@@ -233,7 +245,7 @@ func (p *Profile) NamedCallers(sites []*Site) [][]Caller {
 	})
 }
 
-func (p *Profile) collect(sites []*Site, callerOf func(stack) *Frame) [][]Caller {
+func (p *Profile) collect(sites []*Site, callerOf func(*stack) *Frame) [][]Caller {
 	all := make([][]Caller, len(sites))
 	for i, site := range sites {
 		calls := make(map[Frame]uint64)
@@ -266,14 +278,14 @@ type Stack struct {
 // Stacks returns the stacks of each of the sites, the most frequent first, no
 // more than limit of each (0: all), and how many each site has.
 func (p *Profile) Stacks(sites []*Site, limit int) (stacks [][]Stack, total []int) {
-	chosen := make([][]stack, len(sites))
+	chosen := make([][]*stack, len(sites))
 	total = make([]int, len(sites))
 	var leaves []node
 	merge := newStackMerger(p)
 	for i, site := range sites {
 		all := merge.stacks(site)
 		total[i] = len(all)
-		slices.SortStableFunc(all, func(a, b stack) int { return cmp.Compare(b.counters.Calls, a.counters.Calls) })
+		slices.SortStableFunc(all, func(a, b *stack) int { return cmp.Compare(b.counters.Calls, a.counters.Calls) })
 		if limit > 0 && len(all) > limit {
 			all = all[:limit]
 		}
@@ -315,7 +327,7 @@ func newStackMerger(p *Profile) *stackMerger {
 	return &stackMerger{profile: p, path: make(map[pathStep]int32), number: make([]int32, len(p.forest.parent))}
 }
 
-func (m *stackMerger) stacks(site *Site) []stack {
+func (m *stackMerger) stacks(site *Site) []*stack {
 	if len(m.profile.Processes) == 1 && len(m.profile.Regions) == 0 {
 		return slices.Clone(site.stacks)
 	}
@@ -324,15 +336,15 @@ func (m *stackMerger) stacks(site *Site) []stack {
 		function recording.Function
 	}
 	at := make(map[key]int)
-	var merged []stack
+	var merged []*stack
 	for _, st := range site.stacks {
 		k := key{m.pathNumber(st.leaf), st.function}
 		i, seen := at[k]
 		if !seen {
 			at[k] = len(merged)
-			own := *st.counters
-			st.counters = &own
-			merged = append(merged, st)
+			own, counters := *st, *st.counters
+			own.counters = &counters
+			merged = append(merged, &own)
 			continue
 		}
 		merged[i].counters.Add(st.counters)

@@ -91,7 +91,7 @@ type treeKey struct {
 	origin     Origin
 }
 
-func (g *treeGrower) add(site int32, st stack) {
+func (g *treeGrower) add(site int32, st *stack) {
 	added := TreeStack{
 		Node: g.nodeOf(st.leaf), Site: site, Function: st.function, Origin: st.origin,
 		Truncated: st.leaf != root && g.profile.forest.truncated[st.leaf],
@@ -191,7 +191,7 @@ func (g *treeGrower) frameIndex(f *Frame) int32 {
 }
 
 // know adds what the recorder found to be usual of the stack.
-func (g *treeGrower) know(s *TreeStack, st stack) {
+func (g *treeGrower) know(s *TreeStack, st *stack) {
 	s.First, s.Last, s.LastRelease = -1, -1, -1
 	of := &g.known
 	if st.image.ReadKnowledge(st.id, of) {

@@ -21,7 +21,7 @@ func (s section) reader(r io.ReaderAt) (io.Reader, func(), error) {
 	if s.stored == 0 {
 		return io.NewSectionReader(r, s.offset, s.bytes()), func() {}, nil
 	}
-	z, err := zstd.NewReader(io.NewSectionReader(r, s.offset, s.stored), zstd.WithDecoderConcurrency(1),
+	z, err := zstd.NewReader(io.NewSectionReader(r, s.offset, s.stored), zstd.WithDecoderConcurrency(2),
 		zstd.WithDecoderMaxWindow(mostWindow), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return nil, nil, err

@@ -107,11 +107,17 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// room makes room in list for n more of at most used items: by doubling, so
-// that a file that only claims many items costs no memory.
+// roomAtOnce are the items that room believes a file to have before they are
+// seen.
+const roomAtOnce = 1 << 20
+
+// room makes room in list for n more of at most used items: for all of them if
+// they are few, else by doubling, so that a file that only claims many items
+// costs little memory.
 func room[T any](list []T, n int, used int64) []T {
 	if cap(list)-len(list) >= n {
 		return list
 	}
-	return slices.Grow(list, max(n, int(min(used-int64(len(list)), int64(len(list))))))
+	more := min(used-int64(len(list)), max(roomAtOnce, int64(len(list))))
+	return slices.Grow(list, max(n, int(more)))
 }

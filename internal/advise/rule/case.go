@@ -19,7 +19,7 @@ type Case struct {
 	Allocations, Bytes, PeakBytes uint64
 
 	sites    map[*profile.Site]*Site
-	symbols  map[string]Symbol // of functions by name, what was decided
+	passage  *profile.Passage
 	partners profile.Partners
 	moments  *[]profile.Moment
 	phases   *[]analyze.Phase
@@ -41,7 +41,7 @@ func NewCase(p *profile.Profile, all bool) *Case {
 	}
 	c := &Case{
 		Profile: p, Allocations: totals.Allocations, Bytes: totals.Bytes, PeakBytes: totals.PeakBytes,
-		sites: make(map[*profile.Site]*Site),
+		sites: make(map[*profile.Site]*Site), passage: p.NewPassage(symbolsOf),
 	}
 	var heavy []*profile.Site
 	for _, s := range analyze.Rank(p, all, analyze.ByCalls) {
@@ -55,9 +55,13 @@ func NewCase(p *profile.Profile, all bool) *Case {
 		plain[i] = part.Site
 	}
 	c.partners = profile.NewPartners(plain)
-	c.Sites = c.know(parts)
+	c.Sites = c.each(parts)
 	for _, s := range c.Sites {
 		c.sites[s.Site] = s
+	}
+	known := p.KnowledgeAmong(plain, c.partners)
+	for i, s := range c.Sites {
+		s.known = &known[i]
 	}
 	return c
 }
@@ -66,21 +70,17 @@ func (c *Case) heavy(s *profile.Site) bool {
 	return Share(s.Counters.Calls, c.Allocations) >= tooFew || Share(s.Counters.Bytes, c.Bytes) >= Worthwhile
 }
 
-func (c *Case) know(parts []*profile.Part) []*Site {
-	plain := make([]*profile.Site, len(parts))
-	for i, part := range parts {
-		plain[i] = part.Site
-	}
+func (c *Case) each(parts []*profile.Part) []*Site {
 	sites := make([]*Site, len(parts))
-	for i, known := range c.Profile.KnowledgeAmong(plain, c.partners) {
-		sites[i] = &Site{Part: parts[i], Known: known, c: c}
+	for i, part := range parts {
+		sites[i] = &Site{Part: part, c: c}
 	}
 	return sites
 }
 
 // Whole makes a site of one of the profile's.
 func (c *Case) Whole(s *profile.Site) *Site {
-	return c.know(c.Profile.Whole([]*profile.Site{s}))[0]
+	return c.each(c.Profile.Whole([]*profile.Site{s}))[0]
 }
 
 // AllFor returns the allocations of which those of a finding are a part.

@@ -34,13 +34,13 @@ func Certain(common *profile.Common, least float64) bool {
 // lives at most; ok is false where too few were seen to die in their thread.
 func (s *Site) LivesUpTo(share float64) (events uint64, ok bool) {
 	var died, sum uint64
-	for _, n := range s.Known.Lifetimes {
+	for _, n := range s.Knowledge().Lifetimes {
 		died += n
 	}
 	if died == 0 {
 		return 0, false
 	}
-	for i, n := range s.Known.Lifetimes {
+	for i, n := range s.Knowledge().Lifetimes {
 		if sum += n; float64(sum) >= share*float64(died) {
 			return uint64(1) << (i + 1), true
 		}
@@ -52,7 +52,7 @@ func (s *Site) LivesUpTo(share float64) (events uint64, ok bool) {
 // events of their thread, or for good.
 func (s *Site) Outlive(events uint64) float64 {
 	var sooner, died uint64
-	for i, n := range s.Known.Lifetimes {
+	for i, n := range s.Knowledge().Lifetimes {
 		died += n
 		if uint64(1)<<(i+1) <= events {
 			sooner += n
@@ -72,8 +72,8 @@ func (s *Site) seenAtOnce() uint64 { return max(s.AtPeak(), uint64(s.Counters.Li
 // AtPeak is how many blocks were live when their process was at its peak, by
 // the bytes where the blocks have several sizes.
 func (s *Site) AtPeak() uint64 {
-	if s.Known.PeakBlocks != nil {
-		return *s.Known.PeakBlocks
+	if s.Knowledge().PeakBlocks != nil {
+		return *s.Knowledge().PeakBlocks
 	}
 	return uint64(max(0, s.Counters.PeakBytes)) / max(1, s.MeanSize())
 }
@@ -82,7 +82,7 @@ func (s *Site) AtPeak() uint64 {
 // during a lifetime.
 func (s *Site) Average() float64 {
 	var lived, died float64
-	for i, blocks := range s.Known.Lifetimes {
+	for i, blocks := range s.Knowledge().Lifetimes {
 		lived += float64(blocks) * 1.5 * math.Exp2(float64(i))
 		died += float64(blocks)
 	}
@@ -98,7 +98,7 @@ func (s *Site) Average() float64 {
 func (s *Site) OneByOne() bool {
 	lives, ok := s.LivesUpTo(0.95)
 	// A life is known to a factor of two.
-	return ok && float64(lives) <= 2*s.between() && s.seenAtOnce() <= max(1, s.Known.Threads) && !s.inRows()
+	return ok && float64(lives) <= 2*s.between() && s.seenAtOnce() <= max(1, s.Knowledge().Threads) && !s.inRows()
 }
 
 // inRows tells that a good part of the calls come in rows, whose blocks are
@@ -106,14 +106,14 @@ func (s *Site) OneByOne() bool {
 func (s *Site) inRows() bool {
 	const leastShare, mostTemporary = 0.1, 0.8
 	n := s.Counters.Calls
-	return Share(n-min(n, s.Known.Runs), n) > leastShare && Share(s.Temporary(), n) <= mostTemporary
+	return Share(n-min(n, s.Knowledge().Runs), n) > leastShare && Share(s.Temporary(), n) <= mostTemporary
 }
 
 // Between is how many heap events of a thread come from one call to the next.
 func (s *Site) Between() uint64 { return uint64(s.between() + 0.5) }
 
 func (s *Site) between() float64 {
-	perThread := float64(s.Counters.Calls) / float64(max(1, s.Known.Threads))
+	perThread := float64(s.Counters.Calls) / float64(max(1, s.Knowledge().Threads))
 	return s.c.eventsPerThread() / max(1, perThread)
 }
 

@@ -43,7 +43,7 @@ func LiveAlike(a, b *Site, doublings float64) bool {
 // usualLife is the average logarithm of the lifetimes.
 func (s *Site) usualLife() (log float64, died bool) {
 	var sum, blocks uint64
-	for i, n := range s.Known.Lifetimes {
+	for i, n := range s.Knowledge().Lifetimes {
 		sum += uint64(i) * n
 		blocks += n
 	}

@@ -16,8 +16,7 @@ var makers = []string{
 // a vector, the nodes of a map.
 func (s *Site) Contained() bool {
 	if s.contained == nil {
-		inside := s.c.Profile.Through(s.Part, isContainer)
-		contained := inside != nil && 2*inside.Counters.Calls > s.Counters.Calls
+		contained := 2*s.c.passage.Calls(s.Part, uint32(inContainer)) > s.Counters.Calls
 		s.contained = &contained
 	}
 	return *s.contained

@@ -20,7 +20,7 @@ func (s *Site) PilesUp() bool {
 	if !ok || !s.c.GoesOn() {
 		return false
 	}
-	n, k := &s.Counters, &s.Known
+	n, k := &s.Counters, s.Knowledge()
 	live := uint64(n.LiveBlocks())
 	margin := time.Duration(edge * float64(to-from))
 	return live >= leastPiled && Share(live, n.Calls) >= leastKept && Share(uint64(n.LiveBytes()), s.c.PeakBytes) >= leastHeld &&

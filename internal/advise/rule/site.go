@@ -9,12 +9,20 @@ import (
 // Site is a line that allocates, or what one caller asks of it.
 type Site struct {
 	*profile.Part
-	Known profile.Knowledge
 
 	c         *Case
-	outer     []profile.Frame // nil before Outer was asked
-	contained *bool           // nil before Contained was asked
-	symbols   *Symbol         // of all functions that its calls went through; nil before By was asked
+	known     *profile.Knowledge // nil before Knowledge was asked
+	outer     []profile.Frame    // nil before Outer was asked
+	contained *bool              // nil before Contained was asked
+	symbols   *Symbol            // of all wrappers that its calls went through; nil before By was asked
+}
+
+// Knowledge returns what is usual of the site.
+func (s *Site) Knowledge() *profile.Knowledge {
+	if s.known == nil {
+		s.known = &s.c.Profile.KnowledgeAmong([]*profile.Site{s.Site}, s.c.partners)[0]
+	}
+	return s.known
 }
 
 // Claim claims a number of the site's calls, of the size that is usual there.
@@ -29,7 +37,7 @@ func (s *Site) MeanSize() uint64 { return s.Counters.Bytes / max(1, s.Counters.C
 // as far as it matters.
 func (s *Site) Callers() []*Site {
 	callers := s.c.Profile.Split([]*profile.Part{s.Part})[0]
-	return s.c.know(slices.DeleteFunc(callers, func(part *profile.Part) bool { return !s.c.matters(part) }))
+	return s.c.each(slices.DeleteFunc(callers, func(part *profile.Part) bool { return !s.c.matters(part) }))
 }
 
 // Matters tells whether the site makes so many allocations that to save them
@@ -62,7 +70,7 @@ func (s *Site) Where(holds, ofSome func(*profile.Part) bool) []*Site {
 		}
 		level = slices.Concat(s.c.Profile.Split(mixed)...)
 	}
-	return s.c.know(found)
+	return s.c.each(found)
 }
 
 // Outer returns the functions that nearly all of the site's calls come
@@ -79,7 +87,7 @@ func (s *Site) Outer() []profile.Frame {
 // all calls come through. ok is false where it is another one: then the blocks
 // are passed on.
 func (s *Site) Owner() (owner profile.Frame, ok bool) {
-	by := s.Known.FreedBy
+	by := s.Knowledge().FreedBy
 	if !Certain(by, 0.5) {
 		return s.Frame, false
 	}
@@ -103,23 +111,4 @@ func (s *Site) UserOfLibrary() profile.Frame {
 		}
 	}
 	return profile.Frame{}
-}
-
-// Through returns the site's calls that went through a wrapper, such as a
-// container's, whose function matches; nil where there are none.
-func (s *Site) Through(match func(function string) bool) *Site {
-	return s.c.part(s.c.Profile.Through(s.Part, match))
-}
-
-// Calling returns the site's calls where the wrapper that its line called
-// matches; nil where there are none.
-func (s *Site) Calling(match func(function string) bool) *Site {
-	return s.c.part(s.c.Profile.Calling(s.Part, match))
-}
-
-func (c *Case) part(part *profile.Part) *Site {
-	if part == nil {
-		return nil
-	}
-	return c.know([]*profile.Part{part})[0]
 }

@@ -22,26 +22,28 @@ const (
 	Format                           // Rust: format! and ToString::to_string
 	Collect                          // Rust: Iterator::collect
 	Box                              // Rust: Box::new
+	Growth                           // the enlargement of a std::vector, std::string or std::deque
+	inContainer                      // whatever container or object keeps the block to itself
 )
 
 // By returns the calls of a site that went through functions of that kind; nil
 // where there are none.
 func (s *Site) By(symbol Symbol) *Site {
 	if s.symbols == nil {
-		s.symbols = new(Symbol)
-		s.Through(func(function string) bool {
-			*s.symbols |= s.c.symbol(function)
-			return false
-		})
+		all := Symbol(s.c.passage.Kinds(s.Part))
+		s.symbols = &all
 	}
 	if *s.symbols&symbol == 0 {
 		return nil
 	}
-	is := func(function string) bool { return s.c.symbol(function)&symbol != 0 }
+	part := s.c.passage.Through
 	if symbol&copies != 0 {
-		return s.Calling(is)
+		part = s.c.passage.Calling
 	}
-	return s.Through(is)
+	if by := part(s.Part, uint32(symbol)); by != nil {
+		return &Site{Part: by, c: s.c}
+	}
+	return nil
 }
 
 // copies are made for others, too, such as a container that keeps them: only
@@ -73,16 +75,16 @@ func (s *Site) DiesSoon() bool {
 	return Share(s.Counters.ShortLived, s.Counters.Calls) >= leastShort
 }
 
-func (c *Case) symbol(function string) Symbol {
-	symbol, known := c.symbols[function]
-	if !known {
-		if c.symbols == nil {
-			c.symbols = make(map[string]Symbol)
-		}
-		symbol = symbolOf(function)
-		c.symbols[function] = symbol
+// symbolsOf returns all that the name of a function tells.
+func symbolsOf(function string) uint32 {
+	symbols := symbolOf(function)
+	if grows(function) {
+		symbols |= Growth
 	}
-	return symbol
+	if isContainer(function) {
+		symbols |= inContainer
+	}
+	return uint32(symbols)
 }
 
 func symbolOf(function string) Symbol {

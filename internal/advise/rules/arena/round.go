@@ -35,7 +35,7 @@ func functionOf(f *profile.Frame) function { return function{f.Function, f.Modul
 func byRound(c *rule.Case) (f rule.Finding, ok bool) {
 	var candidates []*rule.Site
 	for _, s := range c.Sites {
-		if s.Matters() && !s.Contained() && s.Counters.Foreign == 0 && s.AtPeak() <= mostAtPeak && s.Known.LongestRun <= mostPerRound &&
+		if s.Matters() && !s.Contained() && s.Counters.Foreign == 0 && s.AtPeak() <= mostAtPeak && s.Knowledge().LongestRun <= mostPerRound &&
 			rule.Share(s.Frees(), s.Counters.Calls) >= leastFreed {
 			candidates = append(candidates, s)
 		}

@@ -61,7 +61,7 @@ func staysForAWhile(s *rule.Site) bool {
 	return rule.Share(s.Frees(), n.Calls) >= leastFreed && rule.Share(n.ShortLived, n.Calls) <= mostShortLived && n.Foreign == 0
 }
 
-func inRows(s *rule.Site) bool { return leastRow*s.Known.DeathRuns <= s.Counters.Releases }
+func inRows(s *rule.Site) bool { return leastRow*s.Knowledge().DeathRuns <= s.Counters.Releases }
 
 func inWaves(c *rule.Case, s *rule.Site) bool {
 	return rule.Alike(s.AtPeak()*c.Waves(), s.Counters.Calls, mostOff)
@@ -76,7 +76,7 @@ func gather(s *rule.Site) bool {
 		leastLife  = 8 // 256 events
 		mostFilled = 0.7
 	)
-	lives := s.Known.Lifetimes
+	lives := s.Knowledge().Lifetimes
 	var died, alike uint64
 	for i, n := range lives {
 		died += n
@@ -113,7 +113,7 @@ func finding(c *rule.Case, group []*rule.Site) rule.Finding {
 	} else if !inRows(first) {
 		f.Evidence = fmt.Sprintf("%s live on average, and %s at the peak", figure.Count(uint64(first.Average())), figure.Count(first.AtPeak()))
 	} else {
-		f.Evidence = fmt.Sprintf("released in rows of %s on average", figure.Count(first.Counters.Releases/max(1, first.Known.DeathRuns)))
+		f.Evidence = fmt.Sprintf("released in rows of %s on average", figure.Count(first.Counters.Releases/max(1, first.Knowledge().DeathRuns)))
 	}
 	f.Evidence += fmt.Sprintf("; %s of the blocks outlive the next 32 heap events", figure.Percent(first.Counters.Calls-first.Counters.ShortLived, first.Counters.Calls))
 	var places []profile.Frame

@@ -21,7 +21,7 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.Sites {
-		size := s.Known.Size
+		size := s.Knowledge().Size
 		if size == nil || size.Size > 1 || !rule.Certain(size, leastShare) || s.Counters.Calls < leastCalls || s.Counters.ByRealloc > 0 {
 			continue
 		}

@@ -43,7 +43,7 @@ func find(c *rule.Case) []rule.Finding {
 
 // byRealloc finds chains of reallocs.
 func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
-	r := &s.Known.Reallocs
+	r := &s.Knowledge().Reallocs
 	calls := s.Counters.Calls
 	if r.Resized < leastCalls || rule.Share(r.Grown, r.Resized) < leastGrown {
 		return f, false
@@ -96,7 +96,7 @@ func finalSize(s *rule.Site, steps float64) uint64 {
 // byContainer finds growing vectors and strings: each step is a block twice as
 // large, and the old one is released.
 func byContainer(s *rule.Site) (f rule.Finding, ok bool) {
-	grown := s.Through(grows)
+	grown := s.By(rule.Growth)
 	if grown == nil || grown.Counters.Calls < leastCalls || grown.OneSize() {
 		return f, false
 	}

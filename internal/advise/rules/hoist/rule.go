@@ -74,7 +74,7 @@ func comesAndGoes(s *rule.Site) bool {
 }
 
 func claim(s *rule.Site) rule.Claim {
-	return s.Claim(s.Counters.Calls - min(s.Counters.Calls, max(1, s.Known.Threads)))
+	return s.Claim(s.Counters.Calls - min(s.Counters.Calls, max(1, s.Knowledge().Threads)))
 }
 
 func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {

@@ -22,7 +22,7 @@ func find(c *rule.Case) []rule.Finding {
 		if !s.PilesUp() {
 			continue
 		}
-		n, k := &s.Counters, &s.Known
+		n, k := &s.Counters, s.Knowledge()
 		live := uint64(n.LiveBlocks())
 		found = append(found, rule.Finding{
 			Means:   rule.Avoid,

@@ -40,7 +40,7 @@ func groups(c *rule.Case) [][]*rule.Site {
 	groupOf := make(map[*rule.Site]int)
 	var all [][]*rule.Site
 	for _, s := range c.Sites {
-		first := c.Partner(s.Known.BornAfter)
+		first := c.Partner(s.Knowledge().BornAfter)
 		if first == nil || first == s || !s.Matters() || !bornTogether(first, s) {
 			continue
 		}
@@ -65,10 +65,10 @@ func groups(c *rule.Case) [][]*rule.Site {
 }
 
 func bornTogether(first, second *rule.Site) bool {
-	after := second.Known.BornAfter
+	after := second.Knowledge().BornAfter
 	return first.Counters.Calls >= leastCalls && rule.Certain(after, leastShare) &&
 		rule.Alike(first.Counters.Calls, after.Least, mostApart) &&
-		rule.Alike(second.Known.Runs, second.Counters.Calls, 2*mostApart) &&
+		rule.Alike(second.Knowledge().Runs, second.Counters.Calls, 2*mostApart) &&
 		mayJoin(first) && mayJoin(second) && rule.Kin(first, second) && rule.LiveAlike(first, second, 1) &&
 		rule.Share(first.Temporary(), first.Counters.Calls) <= mostApart // the others were gone when the second came
 }
@@ -90,7 +90,7 @@ func dieTogether(c *rule.Case, group []*rule.Site) bool {
 	for _, s := range group {
 		if s.Kept() {
 			kept++
-		} else if after := c.Partner(s.Known.FreedAfter); after != nil && after != s && members[after] && rule.Certain(s.Known.FreedAfter, leastShare) {
+		} else if after := c.Partner(s.Knowledge().FreedAfter); after != nil && after != s && members[after] && rule.Certain(s.Knowledge().FreedAfter, leastShare) {
 			following++
 		}
 	}
@@ -181,7 +181,7 @@ func evidence(group []*rule.Site, owner *rule.Site) string {
 	var parts []string
 	ofOwner := ""
 	for _, s := range group {
-		after := s.Known.BornAfter
+		after := s.Knowledge().BornAfter
 		if !rule.Certain(after, leastShare) || !slices.ContainsFunc(group, func(o *rule.Site) bool { return o.Site == after.Site }) {
 			continue
 		}

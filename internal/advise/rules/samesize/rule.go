@@ -28,7 +28,7 @@ func find(c *rule.Case) []rule.Finding {
 			continue
 		}
 		remedy := fmt.Sprintf("keep the block that was released last, and take it again (%s; one lives at a time)", rule.Bytes(n.SizeMax))
-		if atOnce > max(1, s.Known.Threads) {
+		if atOnce > max(1, s.Knowledge().Threads) {
 			remedy = pool(atOnce, n.SizeMax)
 		}
 		if n.Foreign > 0 {

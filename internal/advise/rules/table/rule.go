@@ -29,11 +29,11 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, site := range c.Sites {
-		if !site.Matters() || site.Known.LongestRun < leastElements || site.Counters.Calls < leastCalls || site.Contained() {
+		if !site.Matters() || site.Knowledge().LongestRun < leastElements || site.Counters.Calls < leastCalls || site.Contained() {
 			continue
 		}
 		for _, elements := range append([]*rule.Site{site}, site.Callers()...) {
-			table := c.Partner(elements.Known.BornAfter)
+			table := c.Partner(elements.Knowledge().BornAfter)
 			if table != nil && table != site && rowsFollow(table, elements) && dieTogether(c, table, elements, site) {
 				found = append(found, finding(table, elements, site))
 				break
@@ -46,7 +46,7 @@ func find(c *rule.Case) []rule.Finding {
 // rowsFollow tells whether each table is followed by a row of elements. Rows
 // are counted by one call in sixteen; the longest of them is known exactly.
 func rowsFollow(table, elements *rule.Site) bool {
-	n, k := &elements.Counters, &elements.Known
+	n, k := &elements.Counters, elements.Knowledge()
 	each := perTable(table, elements)
 	asLong := float64(k.LongestRun) >= (1-mostApart)*each && float64(k.LongestRun) <= (1+mostApart)*each
 	asMany := k.Runs >= manyRows && rule.Alike(k.Runs, table.Counters.Calls, 2*mostApart)
@@ -67,11 +67,11 @@ func dieTogether(c *rule.Case, table, elements, site *rule.Site) bool {
 	if table.Kept() || elements.Kept() {
 		return table.Kept() && elements.Kept()
 	}
-	if c.Partner(table.Known.FreedAfter) == site && rule.Certain(table.Known.FreedAfter, leastShare) {
+	if c.Partner(table.Knowledge().FreedAfter) == site && rule.Certain(table.Knowledge().FreedAfter, leastShare) {
 		return true
 	}
-	return c.Partner(elements.Known.FreedAfter) == table && rule.Certain(elements.Known.FreedAfter, leastShare) &&
-		rule.Alike(elements.Known.DeathRuns, table.Counters.Releases, 2*mostApart)
+	return c.Partner(elements.Knowledge().FreedAfter) == table && rule.Certain(elements.Knowledge().FreedAfter, leastShare) &&
+		rule.Alike(elements.Knowledge().DeathRuns, table.Counters.Releases, 2*mostApart)
 }
 
 func perTable(table, elements *rule.Site) float64 {
@@ -81,7 +81,7 @@ func perTable(table, elements *rule.Site) float64 {
 func finding(table, elements, site *rule.Site) rule.Finding {
 	each := perTable(table, elements)
 	remedy := "one block for the table and what it points to: the table first, its elements behind it"
-	if table.OneSize() && elements.OneSize() && float64(elements.Known.LongestRun) <= each {
+	if table.OneSize() && elements.OneSize() && float64(elements.Knowledge().LongestRun) <= each {
 		all := table.Counters.SizeMax + uint64(each+0.5)*elements.Counters.SizeMax
 		remedy += fmt.Sprintf(" (%s); or an array of elements instead of pointers", rule.Bytes(all))
 	}
@@ -91,7 +91,7 @@ func finding(table, elements, site *rule.Site) rule.Finding {
 			figure.Counted(table.Counters.Calls, "table", "tables"), each, rule.Sizes(elements)),
 		Remedy: remedy,
 		Evidence: fmt.Sprintf("%s of the rows of elements begin right after a table, and both go together; the longest row has %s",
-			figure.Percent(elements.Known.BornAfter.Least, elements.Known.BornAfter.OutOf), figure.Count(elements.Known.LongestRun)),
+			figure.Percent(elements.Knowledge().BornAfter.Least, elements.Knowledge().BornAfter.OutOf), figure.Count(elements.Knowledge().LongestRun)),
 		Places: rule.Places(elements.Frame, site.Frame, table.Frame),
 		Claims: []rule.Claim{elements.Claim(elements.Counters.Calls)},
 	}

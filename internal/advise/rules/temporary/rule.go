@@ -56,14 +56,14 @@ func finding(s, site *rule.Site) rule.Finding {
 	if s.Contained() {
 		f.Means = rule.Reuse
 		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
-		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Known.Threads))}
+		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Knowledge().Threads))}
 		return f
 	}
 	size, fitting := buffer(s)
 	if size == 0 {
 		f.Means = rule.Reuse
 		f.Remedy = fmt.Sprintf("allocate once, outside of the loop, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
-		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Known.Threads))}
+		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Knowledge().Threads))}
 		return f
 	}
 	f.Remedy = fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))

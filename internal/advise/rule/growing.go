@@ -1,4 +1,4 @@
-package growth
+package rule
 
 import "strings"
 
@@ -15,7 +15,7 @@ func grows(function string) bool {
 		return false
 	}
 	for _, name := range growing {
-		if at := strings.Index(function, name); at >= 0 {
+		if strings.Contains(function, name) {
 			return true
 		}
 	}

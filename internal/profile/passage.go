@@ -1,0 +1,124 @@
+package profile
+
+// Passage tells by what kinds of wrappers, such as the functions of a
+// container, calls were passed on from their site inwards to the allocator.
+// Kinds are bits. Each stack is looked at once, however often it is asked for.
+type Passage struct {
+	profile *Profile
+	kindsOf func(function string) uint32
+	places  []passed // of each place, where all of its frames are wrappers
+	stacks  []passed // by the numbers of stacks
+}
+
+// passed are the kinds of some wrappers.
+type passed struct {
+	known     bool
+	named     bool   // there was one with a name
+	any       uint32 // of all of them
+	outermost uint32 // of the one that the site itself called
+}
+
+// NewPassage makes one for kinds that are told by the name of a function.
+func (p *Profile) NewPassage(kindsOf func(function string) uint32) *Passage {
+	return &Passage{profile: p, kindsOf: kindsOf, stacks: make([]passed, len(p.siteOfStack))}
+}
+
+// Kinds returns those of all wrappers that passed on calls of the part.
+func (w *Passage) Kinds(part *Part) (kinds uint32) {
+	for i := range part.stacks {
+		kinds |= w.of(part.stacks[i]).any
+	}
+	return kinds
+}
+
+// Calls returns how many calls of the part went through a wrapper of one of
+// the kinds.
+func (w *Passage) Calls(part *Part, kinds uint32) (calls uint64) {
+	for i := range part.stacks {
+		if w.of(part.stacks[i]).any&kinds != 0 {
+			calls += part.stacks[i].counters.Calls
+		}
+	}
+	return calls
+}
+
+// Through returns the calls of the part that went through a wrapper of one of
+// the kinds; nil where none did.
+func (w *Passage) Through(part *Part, kinds uint32) *Part {
+	return part.only(func(st *stack) bool { return w.of(st).any&kinds != 0 })
+}
+
+// Calling returns the calls of the part where the wrapper that the site itself
+// called is of one of the kinds; nil where there are none.
+func (w *Passage) Calling(part *Part, kinds uint32) *Part {
+	return part.only(func(st *stack) bool { return w.of(st).outermost&kinds != 0 })
+}
+
+// only returns the calls from stacks of which something holds; nil for none.
+func (part *Part) only(holds func(*stack) bool) *Part {
+	rest := &Part{Site: &Site{Frame: part.Frame}, Way: part.Way}
+	for i := range part.stacks {
+		if st := part.stacks[i]; holds(st) {
+			rest.Counters.Add(st.counters)
+			rest.stacks = append(rest.stacks, st)
+			rest.at = append(rest.at, part.at[i])
+		}
+	}
+	if len(rest.stacks) == 0 {
+		return nil
+	}
+	rest.Origin = rest.commonOrigin()
+	return rest
+}
+
+func (w *Passage) of(st *stack) passed {
+	of := &w.stacks[st.number]
+	if of.known {
+		return *of
+	}
+	of.known = true
+	if st.leaf == root {
+		return *of
+	}
+	frames := w.profile.frames
+	site := w.profile.accepted(w.profile.sites.node(st.leaf))
+	for n := frames.known(st.leaf); n != root; n = frames.parent(n) {
+		if n == site.node {
+			of.add(w.among(frames.placeOf(n).frames[:site.index]))
+			break
+		}
+		of.add(w.place(frames.placeIndex(n)))
+	}
+	return *of
+}
+
+func (w *Passage) place(index int32) passed {
+	all := w.profile.places.all
+	if int(index) >= len(w.places) {
+		w.places = append(w.places, make([]passed, len(all)-len(w.places))...)
+	}
+	if !w.places[index].known {
+		w.places[index] = w.among(all[index].frames)
+	}
+	return w.places[index]
+}
+
+func (w *Passage) among(frames []Frame) passed {
+	sum := passed{known: true}
+	for i := range frames {
+		if frames[i].Function != "" {
+			sum.named = true
+			sum.outermost = w.kindsOf(frames[i].Function)
+			sum.any |= sum.outermost
+		}
+	}
+	return sum
+}
+
+// add puts wrappers outside of those that there are.
+func (k *passed) add(outer passed) {
+	if outer.named {
+		k.any |= outer.any
+		k.outermost = outer.outermost
+	}
+}
