@@ -92,6 +92,7 @@ var goLayers = map[string]goPackage{
 	"live":      {flow[:3], "what changes between two readings is counts by site"},
 	"own":       {nil, "whose a file is concerns nobody's content"},
 	"figure":    {nil, "numbers read the same everywhere, whatever they are of"},
+	"forge":     {[]string{"term"}, "who may comment on a change concerns nobody's figures"},
 	"term":      {nil, "what a terminal can do concerns no recording"},
 	"eventlog":  {flow[:1], "a log is events in order; who called is looked up by those who print it"},
 	"diff":      {append(slices.Clone(flow[:5]), "figure"), "what changed is found once, and every form of report writes the same"},
