@@ -32,7 +32,7 @@ type goOptions struct {
 
 func newGoCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "go test|run|build|fix|gate",
+		Use:   "go test|run|build|fix|gate|diff",
 		Short: "Count every allocation of a Go program or of its benchmarks",
 		Long: `go counts the allocations of Go code exactly: every one, also of the tiny
 objects that the runtime's own profile misses, by line and by what the line
@@ -43,12 +43,12 @@ Flags of the go command (-tags, -race, -ldflags and so on) have one dash and
 are passed on to it; mallow's own have two.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("mallow go %s: there are test, run, build, fix and gate", term.Safe(args[0]))
+				return fmt.Errorf("mallow go %s: there are test, run, build, fix, gate and diff", term.Safe(args[0]))
 			}
-			return fmt.Errorf("mallow go: say test, run, build, fix or gate")
+			return fmt.Errorf("mallow go: say test, run, build, fix, gate or diff")
 		},
 	}
-	for _, sub := range []*cobra.Command{newGoTestCommand(), newGoRunCommand(), newGoBuildCommand(), newGoFixCommand(), newGoGateCommand()} {
+	for _, sub := range []*cobra.Command{newGoTestCommand(), newGoRunCommand(), newGoBuildCommand(), newGoFixCommand(), newGoGateCommand(), newGoDiffCommand()} {
 		sub.DisableFlagsInUseLine = true
 		sub.DisableFlagParsing = true // see splitGoFlags
 		c.AddCommand(sub)
@@ -192,7 +192,7 @@ func splitGoFlags(args []string, output, program bool) (goFlags, own []string) {
 // takesValue holds for mallow's own flags that are followed by a value.
 func takesValue(name string) bool {
 	switch name {
-	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "budget", "pprof":
+	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "budget", "pprof", "go":
 		return true
 	}
 	return false
@@ -201,7 +201,7 @@ func takesValue(name string) bool {
 func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	var all []*gocode.Benchmark
 	var unsound []gocode.Unsound
-	version, err := eachTests(goFlags, patterns, true, func(tests *gocode.Tests) error {
+	version, err := eachTests(goFlags, patterns, testsKind{stock: true}, func(tests *gocode.Tests) error {
 		unsound = append(unsound, tests.Unsound()...)
 		options := o.benchmarks()
 		options.CPU = true
@@ -232,7 +232,7 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 // goTestsOnce is for packages without benchmarks: what their tests allocate.
 func goTestsOnce(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	var run gocode.Run
-	version, err := eachTests(goFlags, patterns, false, func(tests *gocode.Tests) error {
+	version, err := eachTests(goFlags, patterns, testsKind{}, func(tests *gocode.Tests) error {
 		processes, err := tests.Run()
 		run.Processes = append(run.Processes, processes...)
 		run.Unsound = append(run.Unsound, tests.Unsound()...)
@@ -274,13 +274,23 @@ func (o goOptions) noBenchmark() error {
 	return fmt.Errorf("there is no benchmark that matches %s", term.Safe(o.bench))
 }
 
+// testsKind says what of tests is needed.
+type testsKind struct {
+	stock bool // the runtime's own profile will do where nothing better is to be had
+	alone bool // without the reasons why lines allocate
+}
+
+// testsAlone is for comparing figures.
+var testsAlone = testsKind{alone: true}
+
 // eachTests builds the tests of each package that has some and visits them. It
 // returns the version of Go.
-func eachTests(goFlags, patterns []string, stock bool, visit func(*gocode.Tests) error) (version string, err error) {
-	b, packages, err := goPackages(goFlags, patterns, stock)
+func eachTests(goFlags, patterns []string, kind testsKind, visit func(*gocode.Tests) error) (version string, err error) {
+	b, packages, err := goPackages(goFlags, patterns, kind.stock)
 	if err != nil {
 		return "", err
 	}
+	b.Unexplained = kind.alone
 	for _, p := range packages {
 		folder, err := os.MkdirTemp("", "mallow-go-*")
 		if err != nil {
@@ -412,5 +422,13 @@ func clean(err error) error {
 	for i := range lines {
 		lines[i] = term.Safe(strings.ReplaceAll(lines[i], "\t", "        "))
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	return &cleanError{strings.Join(lines, "\n"), err}
 }
+
+type cleanError struct {
+	text string
+	err  error
+}
+
+func (e *cleanError) Error() string { return e.text }
+func (e *cleanError) Unwrap() error { return e.err }

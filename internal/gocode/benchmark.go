@@ -112,7 +112,7 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	if t.names, err = newNamer(t.counting, origins); err != nil {
 		return nil, err
 	}
-	if b.unexplained {
+	if b.Unexplained {
 		return t, nil
 	}
 	t.sources, t.escapes = b.understand([]string{p.ImportPath}, []string{"test", "-c"})

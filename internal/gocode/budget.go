@@ -20,7 +20,7 @@ import (
 //
 // The figure is exact: a whole number or a fraction, with the number of
 // operations that it is the mean of. Where runs differ it has two, the least
-// and the most that was seen. The lines below name what makes most of it, by
+// and the most that was seen. The lines below name what makes it, by
 // function and not by line, so that edits elsewhere do not show.
 type Budget struct {
 	Entries []BudgetEntry // by package and benchmark
@@ -38,10 +38,15 @@ type BudgetEntry struct {
 type BudgetLine struct {
 	Function, Callee string
 	Allocs           *big.Rat
+	// Line makes most of them; nil where the budget is read from a file.
+	Line *Line
 }
 
-// leastBudgetShare of a benchmark's allocations is named on a line of its own.
-const leastBudgetShare = 0.01
+// mostBudgetLines of a benchmark are named, those with the most allocations.
+const mostBudgetLines = 50
+
+// leastBudgetAllocs of an operation are named.
+const leastBudgetAllocs = 0.01
 
 // NewEntry makes the budget of a benchmark from some runs of it, all with as
 // many operations.
@@ -58,22 +63,23 @@ func NewEntry(runs []*Benchmark) BudgetEntry {
 			e.Most = n
 		}
 	}
-	byFunction := make(map[[2]string]*big.Rat)
-	for _, l := range least.Lines {
+	byFunction := make(map[[2]string]*BudgetLine)
+	for _, l := range least.Lines { // the one with the most first
 		key := [2]string{l.Function, l.Callee}
 		if byFunction[key] == nil {
-			byFunction[key] = new(big.Rat)
+			byFunction[key] = &BudgetLine{l.Function, l.Callee, new(big.Rat), l}
 		}
-		byFunction[key].Add(byFunction[key], rational(l.Allocs, least.Operations))
+		byFunction[key].Allocs.Add(byFunction[key].Allocs, rational(l.Allocs, least.Operations))
 	}
-	for key, n := range byFunction {
-		if allocs, _ := n.Float64(); allocs >= leastBudgetShare*least.AllocsPerOp && allocs > 0 {
-			e.Lines = append(e.Lines, BudgetLine{key[0], key[1], n})
+	for _, l := range byFunction {
+		if allocs, _ := l.Allocs.Float64(); allocs >= leastBudgetAllocs {
+			e.Lines = append(e.Lines, *l)
 		}
 	}
 	slices.SortFunc(e.Lines, func(a, b BudgetLine) int {
 		return cmp.Or(b.Allocs.Cmp(a.Allocs), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Callee, b.Callee))
 	})
+	e.Lines = e.Lines[:min(len(e.Lines), mostBudgetLines)]
 	return e
 }
 
@@ -130,7 +136,7 @@ func ParseBudget(content []byte) (*Budget, error) {
 			}
 			function, callee, _ := strings.Cut(rest, " calls ")
 			e := &b.Entries[len(b.Entries)-1]
-			e.Lines = append(e.Lines, BudgetLine{function, callee, n})
+			e.Lines = append(e.Lines, BudgetLine{function, callee, n, nil})
 		default:
 			return nil, fmt.Errorf("line %d: expected \"BenchmarkNAME PACKAGE: FIGURE over OPERATIONS\"", number)
 		}
@@ -219,6 +225,7 @@ type Check struct {
 type Growth struct {
 	Function, Callee string
 	Was, Now         *big.Rat
+	Line             *Line // that makes most of it now
 }
 
 // Compare returns the check of a benchmark.
@@ -243,7 +250,7 @@ func Compare(was *BudgetEntry, now BudgetEntry) Check {
 			old = new(big.Rat)
 		}
 		if l.Allocs.Cmp(old) > 0 {
-			c.Grown = append(c.Grown, Growth{l.Function, l.Callee, old, l.Allocs})
+			c.Grown = append(c.Grown, Growth{l.Function, l.Callee, old, l.Allocs, l.Line})
 		}
 	}
 	slices.SortStableFunc(c.Grown, func(a, b Growth) int {

@@ -16,8 +16,8 @@ type Builder struct {
 	overlay string               // lets programs count
 	plain   string               // the user's, "" for none: programs as they are
 	stock   *UnknownVersionError // why programs cannot count, nil where they can
-	// unexplained lines are measured without the reasons why they allocate.
-	unexplained bool
+	// Unexplained lines are measured without the reasons why they allocate.
+	Unexplained bool
 }
 
 // exactVariable switches exact counting off.

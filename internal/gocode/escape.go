@@ -47,6 +47,11 @@ func (b *Builder) diagnose(pattern string, build []string) (escapes, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.diagnoseInto(folder, pattern, build)
+}
+
+// diagnoseInto lets the compiler write what it says into a folder.
+func (b *Builder) diagnoseInto(folder, pattern string, build []string) (escapes, error) {
 	flag := fmt.Sprintf("-gcflags=%s=-json=0,file://%s", pattern, (&url.URL{Path: folder}).EscapedPath())
 	args := slices.Concat(build[:1], []string{"-o", os.DevNull}, b.overlayFlag(), b.GoFlags, []string{flag}, build[1:])
 	if err := b.build(args); err != nil {

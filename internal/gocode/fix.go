@@ -217,7 +217,7 @@ func (f *fixer) measure(changed map[string][]byte) (*Benchmark, error) {
 	with := *f.Builder
 	with.overlay = overlay
 	with.plain = plain
-	with.unexplained = true
+	with.Unexplained = true
 	tests, err := with.Tests(f.p, into)
 	if err != nil {
 		return nil, err

@@ -287,7 +287,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"test", "."}, 1, "there are no tests and no benchmarks"},
 		{[]string{"test", "--bench", "X", "."}, 1, "there is no benchmark that matches X"},
 		{[]string{"build", "."}, 1, "-o FILE"},
-		{[]string{"sing"}, 1, "there are test, run, build, fix and gate"},
+		{[]string{"sing"}, 1, "there are test, run, build, fix, gate and diff"},
 		{[]string{"run", "--sing", "."}, 1, "unknown flag: --sing"},
 		{[]string{"run", "-tags"}, 1, "no package given"},
 	} {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
+	"strconv"
 
 	"mallow/internal/gocode"
 	"mallow/internal/term"
@@ -28,15 +30,53 @@ func WriteChecks(w io.Writer, checks []gocode.Check) error {
 		if c.Verdict != gocode.More {
 			continue
 		}
-		for _, g := range c.Grown {
-			callee := ""
-			if g.Callee != "" {
-				callee = " calls " + gocode.ShortFunction(g.Callee)
-			}
-			fmt.Fprintf(out, "         %s -> %s  %s\n", figureOf(g.Was), figureOf(g.Now), term.Safe(gocode.ShortFunction(g.Function)+callee))
-		}
+		writeGrown(out, c.Grown)
 	}
 	return out.Flush()
+}
+
+// callersShown of a line that grew are named.
+const callersShown = 6
+
+// writeGrown prints what makes more, the line where it makes most of it, and
+// whose call most of that is.
+func writeGrown(out *bufio.Writer, grown []gocode.Growth) {
+	for _, g := range grown {
+		callee := ""
+		if g.Callee != "" {
+			callee = " calls " + gocode.ShortFunction(g.Callee)
+		}
+		fmt.Fprintf(out, "         %s -> %s  %s\n", figureOf(g.Was), figureOf(g.Now), term.Safe(gocode.ShortFunction(g.Function)+callee))
+		if g.Line == nil {
+			continue
+		}
+		for i, f := range callers(g.Line) {
+			word := "in"
+			if i > 0 {
+				word = "from"
+			}
+			fmt.Fprintf(out, "              %-4s %s  %s\n", word, term.Safe(shortFile(f.File, "")+":"+strconv.Itoa(f.Line)), term.Safe(gocode.ShortFunction(f.Function)))
+		}
+	}
+}
+
+// callers are the line and, outwards, who calls it most often; of the Go
+// installation only what stands between.
+func callers(l *gocode.Line) []gocode.Frame {
+	all := []gocode.Frame{l.Frame}
+	if len(l.Stacks) == 0 {
+		return all
+	}
+	frames := l.Stacks[0].Frames
+	at := slices.Index(frames, l.Frame)
+	if at < 0 {
+		return all
+	}
+	all = frames[at:]
+	for len(all) > 1 && all[len(all)-1].Origin == gocode.OriginStandard {
+		all = all[:len(all)-1]
+	}
+	return all[:min(len(all), callersShown)]
 }
 
 func entryFigure(e *gocode.BudgetEntry) string {
@@ -68,8 +108,11 @@ type check struct {
 type gateSite struct {
 	Function string  `json:"function"`
 	Callee   *string `json:"callee"`
+	File     *string `json:"file"` // of the line that makes most of it
+	Line     *int    `json:"line"`
 	Was      float64 `json:"was"`
 	Now      float64 `json:"now"`
+	Callers  []frame `json:"callers"` // of the line, outwards
 }
 
 // WriteChecksJSON prints the checks as one line of JSON.
@@ -77,7 +120,12 @@ func WriteChecksJSON(w io.Writer, checks []gocode.Check) error {
 	all := struct {
 		Schema string  `json:"schema"`
 		Checks []check `json:"checks"`
-	}{GateSchema, []check{}}
+	}{GateSchema, checksKeys(checks)}
+	return encode(w, all)
+}
+
+func checksKeys(checks []gocode.Check) []check {
+	all := []check{}
 	for i := range checks {
 		c := &checks[i]
 		keys := check{
@@ -91,12 +139,25 @@ func WriteChecksJSON(w io.Writer, checks []gocode.Check) error {
 			was := floatOf(c.Was.Most)
 			keys.Was = &was
 		}
-		for _, g := range c.Grown {
-			keys.Sites = append(keys.Sites, gateSite{g.Function, known(g.Callee), floatOf(g.Was), floatOf(g.Now)})
+		for i := range c.Grown {
+			keys.Sites = append(keys.Sites, siteKeys(&c.Grown[i]))
 		}
-		all.Checks = append(all.Checks, keys)
+		all = append(all, keys)
 	}
-	return encode(w, all)
+	return all
+}
+
+func siteKeys(g *gocode.Growth) gateSite {
+	keys := gateSite{Function: g.Function, Callee: known(g.Callee), Was: floatOf(g.Was), Now: floatOf(g.Now), Callers: []frame{}}
+	if g.Line == nil {
+		return keys
+	}
+	at := frameKeys(&g.Line.Frame)
+	keys.File, keys.Line = at.File, at.Line
+	for _, f := range callers(g.Line)[1:] {
+		keys.Callers = append(keys.Callers, frameKeys(&f))
+	}
+	return keys
 }
 
 func floatOf(n *big.Rat) float64 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
@@ -73,4 +74,35 @@ func TestBenchmarks(t *testing.T) {
 	golden(t, "benchmarks.json", func(w io.Writer) error {
 		return WriteBenchmarksJSON(w, "go1.26.8", benchmarks(), nil)
 	})
+}
+
+func checks() []gocode.Check {
+	all := benchmarks()
+	entry := gocode.NewEntry(all[:1])
+	less := gocode.BudgetEntry{Package: "example.org/p", Benchmark: "Word", Operations: 1000, Least: big.NewRat(1, 4), Most: big.NewRat(1, 2)}
+	more := less
+	more.Least, more.Most = big.NewRat(3000, 1), big.NewRat(3000, 1)
+	nothing := gocode.NewEntry(all[1:])
+	return []gocode.Check{gocode.Compare(&less, entry), gocode.Compare(&more, entry), gocode.Compare(nil, entry), gocode.Compare(&nothing, nothing)}
+}
+
+func TestChecks(t *testing.T) {
+	golden(t, "checks.txt", func(w io.Writer) error { return WriteChecks(w, checks()) })
+	golden(t, "checks.json", func(w io.Writer) error { return WriteChecksJSON(w, checks()) })
+}
+
+func TestDifferences(t *testing.T) {
+	d := &gocode.Differences{
+		Old: gocode.Side{Name: "main" + hostile, Commit: "0123456789abcdef", Version: "go1.25.7"},
+		New: gocode.Side{Name: "the files as they are", Version: "go1.26.8"},
+		Escapes: []gocode.EscapeChange{
+			{HeapValue: gocode.HeapValue{Package: "example.org/p", Function: "(*T).M", Value: "x", File: "p.go", Line: 3, Why: "x goes to the heap: it is returned", Flow: []string{"flow: ~r0 ← &x:"}}, New: true, Kept: true},
+			{HeapValue: gocode.HeapValue{Package: "example.org/" + hostile, Function: hostile, Value: hostile, File: hostile, Line: 4, Why: hostile}, New: true},
+			{HeapValue: gocode.HeapValue{Package: "example.org/p", Function: "F", Value: "new(int)", File: "p.go", Line: 5, Why: "new(int) goes to the heap"}, Kept: true},
+			{HeapValue: gocode.HeapValue{Package: "example.org/p", Function: "G", Value: "y", File: "p.go", Line: 6, Why: "y goes to the heap"}},
+		},
+		Benchmarks: checks(), Notes: []string{"go1.25.7: " + hostile},
+	}
+	golden(t, "differences.txt", func(w io.Writer) error { return WriteDifferences(w, d, Options{Verbose: true}) })
+	golden(t, "differences.json", func(w io.Writer) error { return WriteDifferencesJSON(w, d) })
 }
