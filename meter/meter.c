@@ -1,10 +1,10 @@
 /* meter PATH ARGV0 ARGUMENTS...: runs the program in the file PATH and writes what it took to descriptor 3, one line:
  *
- *     ended USER SYSTEM WALL PEAK MINOR MAJOR STATUS LEFT
+ *     ended USER SYSTEM WALL PEAK MINOR MAJOR STATUS LEFT PID
  *     failed ERRNO                                          when PATH cannot be executed
  *
  * Times in microseconds; PEAK is the resident set in KiB of the largest process; MINOR and MAJOR are page faults; STATUS
- * is that of wait(2); LEFT is how many processes still ran when the program had ended. Counted is the whole tree: of
+ * is that of wait(2); LEFT is how many processes still ran when the program had ended; PID was that of the program. Counted is the whole tree: of
  * those whose parent ended meter becomes the parent, and those that are left are killed after kGrace.
  *
  * Descriptor 4 is a leash: at its end of file everything is killed.
@@ -127,7 +127,7 @@ int main(int count, char** arguments) {
       left = KillChildren(program) - (ended ? 0 : 1);
     }
   }
-  dprintf(kReport, "ended %lld %lld %lld %ld %ld %ld %d %d\n", all.user, all.system, wall, all.peak,
-          all.minor, all.major, status, left);
+  dprintf(kReport, "ended %lld %lld %lld %ld %ld %ld %d %d %d\n", all.user, all.system, wall, all.peak,
+          all.minor, all.major, status, left, program);
   return 0;
 }

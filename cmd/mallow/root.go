@@ -16,6 +16,7 @@ var commands = []func() *cobra.Command{
 	newRunCommand,
 	newReportCommand,
 	newDiffCommand,
+	newCompareCommand,
 	newImportCommand,
 	newLogCommand,
 	newTopCommand,

@@ -54,6 +54,7 @@ type Run struct {
 	Output                   [32]byte       // hash of stdout and stderr
 	Stdout, Stderr           []byte         // the last of them, MostKept bytes at most
 	Cut                      bool           // Stdout or Stderr lacks its beginning
+	PID                      int            // of the command's first process, while it ran
 	Left                     int            // processes that still ran when the command had ended; they were killed
 }
 

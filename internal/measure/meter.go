@@ -106,7 +106,7 @@ func parse(line string) (Run, error) {
 	var peak uint64
 	var status uint32
 	var run Run
-	_, err := fmt.Sscan(strings.TrimPrefix(line, "ended "), &user, &system, &wall, &peak, &run.MinorFaults, &run.MajorFaults, &status, &run.Left)
+	_, err := fmt.Sscan(strings.TrimPrefix(line, "ended "), &user, &system, &wall, &peak, &run.MinorFaults, &run.MajorFaults, &status, &run.Left, &run.PID)
 	if err != nil {
 		return Run{}, fmt.Errorf("what it took was not reported: %q", line)
 	}
@@ -139,7 +139,7 @@ func startDirectly(ctx context.Context, c launch.Command, folder string, streams
 	}
 	started()
 	err := ignoreExit(process.Wait())
-	run := Run{Wall: time.Since(begin)}
+	run := Run{Wall: time.Since(begin), PID: process.Process.Pid}
 	if killAll() == nil {
 		run.Left = 1
 	}
