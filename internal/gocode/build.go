@@ -79,7 +79,8 @@ func (b *Builder) Program(out string, packages ...string) error {
 	return b.build(slices.Concat([]string{"build", "-overlay", b.overlay, "-o", out}, b.GoFlags, []string{"--"}, packages))
 }
 
-// test builds the tests of a package into the file out, counting or not.
+// test builds the tests of a package into the file out, counting or not. What
+// go test finds behind "--" is the tests' own, not a package.
 func (b *Builder) test(out, importPath string, counting bool) error {
 	args := []string{"test", "-c", "-o", out}
 	if counting {
@@ -87,11 +88,11 @@ func (b *Builder) test(out, importPath string, counting bool) error {
 	} else if b.plain != "" {
 		args = append(args, "-overlay", b.plain)
 	}
-	return b.build(slices.Concat(args, b.GoFlags, []string{"--", importPath}))
+	return b.build(slices.Concat(args, b.GoFlags, []string{importPath}))
 }
 
 func (b *Builder) build(args []string) error {
-	out, err := exec.Command("go", args...).CombinedOutput()
+	out, err := b.command(args...).CombinedOutput()
 	if err == nil {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (f *fixer) compare(r *Rewrite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	args := slices.Concat([]string{"test", "-count=1", "-timeout=60s", "-run=^TestMallowCompare$", "-overlay", overlay}, f.GoFlags, []string{"--", f.p.ImportPath})
+	args := slices.Concat([]string{"test", "-count=1", "-timeout=60s", "-run=^TestMallowCompare$", "-overlay", overlay}, f.GoFlags, []string{f.p.ImportPath})
 	if err := f.build(args); err != nil {
 		return "", fmt.Errorf("compared with the function before: %w", err)
 	}

@@ -76,7 +76,7 @@ func newCPU(stacks []cpuStack, rate int64) *CPU {
 		functions, calls := make(map[string]bool), make(map[callAt]bool)
 		inMalloc, inCollector := false, false
 		for i, f := range s.frames {
-			inMalloc = inMalloc || f.Function == mallocgc
+			inMalloc = inMalloc || allocates(f.Function)
 			inCollector = inCollector || collects(f.Function)
 			p := parts[f.Function]
 			if p == nil {

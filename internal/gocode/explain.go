@@ -60,7 +60,7 @@ var rules = []rule{
 // what the compiler says of them when a go command compiles them. What cannot
 // be had is not known then: the figures stand without it.
 func (b *Builder) understand(patterns, command []string) (*sources, escapes) {
-	e, _ := b.diagnose(b.ownPattern(), append(append(command, "--"), patterns...))
+	e, _ := b.diagnose(b.ownPattern(), append(command, patterns...))
 	return b.loadSources(patterns, nil), e
 }
 

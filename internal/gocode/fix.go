@@ -190,7 +190,7 @@ func (f *fixer) test(changed map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	args := slices.Concat([]string{"test", "-count=1", "-overlay", overlay}, f.GoFlags, []string{"--", f.p.ImportPath})
+	args := slices.Concat([]string{"test", "-count=1", "-overlay", overlay}, f.GoFlags, []string{f.p.ImportPath})
 	if err := f.build(args); err != nil || !f.o.Race {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -142,25 +143,39 @@ func (n *namer) frames(stacks [][]uint64, bias uint64) map[uint64][]Frame {
 
 const mallocgc = "runtime.mallocgc"
 
-// withoutAllocator leaves out runtime.mallocgc and what only passes on to it,
+// allocates holds for the functions by which everything is allocated: mallocgc
+// and, of some versions of Go, those for small sizes.
+func allocates(function string) bool {
+	rest, ok := strings.CutPrefix(function, mallocgc)
+	return ok && (rest == "" || sized.MatchString(rest))
+}
+
+var sized = regexp.MustCompile(`^(Small|Tiny)\w*(SC|Size)[0-9]+$`)
+
+// withoutAllocator leaves out what allocates and what only passes on to it,
 // unless nothing else is there.
 func withoutAllocator(frames []Frame) []Frame {
 	inner := slices.IndexFunc(frames, func(f Frame) bool {
 		switch f.Function {
-		case mallocgc, "runtime.mallowCount", "runtime.newobject", "runtime.rawstring", "runtime.rawbyteslice",
+		case "runtime.mallowCount", newObject, "runtime.rawstring", "runtime.rawbyteslice",
 			"runtime.rawstringtmp", "runtime.rawruneslice", "runtime.newarray":
 			return false
 		}
-		return true
+		return !allocates(f.Function)
 	})
-	if inner < 0 {
+	if inner <= 0 {
 		return frames
 	}
-	if inner > 0 && frames[inner-1].Function != mallocgc && !strings.HasPrefix(frames[inner].Function, "runtime.") {
+	if last := &frames[inner-1]; !strings.HasPrefix(frames[inner].Function, "runtime.") && last.Function != mallocgc {
 		inner-- // what the compiler put there is what the line calls
+		if allocates(last.Function) {
+			last.Function = newObject // the compiler called what that would
+		}
 	}
 	return frames[inner:]
 }
+
+const newObject = "runtime.newobject"
 
 // OfRuntime tells whether the runtime allocated on its own account: for a
 // goroutine of its own, or for the collector, whose work an allocation of the
@@ -197,7 +212,7 @@ func ofRuntime(function string) bool {
 // let the program do work of the collector, 0 where it calls none.
 func collectorsFrame(frames []Frame) int {
 	for i := len(frames) - 1; i > 0; i-- {
-		if frames[i].Function == mallocgc {
+		if allocates(frames[i].Function) && !allocates(frames[i-1].Function) {
 			return i - 1
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"mallow/internal/own"
@@ -27,30 +29,55 @@ const cpuVariable = "MALLOW_GO_CPU"
 // folder for its files.
 const countsVariable = "MALLOW_GO_COUNTS"
 
-// edit puts text behind an anchor in a file of package runtime. The anchor
-// must be there exactly once from the place where the search begins.
+// edit puts text behind each match of a pattern in a file of package runtime,
+// of which there must be one, or with many several.
 type edit struct {
-	file   string
-	from   string // where the search for the anchor begins
-	anchor string
-	text   string
+	file  string
+	after *regexp.Regexp
+	many  bool
+	text  string
 }
 
-// edits are the same for all versions that have the anchors. Whether they do
-// what they should is found out by the self-test.
-var edits = []edit{
-	{
-		"malloc.go", "\nfunc mallocgc(", "\tif size == 0 {\n\t\treturn unsafe.Pointer(&zerobase)\n\t}\n",
-		"\tif mallowOn {\n\t\tmallowCount(size, typ)\n\t}\n",
-	},
-	{"proc.go", "\nfunc main() {", "\tmainStarted = true\n", "\tmallowStart()\n"},
-	{"proc.go", "\nfunc runExitHooks(", "\texithook.Run(code)\n", "\tmallowCheck()\n"},
-}
+const countText = "\tif mallowOn {\n\t\tmallowCount(size, typ)\n\t}\n"
 
-// sampling is done without where the anchor is not found.
+// start and check are where a program begins to count, and where it is
+// compared with what the runtime counted.
+var (
+	start = edit{file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc main\(\) \{.*?\n\tmainStarted = true\n`), text: "\tmallowStart()\n"}
+	check = edit{file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc runExitHooks\(.*?\n\texithook\.Run\(code\)\n`), text: "\tmallowCheck()\n"}
+)
+
+// sampling is done without where it finds no place.
 var sampling = edit{
-	"proc.go", "\nfunc sigprof(", "\tif prof.hz.Load() != 0 {\n",
-	"\t\tif mallowSample(stk[:n]) {\n\t\t\tgetg().m.mallocing--\n\t\t\treturn\n\t\t}\n",
+	file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc sigprof\(.*?\n\tif prof\.hz\.Load\(\) != 0 \{\n`),
+	text: "\t\tif mallowSample(stk[:n]) {\n\t\t\tgetg().m.mallocing--\n\t\t\treturn\n\t\t}\n",
+}
+
+// form is how some versions of Go allocate. A version has the first form whose
+// sign is in its malloc.go. Whether it allocates as that form says is found
+// out by the self-test.
+type form struct {
+	sign      string
+	entrances []edit
+}
+
+var forms = []form{
+	{ // Functions for small sizes stand beside mallocgc, which calls them. Programs may call them, too.
+		"\tif sizeSpecializedMallocEnabled &&",
+		[]edit{
+			{file: "malloc.go", after: regexp.MustCompile(`(?s)\nfunc mallocgc\(.*?\n\tlockRankMayQueueFinalizer\(\)\n`), text: countText},
+			{
+				file: "malloc_generated.go", many: true, text: countText,
+				after: regexp.MustCompile(`\nfunc mallocgc\w+(?:SC|Size)[0-9]+\(size uintptr, typ \*_type, needzero bool\) unsafe\.Pointer \{\n`),
+			},
+		},
+	},
+	{ // Everything goes through mallocgc.
+		"\nfunc mallocgc(size uintptr, typ *_type, needzero bool) unsafe.Pointer {\n",
+		[]edit{
+			{file: "malloc.go", after: regexp.MustCompile(`(?s)\nfunc mallocgc\(.*?\tif size == 0 \{\n\t\treturn unsafe\.Pointer\(&zerobase\)\n\t\}\n`), text: countText},
+		},
+	},
 }
 
 // UnknownVersionError says why programs of a version of Go cannot count.
@@ -102,8 +129,16 @@ func (t *Toolchain) runtimeFolder() string { return filepath.Join(t.Root, "src",
 
 // runtimeFiles returns the files of package runtime that differ, by name.
 func (t *Toolchain) runtimeFiles() (map[string]string, error) {
+	allocator, err := t.runtimeFile("malloc.go")
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(forms, func(f form) bool { return strings.Contains(allocator, f.sign) })
+	if at < 0 {
+		return nil, t.moved("malloc.go")
+	}
 	files := map[string]string{"mallow_exact.go": sourceOf(exactSource)}
-	for _, e := range edits {
+	for _, e := range append([]edit{start, check}, forms[at].entrances...) {
 		if err := t.edit(files, e); err != nil {
 			return nil, err
 		}
@@ -116,37 +151,39 @@ func (t *Toolchain) runtimeFiles() (map[string]string, error) {
 	return files, nil
 }
 
-// sourceOf leaves the build constraint out.
-func sourceOf(file string) string {
-	_, body, _ := strings.Cut(file, "\n\n")
-	return body
-}
-
-// edit changes one of the files, which it reads if that is not done yet.
+// edit makes an edit in what files have of the file, or in that of the runtime.
 func (t *Toolchain) edit(files map[string]string, e edit) error {
-	content, read := files[e.file]
-	if !read {
-		data, err := os.ReadFile(filepath.Join(t.runtimeFolder(), e.file))
-		if err != nil {
-			return &UnknownVersionError{t.Version, err.Error()}
+	content, changed := files[e.file]
+	if !changed {
+		var err error
+		if content, err = t.runtimeFile(e.file); err != nil {
+			return err
 		}
-		content = string(data)
 	}
-	begin := strings.Index(content, e.from)
-	if begin < 0 {
-		return t.moved(e)
+	if found := e.after.FindAllStringIndex(content, -1); len(found) == 0 || len(found) > 1 && !e.many {
+		return t.moved(e.file)
 	}
-	at := strings.Index(content[begin:], e.anchor)
-	if at < 0 {
-		return t.moved(e)
-	}
-	at += begin + len(e.anchor)
-	files[e.file] = content[:at] + e.text + content[at:]
+	files[e.file] = e.after.ReplaceAllStringFunc(content, func(match string) string { return match + e.text })
 	return nil
 }
 
-func (t *Toolchain) moved(e edit) error {
-	return &UnknownVersionError{t.Version, fmt.Sprintf("its runtime/%s is not as known", e.file)}
+func (t *Toolchain) runtimeFile(name string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(t.runtimeFolder(), name))
+	if err != nil {
+		return "", &UnknownVersionError{t.Version, err.Error()}
+	}
+	return string(data), nil
+}
+
+func (t *Toolchain) moved(file string) error {
+	return &UnknownVersionError{t.Version, fmt.Sprintf("its runtime/%s is not as known", file)}
+}
+
+// sourceOf is the source of a file of the runtime without the build constraint
+// that keeps it out of mallow.
+func sourceOf(file string) string {
+	_, body, _ := strings.Cut(file, "\n\n")
+	return body
 }
 
 func readOverlay(path string) (map[string]string, error) {

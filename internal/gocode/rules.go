@@ -247,7 +247,7 @@ func findClosure(s *subject) (why, remedy string, found bool) {
 }
 
 func findPointer(s *subject) (why, remedy string, found bool) {
-	if s.line.Callee != "runtime.newobject" && s.line.Callee != "" {
+	if s.line.Callee != newObject && s.line.Callee != "" {
 		return "", "", false
 	}
 	for i := range s.escapes {

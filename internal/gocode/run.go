@@ -56,7 +56,7 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 	if r.Result, err = process.Wait(); err != nil {
 		return nil, fmt.Errorf("waiting for %s: %w", launch.Quote(executable), err)
 	}
-	sources, escapes := b.understand(packages, []string{"build"})
+	sources, escapes := b.understand(packages, []string{"build", "--"})
 	r.Unsound = sources.unsound()
 	n, err := newNamer(executable, origins)
 	if err != nil {

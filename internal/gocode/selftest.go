@@ -1,11 +1,13 @@
 package gocode
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // selfTestSource makes allocations of all kinds that the runtime treats
@@ -20,7 +22,9 @@ const selfTestAllocs = 100_000
 // selfTest makes sure that a program which is built with the overlay counts
 // what it allocates. It is done once for each overlay and version of Go.
 func (t *Toolchain) selfTest(overlay string) error {
-	passed := filepath.Join(filepath.Dir(overlay), t.Version+".passed")
+	// How a version allocates depends on its experiments, too.
+	experiments := sha256.Sum256([]byte(t.Experiment))
+	passed := filepath.Join(filepath.Dir(overlay), fmt.Sprintf("%s-%x.passed", t.Version, experiments[:4]))
 	if _, err := os.Stat(passed); err == nil {
 		return nil
 	}
@@ -40,15 +44,15 @@ func (t *Toolchain) trySelfTest(overlay string) error {
 	if err := os.WriteFile(source, []byte(selfTestSource), 0o600); err != nil {
 		return err
 	}
-	build := exec.Command("go", "build", "-overlay", overlay, "-o", executable, source)
-	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	build := t.command("build", "-overlay", overlay, "-o", executable, source)
+	build.Env = append(build.Environ(), "GOFLAGS=", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("a program does not build with the changed runtime: %s", out)
+		return fmt.Errorf("a program does not build with the changed runtime: %s", lastLine(out))
 	}
 	run := exec.Command(executable)
 	run.Env = append(os.Environ(), countsVariable+"="+folder)
 	if out, err := run.CombinedOutput(); err != nil {
-		return fmt.Errorf("a program does not run with the changed runtime: %w %s", err, out)
+		return fmt.Errorf("a program does not run with the changed runtime: %w %s", err, lastLine(out))
 	}
 	all, err := readFolder(folder, run.Process.Pid)
 	if err != nil {
@@ -75,4 +79,10 @@ func (t *Toolchain) trySelfTest(overlay string) error {
 		return fmt.Errorf("of %d allocations on a line the changed runtime finds %.0f", selfTestAllocs, known)
 	}
 	return nil
+}
+
+// lastLine is what a program said at last.
+func lastLine(out []byte) string {
+	text := strings.TrimSpace(string(out))
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }

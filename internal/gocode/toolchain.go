@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"mallow/internal/own"
@@ -14,29 +16,76 @@ import (
 // Toolchain is the go command that a folder's code is built with, which its
 // go.mod may choose.
 type Toolchain struct {
-	Root    string // GOROOT
-	Version string // such as "go1.26.8"
-	OS      string
-	Arch    string
-	Flags   string // GOFLAGS
-	Module  string // go.mod, or what stands for none
-	Work    string // go.work, "" for none
+	Root       string // GOROOT
+	Version    string // such as "go1.26.8"
+	Experiment string // GOEXPERIMENT
+	OS         string
+	Arch       string
+	Flags      string // GOFLAGS
+	Module     string // go.mod, or what stands for none
+	Work       string // go.work, "" for none
+	modules    string // GOMODCACHE
+	linked     bool   // Root is not where the go command itself finds its root
 }
 
 // FindToolchain asks the go command about the working directory.
 func FindToolchain() (*Toolchain, error) {
-	out, err := goOutput("env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "GOMOD", "GOWORK")
+	out, err := goOutput("env", "-json", "GOROOT", "GOVERSION", "GOEXPERIMENT", "GOOS", "GOARCH", "GOFLAGS", "GOMOD", "GOWORK", "GOMODCACHE")
 	if err != nil {
 		return nil, err
 	}
-	var env struct{ GOROOT, GOVERSION, GOOS, GOARCH, GOFLAGS, GOMOD, GOWORK string }
+	var env struct{ GOROOT, GOVERSION, GOEXPERIMENT, GOOS, GOARCH, GOFLAGS, GOMOD, GOWORK, GOMODCACHE string }
 	if err := json.Unmarshal(out, &env); err != nil {
 		return nil, fmt.Errorf("go env says what cannot be read: %w", err)
 	}
-	return &Toolchain{
-		Root: env.GOROOT, Version: env.GOVERSION, OS: env.GOOS, Arch: env.GOARCH,
-		Flags: env.GOFLAGS, Module: env.GOMOD, Work: env.GOWORK,
-	}, nil
+	t := &Toolchain{
+		Root: env.GOROOT, Version: env.GOVERSION, Experiment: env.GOEXPERIMENT, OS: env.GOOS, Arch: env.GOARCH,
+		Flags: env.GOFLAGS, Module: env.GOMOD, Work: env.GOWORK, modules: env.GOMODCACHE,
+	}
+	if inside(t.Root, t.modules) {
+		err = t.link()
+	}
+	return t, err
+}
+
+// link gives a toolchain that the go command fetched a second path: files
+// beneath the module cache may not be replaced.
+func (t *Toolchain) link() error {
+	base, err := cacheFolder()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(base, "roots", t.Version)
+	if to, err := os.Readlink(path); err == nil && to == t.Root {
+		t.Root, t.linked = path, true
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	os.Remove(fresh) // of another process of this number, long ago
+	if err := os.Symlink(t.Root, fresh); err != nil {
+		return err
+	}
+	t.Root, t.linked = path, true
+	return os.Rename(fresh, path)
+}
+
+// command is one of this toolchain's go command.
+func (t *Toolchain) command(args ...string) *exec.Cmd {
+	if !t.linked {
+		return exec.Command("go", args...)
+	}
+	c := exec.Command(filepath.Join(t.Root, "bin", "go"), args...)
+	c.Env = append(os.Environ(), "GOROOT="+t.Root, "GOTOOLCHAIN=local")
+	return c
+}
+
+// inside tells whether a path is in a folder, at any depth.
+func inside(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return folder != "" && err == nil && filepath.IsLocal(rel)
 }
 
 // modulePath is the path of the main module, "" where there is none or several.

@@ -16,6 +16,7 @@ import (
 type report struct {
 	Schema     string
 	Benchmarks []struct {
+		Package     string
 		Name        string
 		AllocsPerOp float64 `json:"allocs_per_op"`
 		BytesPerOp  float64 `json:"bytes_per_op"`
@@ -178,6 +179,22 @@ func TestBenchmarks(t *testing.T) {
 		if n := r.at(t, file, words, func(l line) bool { return l.Callee == callee }); n != number {
 			t.Errorf("%s: %g per operation, want %g", callee, n, number)
 		}
+	}
+}
+
+// A package is measured and fixed from the folder of another.
+func TestPackagesBelow(t *testing.T) {
+	_, r := inFolder(t, "nested", "test", "--json", "--benchtime", "10x", "./...")
+	of := make(map[string]string)
+	for _, b := range r.Benchmarks {
+		of[b.Name] = b.Package
+	}
+	if len(of) != 2 || of["Outer"] != "example.org/nested" || of["Inner"] != "example.org/nested/inner" {
+		t.Errorf("%v", of)
+	}
+	result, l := fix(t, source(t, "nested"), "./inner")
+	if len(l.Ladder) < 2 || l.Ladder[0].AllocsPerOp < 30 {
+		t.Errorf("%+v %s", l, result.Errors)
 	}
 }
 

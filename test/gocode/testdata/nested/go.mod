@@ -1,0 +1,3 @@
+module example.org/nested
+
+go 1.26
