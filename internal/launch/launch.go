@@ -44,6 +44,13 @@ type Command struct {
 	Argv []string
 	// Env is the whole environment.
 	Env []string
+	// Dir is the working folder, "" for mallow's own.
+	Dir string
+	// Stdio are standard input, output and error; nil for mallow's own.
+	Stdio *[3]*os.File
+	// Group makes the program the first of a process group of its own, so that
+	// it can be ended with all that it has started.
+	Group bool
 }
 
 // With returns c with settings (NAME=VALUE) in its environment.

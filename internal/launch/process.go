@@ -37,7 +37,13 @@ func Prepare(c Command) (*Process, error) {
 		return nil, &Error{StatusCannotRecord, fmt.Errorf("cannot start %s: %w", Quote(c.Name), err)}
 	}
 	argv := append([]string{waitingName, strconv.Itoa(pair[1]), inheritedState().String(), c.Path}, c.Argv...)
-	pid, err := syscall.ForkExec(self(), argv, &syscall.ProcAttr{Env: c.Env, Files: []uintptr{0, 1, 2}})
+	attributes := &syscall.ProcAttr{Env: c.Env, Dir: c.Dir, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: c.Group}}
+	if c.Stdio != nil {
+		for i, file := range c.Stdio {
+			attributes.Files[i] = file.Fd()
+		}
+	}
+	pid, err := syscall.ForkExec(self(), argv, attributes)
 	if err != nil {
 		gate.Close()
 		return nil, &Error{StatusCannotRecord, fmt.Errorf("cannot start %s: %w", Quote(c.Name), err)}

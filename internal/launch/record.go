@@ -30,6 +30,9 @@ type RecordOptions struct {
 	// takes them, and Notes what the recording's meta.json has to say of it.
 	CountCalls string
 	Notes      []string
+	// Done ends the program and its whole group (Command.Group) when it is
+	// closed; nil: nothing does.
+	Done <-chan struct{}
 }
 
 // MostCPUHertz is the most that libmallow takes.
@@ -75,7 +78,9 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 	}
 	guard.Forward(process)
 	watcher := watch(process.Pid)
+	stop := process.endGroupAt(o.Done)
 	result, err := process.Wait()
+	stop()
 	if err != nil {
 		return Recorded{}, &Error{StatusCannotRecord, fmt.Errorf("waiting for %s: %w", Quote(c.Name), err)}
 	}

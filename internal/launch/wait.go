@@ -116,6 +116,26 @@ func (p *Process) Wait() (Result, error) {
 	}
 }
 
+// endGroupAt kills the group of a process when done is closed. The process must
+// not have been waited for yet; stop, which comes right behind that, ends what is
+// left of the group, too, if it was being killed.
+func (p *Process) endGroupAt(done <-chan struct{}) (stop func()) {
+	ended, over := make(chan struct{}), make(chan bool)
+	go func() {
+		select {
+		case <-done:
+			syscall.Kill(-p.Pid, syscall.SIGKILL)
+			over <- true
+		case <-ended:
+			over <- false
+		}
+	}()
+	return func() {
+		close(ended)
+		<-over
+	}
+}
+
 // stopAlong stops mallow when the program stays stopped. A key on the terminal
 // stops and continues both, and then the news that the program was stopped may
 // come when it runs again already.
