@@ -66,12 +66,14 @@ type Benchmark struct {
 	Shell   string   // a line for sh
 	Folder  string   // working folder, from that of the budget; "" for that one
 	Env     []string // NAME=VALUE, instead of those that mallow has, by name
-	Stdin   string   // file, from the folder of the budget; "" for none
-	Exit    int      // the status that it must end with
-	Limit   time.Duration
-	Build   string // line for sh, in the folder of the budget; "" where there is nothing to do
-	Unit    string // unit of work that figures are divided by; "" for the whole run
-	Per     []string
+	// CleanEnv leaves out all others but those that programs are found by.
+	CleanEnv bool
+	Stdin    string // file, from the folder of the budget; "" for none
+	Exit     int    // the status that it must end with
+	Limit    time.Duration
+	Build    string // line for sh, in the folder of the budget; "" where there is nothing to do
+	Unit     string // unit of work that figures are divided by; "" for the whole run
+	Per      []string
 	// Processes are the programs of the family that count; none for all.
 	Processes []string
 	Wrappers  []string // regular expressions

@@ -16,6 +16,7 @@ command = ["./parse", "data/big.json"]
 folder = "work"
 env = { TZ = "UTC", LANG = "C" }
 stdin = "in.txt"
+clean_env = true
 exit = 3
 time_limit = "90s"
 build = "make"
@@ -49,7 +50,7 @@ func TestParse(t *testing.T) {
 		t.Fatalf("%+v", f.Benchmarks)
 	}
 	if strings.Join(b.Command, " ") != "./parse data/big.json" || b.Folder != "work" || strings.Join(b.Env, " ") != "TZ=UTC LANG=C" ||
-		b.Stdin != "in.txt" || b.Exit != 3 || b.Limit != 90*time.Second || b.Build != "make" || b.Unit != "request" || b.Runs != 5 {
+		b.Stdin != "in.txt" || !b.CleanEnv || b.Exit != 3 || b.Limit != 90*time.Second || b.Build != "make" || b.Unit != "request" || b.Runs != 5 {
 		t.Errorf("%+v", b)
 	}
 	if a := b.Figure(Allocations); a == nil || !a.Exact() || a.Most != 33961 {
@@ -114,6 +115,7 @@ func TestErrors(t *testing.T) {
 		"[benchmark.a]\ncommand=\"x\"\n[benchmark.a]\ncommand=\"y\"":            "3:",
 		"\xff":                                   "1:1: ",
 		"[benchmark.a]\ncommand=\"x\"\nexit=256": "3:6: exit is a whole number from 0 to 255",
+		"[benchmark.a]\ncommand=\"x\"\nclean_env=1": "3:11: clean_env is true or false",
 	} {
 		_, err := Parse(FileName, []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "mallow.toml:"+want) {

@@ -145,7 +145,7 @@ func distance(a, b string) int {
 }
 
 var benchmarkKeys = []string{
-	"command", "folder", "env", "stdin", "exit", "time_limit", "build", "unit", "per", "processes", "wrappers", "metrics", "runs",
+	"command", "folder", "env", "clean_env", "stdin", "exit", "time_limit", "build", "unit", "per", "processes", "wrappers", "metrics", "runs",
 	"budget", "target",
 }
 
@@ -161,7 +161,7 @@ func (r *reader) benchmark(name string, t *table, runs int) *Benchmark {
 	b.Exit = int(r.between(t, "exit", 0, 0, 255))
 	b.Limit = r.limit(t)
 	b.Runs = r.runs(t, runs)
-	b.Env = r.environment(t)
+	b.Env, b.CleanEnv = r.environment(t), r.flag(t, "clean_env")
 	b.Wrappers = r.texts(t, "wrappers")
 	for _, w := range b.Wrappers {
 		if _, err := regexp.Compile(w); err != nil {
@@ -252,6 +252,18 @@ func (r *reader) between(t *table, key string, absent, least, most float64) floa
 		return absent
 	}
 	return n
+}
+
+func (r *reader) flag(t *table, key string) bool {
+	v := t.values[key]
+	if v == nil {
+		r.notTable(t, key)
+		return false
+	}
+	if v.kind != unstable.Bool {
+		r.fail(v.at, "%s is true or false", key)
+	}
+	return v.text == "true"
 }
 
 func (r *reader) runs(t *table, absent int) int {
