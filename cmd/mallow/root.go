@@ -17,6 +17,7 @@ var commands = []func() *cobra.Command{
 	newReportCommand,
 	newDiffCommand,
 	newCompareCommand,
+	newGateCommand,
 	newImportCommand,
 	newLogCommand,
 	newTopCommand,

@@ -1,0 +1,188 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"mallow/internal/budget"
+	"mallow/internal/diff"
+	"mallow/internal/profile"
+	"mallow/internal/stacks"
+)
+
+const (
+	mostSites   = 10 // are named
+	mostCallers = 8  // of each
+	// leastGrowth is the share of all growth that a site must have to be named.
+	leastGrowth = 0.01
+)
+
+// grown is a site with by how much a metric grew at it.
+type grown struct {
+	site   *diff.Site
+	was    uint64
+	now    uint64
+	growth float64
+}
+
+// guilty names the sites at which a metric grew since a reference, the most
+// first.
+func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r *reference, m *measured) ([]Site, error) {
+	wrappers, err := compiled(b.Wrappers)
+	if err != nil {
+		return nil, err
+	}
+	old, err := r.stacks.Profile(wrappers)
+	if err != nil {
+		return nil, err
+	}
+	d := diff.Compare(old, m.profile, diff.Options{Per: commonUnit(old, m.profile, b.Unit)})
+	found := growths(d, metric, r.stacks.Sites())
+	of := ""
+	if len(found) == 0 && metric == budget.Peak {
+		// Sites know what they had when the process with libc was at its peak,
+		// which may have been at another time.
+		found, of = growths(d, budget.Bytes, nil), " (bytes requested)"
+	}
+	var all float64
+	for _, s := range found {
+		all += s.growth
+	}
+	found = slices.DeleteFunc(found, func(s grown) bool { return s.growth < leastGrowth*all })
+	found = found[:min(len(found), mostSites)]
+
+	changed := make([]*diff.Site, len(found))
+	for i := range found {
+		changed[i] = found[i].site
+	}
+	ways, _, growth := d.Stacks(changed, 0)
+	var since *changes
+	if g.repository != nil && r.commit != "" {
+		since = g.repository.changesSince(r.commit)
+	}
+	sites := make([]Site, 0, len(found))
+	for i := range found {
+		f := found[i].site.Frame()
+		s := Site{
+			Function: f.Function, File: f.File, Line: f.Line, Module: f.Module, Was: found[i].was, Now: found[i].now,
+			Status: statusOf(found[i].site, metric) + of, Callers: callersOf(m.profile, f, ways[i], &growth[i]), Changed: []LineChange{},
+		}
+		if since != nil {
+			s.Changed = since.near(ctx, &s)
+		}
+		sites = append(sites, s)
+	}
+	return sites, nil
+}
+
+// commonUnit is the unit to compare by, where both have it.
+func commonUnit(old, new *profile.Profile, unit string) string {
+	if unit != "" && diff.HasUnit(old, new, unit) {
+		return unit
+	}
+	return ""
+}
+
+// growths finds the sites at which a metric grew. Peaks of the reference come
+// from its sites, since a profile of sums has none.
+func growths(d *diff.Diff, metric string, kept map[stacks.Frame]stacks.Figures) (found []grown) {
+	scale := 1.0
+	if d.Per != nil {
+		scale = float64(d.Per.New.Count) / float64(d.Per.Old.Count)
+	}
+	for _, s := range d.Sites {
+		old, new := s.OldCounters(), s.NewCounters()
+		f := grown{site: s}
+		switch metric {
+		case budget.Bytes:
+			f.was, f.now = old.Bytes, new.Bytes
+			f.growth = float64(f.now) - scale*float64(f.was)
+		case budget.Peak:
+			f.was, f.now = peakOf(s.Old, kept), uint64(max(0, new.PeakBytes))
+			f.growth = float64(f.now) - float64(f.was)
+		case budget.Live:
+			f.was, f.now = uint64(old.LiveBytes()), uint64(new.LiveBytes())
+			f.growth = float64(f.now) - float64(f.was)
+		default:
+			f.was, f.now, f.growth = old.Calls, new.Calls, s.Excess
+		}
+		if f.growth > 0 {
+			found = append(found, f)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b grown) int { return cmp.Compare(b.growth, a.growth) })
+	return found
+}
+
+func peakOf(p *diff.Place, kept map[stacks.Frame]stacks.Figures) (sum uint64) {
+	if p == nil {
+		return 0
+	}
+	for _, s := range p.Sites {
+		sum += kept[stacks.Frame{Function: s.Function, File: s.File, Line: s.Line, Module: s.Module}].PeakBytes
+	}
+	return sum
+}
+
+// statusOf says in a word what became of a site.
+func statusOf(s *diff.Site, metric string) string {
+	switch {
+	case s.Old == nil:
+		return "new"
+	case metric == budget.Live:
+		return "more never freed"
+	case s.Excess > 0:
+		return "more"
+	}
+	return "bigger"
+}
+
+// callersOf returns the way to a site that grew most, outwards.
+func callersOf(p *profile.Profile, site *profile.Frame, ways []diff.StackChange, g *diff.Growth) []Frame {
+	telling := g.Path
+	if len(g.Branches) > 0 {
+		telling = append(slices.Clone(telling), g.Branches[0].Frame)
+	}
+	var best []Frame
+	for _, w := range ways {
+		if w.New == 0 {
+			continue
+		}
+		callers := outside(p, site, w.Frames)
+		if best == nil {
+			best = callers
+		}
+		if leadsThrough(callers, telling) {
+			best = callers
+			break
+		}
+	}
+	if best == nil {
+		return []Frame{}
+	}
+	return best[:min(len(best), max(mostCallers, len(telling)))]
+}
+
+// outside are the frames of a stack beyond its site that say something.
+func outside(p *profile.Profile, site *profile.Frame, frames []profile.Frame) []Frame {
+	callers := []Frame{}
+	at := slices.IndexFunc(frames, func(f profile.Frame) bool { return f == *site })
+	end := stacks.Telling(len(frames), func(i int) (function, module string) { return frames[i].Function, frames[i].Module })
+	for i := at + 1; i < end; i++ {
+		if f := &frames[i]; !p.Wraps(f) {
+			callers = append(callers, Frame{Function: f.Function, File: f.File, Line: f.Line, Module: f.Module})
+		}
+	}
+	return callers
+}
+
+func leadsThrough(callers []Frame, telling []profile.Frame) bool {
+	i := 0
+	for k := range callers {
+		if i < len(telling) && callers[k].Function == telling[i].Function {
+			i++
+		}
+	}
+	return i == len(telling)
+}

@@ -1,0 +1,497 @@
+// Package gate runs mallow gate in repositories that are made for it, on real programs.
+package gate
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mallow/internal/gate"
+	"mallow/test/harness"
+)
+
+// repository is one of git's with a budget in it.
+type repository struct {
+	testing.TB
+	folder   string
+	settings []string
+}
+
+func newRepository(t testing.TB) *repository {
+	r := &repository{TB: t, folder: filepath.Join(harness.TempDir(t), "repository"), settings: []string{
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+	}}
+	if err := os.Mkdir(r.folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.git("init", "-q", "-b", "main")
+	return r
+}
+
+func (r *repository) run(arguments ...string) harness.Result {
+	r.Helper()
+	return harness.Run(r, harness.Command{Arguments: arguments, Directory: r.folder, Settings: r.settings, Timeout: 2 * time.Minute})
+}
+
+func (r *repository) git(arguments ...string) string {
+	r.Helper()
+	result := r.run(append([]string{"git"}, arguments...)...)
+	if result.Status != 0 {
+		r.Fatalf("git %q: %s%s", arguments, result.Output, result.Errors)
+	}
+	return strings.TrimSpace(result.Output)
+}
+
+func (r *repository) path(name string) string { return filepath.Join(r.folder, name) }
+
+func (r *repository) write(name, text string) {
+	r.Helper()
+	if err := os.WriteFile(r.path(name), []byte(text), 0o755); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *repository) read(name string) string {
+	r.Helper()
+	text, err := os.ReadFile(r.path(name))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return string(text)
+}
+
+// replace changes a file and fails if there is nothing to change.
+func (r *repository) replace(name, old, new string) {
+	r.Helper()
+	text := r.read(name)
+	if !strings.Contains(text, old) {
+		r.Fatalf("%s has no %q", name, old)
+	}
+	r.write(name, strings.Replace(text, old, new, 1))
+}
+
+func (r *repository) copy(name string) {
+	r.Helper()
+	text, err := os.ReadFile(filepath.Join(harness.Root(), "test/gate/testdata", name))
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.write(name, string(text))
+}
+
+func (r *repository) commit(message string) string {
+	r.Helper()
+	r.git("add", "-A")
+	r.git("commit", "-q", "--allow-empty", "-m", message)
+	return r.git("rev-parse", "HEAD")
+}
+
+// gate runs mallow gate and checks its exit code.
+func (r *repository) gate(status int, flags ...string) harness.Result {
+	r.Helper()
+	result := r.run(append([]string{harness.CLI(r), "gate"}, flags...)...)
+	if result.Status != status {
+		r.Fatalf("mallow gate %q: %s, not %d\n%s%s", flags, result.Ending(), status, result.Output, result.Errors)
+	}
+	return result
+}
+
+// decide is gate with what it says.
+func (r *repository) decide(status int, flags ...string) *gate.Result {
+	r.Helper()
+	result := r.gate(status, append([]string{"--json"}, flags...)...)
+	var found gate.Result
+	if err := json.Unmarshal([]byte(result.Output), &found); err != nil || found.Schema != gate.Schema {
+		r.Fatalf("%v: %s", err, result.Output)
+	}
+	return &found
+}
+
+func (r *repository) check(found *gate.Result, benchmark, metric string) *gate.Check {
+	r.Helper()
+	for i := range found.Checks {
+		if c := &found.Checks[i]; c.Benchmark == benchmark && c.Metric == metric {
+			return c
+		}
+	}
+	r.Fatalf("no check of %s %s: %+v", benchmark, metric, found.Checks)
+	return nil
+}
+
+func noted(found *gate.Result, words string) bool {
+	return slices.ContainsFunc(found.Notes, func(note string) bool { return strings.Contains(note, words) })
+}
+
+const compile = "cc -g -O1 -fno-builtin -fno-optimize-sibling-calls -o parse parse.c"
+
+// parsing is a repository whose budget has the program that parses.
+func parsing(t testing.TB) *repository {
+	r := newRepository(t)
+	r.copy("parse.c")
+	r.write("mallow.toml", "# What our programs may allocate.\n[benchmark.parse]\ncommand = [\"./parse\"] # as it is\nbuild = \""+compile+"\"\n")
+	r.write(".gitignore", "parse\n")
+	r.commit("a program")
+	return r
+}
+
+// plant adds an allocation to each turn of the loop.
+func (r *repository) plant() {
+	r.Helper()
+	r.replace("parse.c", "  char* word = copy_word(text);\n", "  char* word = copy_word(text);\n  free(malloc(40));\n")
+}
+
+// TestExact follows a program through its life: without a budget, with one, with a planted allocation, with one less.
+func TestExact(t *testing.T) {
+	r := parsing(t)
+	found := r.decide(0)
+	if c := r.check(found, "parse", "allocations"); c.Class != gate.Exact || *c.Now != 1000 || c.Was != nil || c.Verdict != gate.OK {
+		t.Errorf("without a budget: %+v", c)
+	}
+	r.gate(4, "--strict") // it shall have one
+	before := r.read("mallow.toml")
+	r.gate(0, "--update")
+	want := before + "\n[benchmark.parse.budget]\nallocations = 1_000\nbytes = 8_890\npeak = 9\nlive = 0\n"
+	if got := r.read("mallow.toml"); got != want {
+		t.Errorf("the budget is\n%s", got)
+	}
+	if kept := r.read("mallow.stacks/parse.txt"); !strings.HasSuffix(kept,
+		"copy_word\tparse.c:7\tparse\n\t1000 malloc 8890 7-9 0 0 0\tparse_line\tparse.c:15\tmain\tparse.c:23\n") {
+		t.Errorf("the stacks are\n%s", kept)
+	}
+	r.commit("its budget")
+	r.gate(0, "--strict")
+
+	r.plant()
+	found = r.decide(2)
+	c := r.check(found, "parse", "allocations")
+	if c.Verdict != gate.Regression || c.Reference != gate.Budget || *c.Was != 1000 || *c.Now != 2000 || len(c.Sites) != 1 {
+		t.Fatalf("planted: %+v", c)
+	}
+	site := c.Sites[0]
+	if site.Function != "parse_line" || site.Line != 16 || site.Was != 0 || site.Now != 1000 || site.Status != "new" ||
+		len(site.Callers) != 1 || site.Callers[0].Function != "main" {
+		t.Errorf("guilty: %+v", site)
+	}
+	if changed := site.Changed; len(changed) != 1 || changed[0] != (gate.LineChange{File: "parse.c", Line: 16, New: "  free(malloc(40));"}) {
+		t.Errorf("changed: %+v", changed)
+	}
+	if text := r.gate(2).Output; !strings.Contains(text, "+1,000  new  parse_line  parse.c:16\n              <- main parse.c:24\n") {
+		t.Errorf("in words:\n%s", text)
+	}
+	// Whoever raises the budget means it.
+	r.gate(0, "--update")
+	r.gate(0, "--strict")
+	if got := r.read("mallow.toml"); !strings.Contains(got, "allocations = 2_000\n") || !strings.HasPrefix(got, before) {
+		t.Errorf("raised:\n%s", got)
+	}
+
+	r.replace("parse.c", "  free(malloc(40));\n", "")
+	if c := r.check(r.decide(0), "parse", "allocations"); c.Verdict != gate.Improvement || c.Reference != gate.Budget {
+		t.Errorf("less: %+v", c)
+	}
+	if result := r.gate(4, "--strict"); !strings.Contains(result.Errors, "--update") {
+		t.Error(result.Errors)
+	}
+	r.gate(0, "--update")
+	r.gate(0, "--strict")
+	if got := r.read("mallow.toml"); got != want {
+		t.Errorf("lowered:\n%s", got)
+	}
+	if status := r.git("status", "--porcelain"); status != "" && strings.Contains(status, "mallow") {
+		t.Errorf("up and down again leaves %s", status)
+	}
+}
+
+// TestFreshClone has nothing but what the repository has, and still names what grew.
+func TestFreshClone(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update", "--no-history")
+	r.commit("its budget")
+	clone := *r
+	clone.folder = filepath.Join(harness.TempDir(t), "clone")
+	r.git("clone", "-q", "--depth", "1", "file://"+r.folder, clone.folder)
+	clone.plant()
+	found := clone.decide(2)
+	if c := clone.check(found, "parse", "allocations"); c.Reference != gate.Budget || len(c.Sites) != 1 || c.Sites[0].Function != "parse_line" || len(c.Sites[0].Changed) != 1 {
+		t.Errorf("%+v", c)
+	}
+	clone.commit("it grows")
+	clone.git("checkout", "-q", "--detach")
+	if found := clone.decide(2, "--base", "origin/nothing"); !noted(found, `git knows no "origin/nothing"`) {
+		t.Errorf("%q", found.Notes)
+	}
+}
+
+// TestShallow is a clone that does not reach the merge base: that is said, and the others decide.
+func TestShallow(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update", "--no-history")
+	r.commit("its budget")
+	r.git("checkout", "-q", "-b", "work")
+	r.commit("nothing")
+	r.git("checkout", "-q", "main")
+	r.commit("elsewhere")
+	clone := *r
+	clone.folder = filepath.Join(harness.TempDir(t), "clone")
+	r.git("clone", "-q", "--depth", "1", "--no-single-branch", "--branch", "work", "file://"+r.folder, clone.folder)
+	found := clone.decide(0)
+	if !noted(found, "this clone is shallow and does not reach the merge base with origin/main") {
+		t.Errorf("%q", found.Notes)
+	}
+	clone.plant()
+	if c := clone.check(clone.decide(2), "parse", "allocations"); c.Reference != gate.Budget {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestMergeBase needs no budget: the commit that the branch left is built and run.
+func TestMergeBase(t *testing.T) {
+	r := parsing(t)
+	base := r.git("rev-parse", "HEAD")
+	r.git("checkout", "-q", "-b", "work")
+	r.plant()
+	r.commit("it grows")
+	for _, flags := range [][]string{{"--no-history"}, {}, {}} { // the last by the point that the one before made
+		found := r.decide(2, flags...)
+		c := r.check(found, "parse", "allocations")
+		if c.Reference != gate.MergeBase || *c.Was != 1000 || !strings.Contains(c.Message, "the merge base "+base[:10]) {
+			t.Errorf("%+v", c)
+		}
+		if len(c.Sites) != 1 || c.Sites[0].Function != "parse_line" || len(c.Sites[0].Changed) != 1 {
+			t.Errorf("%q: %+v", flags, c.Sites)
+		}
+	}
+	if trees := r.git("worktree", "list"); strings.Contains(trees, "\n") {
+		t.Errorf("left behind: %s", trees)
+	}
+	// An improvement that the budget does not have yet is not lost again unseen.
+	r.write("mallow.toml", r.read("mallow.toml")+"[benchmark.parse.budget]\nallocations = 5_000\n")
+	if c := r.check(r.decide(2, "--no-history"), "parse", "allocations"); c.Reference != gate.MergeBase {
+		t.Errorf("%+v", c)
+	}
+	// A base that does not build decides nothing.
+	r.git("checkout", "-q", "main")
+	r.replace("parse.c", "int main", "int broken main")
+	r.commit("broken")
+	r.git("checkout", "-q", "-b", "mended")
+	r.replace("parse.c", "int broken main", "int main")
+	if found := r.decide(0, "--no-history"); !noted(found, "the build failed") {
+		t.Errorf("%q", found.Notes)
+	}
+}
+
+// TestHistory has neither budget nor build command: points decide, whatever clocks said.
+func TestHistory(t *testing.T) {
+	r := parsing(t)
+	r.replace("mallow.toml", "build", "# build")
+	for _, date := range []string{"2031-01-01T00:00:00Z", "2021-01-01T00:00:00Z", "2026-01-01T00:00:00Z"} {
+		settings := r.settings
+		r.settings = append(slices.Clone(settings), "GIT_COMMITTER_DATE="+date, "GIT_AUTHOR_DATE="+date)
+		r.commit("on " + date)
+		r.settings = settings
+		if result := r.run("sh", "-c", compile); result.Status != 0 {
+			t.Fatal(result.Errors)
+		}
+		r.gate(0)
+	}
+	last := r.git("rev-parse", "HEAD")
+	r.plant()
+	r.run("sh", "-c", compile)
+	r.commit("it grows")
+	c := r.check(r.decide(2, "--no-base"), "parse", "allocations")
+	if c.Reference != gate.History || *c.Was != 1000 || !strings.Contains(c.Message, last[:10]) || len(c.Sites) != 1 || c.Sites[0].Line != 16 || len(c.Sites[0].Changed) != 1 {
+		t.Errorf("%+v", c)
+	}
+	// A damaged history is said, and changes nothing else.
+	r.write("damaged", strings.Repeat("no database", 1000))
+	if found := r.decide(0, "--no-base", "--db", "damaged"); !noted(found, "the history is left out") {
+		t.Errorf("%q", found.Notes)
+	}
+	if r.read("damaged") != strings.Repeat("no database", 1000) {
+		t.Error("the damaged file was written to")
+	}
+}
+
+func TestTarget(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update")
+	r.write("mallow.toml", r.read("mallow.toml")+"\n[benchmark.parse.target]\nallocations = 1000\npeak = 8\n")
+	found := r.decide(0, "--strict")
+	if c := r.check(found, "parse", "allocations"); c.Verdict != gate.TargetReached || !strings.Contains(c.Message, "its target of 1,000 is reached") {
+		t.Errorf("%+v", c)
+	}
+	if c := r.check(found, "parse", "peak"); c.Verdict != gate.OK || !strings.Contains(c.Message, "its target is 8") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// queued is a program of four threads; extra is how many allocations more it makes, in parts of a hundred.
+func queued(t testing.TB) *repository {
+	r := newRepository(t)
+	r.copy("queue.cc")
+	r.write("mallow.toml", "[benchmark.queue]\ncommand = \"./queue\"\nbuild = \"c++ -std=c++20 -g -O1 -pthread -DEXTRA=0 -o queue queue.cc\"\n")
+	r.write(".gitignore", "queue\n")
+	r.commit("a queue")
+	return r
+}
+
+// TestThreads has counts that differ from run to run: they are bounded, and one part of a hundred more is seen.
+func TestThreads(t *testing.T) {
+	r := queued(t)
+	r.gate(0, "--update", "--no-history")
+	r.commit("its budget")
+	for range 3 {
+		r.decide(0, "--no-history", "--no-base")
+	}
+	r.replace("mallow.toml", "-DEXTRA=0", "-DEXTRA=2") // of two allocations for each item
+	found := r.decide(2, "--no-history", "--no-base")
+	if c := r.check(found, "queue", "allocations"); c.Verdict != gate.Regression || len(c.Sites) == 0 || !strings.HasPrefix(c.Sites[0].Function, "consume(") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestTime plants work that takes twice the CPU time: only a comparison side by side makes it a regression.
+func TestTime(t *testing.T) {
+	r := newRepository(t)
+	source := func(turns int) string {
+		return fmt.Sprintf("#include <stdlib.h>\nint main(void) { volatile unsigned long n = 0; for (unsigned long i = 0; i < %dul; i++) n += i; free(malloc(1)); return 0; }\n", turns)
+	}
+	r.write("spin.c", source(20_000_000))
+	r.write("mallow.toml", "[benchmark.spin]\ncommand = \"./spin\"\nbuild = \"cc -O1 -fno-builtin -o spin spin.c\"\nmetrics = [\"allocations\", \"cpu\"]\n")
+	r.write(".gitignore", "spin\n")
+	r.commit("it spins")
+	r.gate(0, "--update", "--no-history")
+	if !strings.Contains(r.read("mallow.toml"), "\ncpu = [0.") {
+		t.Fatal(r.read("mallow.toml"))
+	}
+	r.commit("its budget")
+	// The budget of a faster machine holds nobody guilty.
+	budget := r.read("mallow.toml")
+	at := strings.Index(budget, "cpu = [")
+	r.write("mallow.toml", budget[:at]+"cpu = [0.0001, 0.0001]\n")
+	r.commit("another machine")
+	r.write("other", "")
+	r.commit("work")
+	r.write("spin.c", source(20_000_000)+"\n")
+	found := r.decide(0, "--no-history")
+	if c := r.check(found, "spin", "cpu"); c.Verdict != gate.OK || c.Class != gate.Noisy || !strings.Contains(c.Message, "no difference was shown") {
+		t.Errorf("%+v", c)
+	}
+	r.write("spin.c", source(60_000_000))
+	found = r.decide(2, "--no-history")
+	if c := r.check(found, "spin", "cpu"); c.Verdict != gate.Regression || !strings.Contains(c.Message, "times as slow") {
+		t.Errorf("%+v", c)
+	}
+	r.replace("mallow.toml", "build =", "#build =")
+	found = r.decide(0, "--no-history")
+	if c := r.check(found, "spin", "cpu"); c.Verdict != gate.OK || !strings.Contains(c.Message, "without a build command") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestBadInput says in a sentence what is wrong, exits with 1, and writes nothing.
+func TestBadInput(t *testing.T) {
+	r := newRepository(t)
+	r.write("static.c", "#include <stdlib.h>\nint main(void) { free(malloc(1)); return 0; }\n")
+	if result := r.run("cc", "-static", "-o", "static", "static.c"); result.Status != 0 {
+		t.Fatal(result.Errors)
+	}
+	r.commit("none")
+	for _, test := range []struct{ name, lines, want string }{
+		{"fails", "command = 'echo so it is >&2; exit 3'", "it ended with exit status 3 and not 0; it said: so it is"},
+		{"killed", "command = 'kill -9 $$'", "it was ended by SIGKILL"},
+		{"hangs", "command = 'sleep 1000 & sleep 1000'\ntime_limit = 0.3", "it did not end within its time limit of 300ms"},
+		{"absent", "command = ['./absent']", "./absent: not found"},
+		{"no folder", "command = 'true'\nfolder = 'nowhere'", "its folder nowhere is not there"},
+		{"no stdin", "command = 'true'\nstdin = 'nowhere'", "its stdin cannot be read"},
+		{"static", "command = ['./static']", "./static cannot be recorded"},
+		{"no build", "command = 'true'\nbuild = 'echo no compiler; false'", "the build failed: exit status 1; it said: no compiler"},
+		{"no unit", "command = 'true'\nunit = 'request'", "it counted no request"},
+		{"no process", "command = 'true'\nprocesses = ['other']", "none of its processes is other"},
+		{"no function", "command = ['/bin/true']\nper = ['nothing']", "nothing"},
+	} {
+		text := "[benchmark.\"" + test.name + "\"]\n" + test.lines + "\n"
+		r.write("mallow.toml", text)
+		found := r.decide(1, "--no-history")
+		if len(found.Checks) != 1 || found.Checks[0].Verdict != gate.Failed || !strings.Contains(found.Checks[0].Message, test.want) {
+			t.Errorf("%s: %+v", test.name, found.Checks)
+		}
+		result := r.gate(1, "--update", "--no-history")
+		if !strings.Contains(result.Errors, "nothing was written") || r.read("mallow.toml") != text {
+			t.Errorf("%s: %s%s", test.name, result.Errors, r.read("mallow.toml"))
+		}
+		if _, err := os.Stat(r.path("mallow.stacks")); err == nil {
+			t.Errorf("%s: stacks were written", test.name)
+		}
+	}
+	for _, test := range []struct{ text, want string }{
+		{"[benchmark.a]\ncommand = 'true'\ntime_limt = 3\n", `mallow: mallow.toml:3:1: unknown key "time_limt" of benchmark "a"; did you mean "time_limit"?`},
+		{"[benchmark.a\n", "mallow: mallow.toml:1:13: expected ']' to close table name"},
+		{"", "mallow: mallow.toml has no benchmark"},
+		{"[benchmark.a]\ncommand = 'true'\n", `mallow: mallow.toml has no benchmark "b\x1b[31m": there are a`},
+	} {
+		r.write("mallow.toml", test.text)
+		if result := r.gate(1, "b\x1b[31m"); !strings.HasPrefix(result.Errors, test.want) || result.Output != "" {
+			t.Errorf("%q: %s%s", test.text, result.Output, result.Errors)
+		}
+	}
+	os.Remove(r.path("mallow.toml"))
+	if result := r.gate(1); !strings.Contains(result.Errors, "there is no mallow.toml") {
+		t.Error(result.Errors)
+	}
+}
+
+// TestOddInput works, and says what is odd.
+func TestOddInput(t *testing.T) {
+	r := newRepository(t)
+	r.write("mallow.toml", "[benchmark.differs]\ncommand = 'echo $$'\n[benchmark.nothing]\ncommand = ['/bin/true']\n[benchmark.ends]\ncommand = 'exit 3'\nexit = 3\n")
+	found := r.decide(0)
+	if !noted(found, "no git repository with a commit") || !noted(found, "differs prints differently in each run") || !noted(found, "nothing allocates nothing on its own account") {
+		t.Errorf("%q", found.Notes)
+	}
+	r.gate(0, "--update")
+	r.gate(0, "--strict")
+	r.write("mallow.stacks/nothing.txt", strings.Repeat("<", 7)+" ours\n")
+	r.replace("mallow.toml", "[benchmark.nothing.budget]\nallocations = 0", "[benchmark.nothing.budget]\nallocations = 0 # none")
+	if found := r.decide(0); !noted(found, "mallow.stacks/nothing.txt: line 1: expected a site") {
+		t.Errorf("%q", found.Notes)
+	}
+	if text := r.read("mallow.toml"); strings.Count(text, "\n\n[benchmark.") != 3 || !strings.Contains(text, "exit = 3\n\n[benchmark.ends.budget]\nallocations = ") {
+		t.Error(text)
+	}
+}
+
+// TestProcesses counts what the budget chooses, from where it says, and by unit of work.
+func TestProcesses(t *testing.T) {
+	r := parsing(t)
+	r.write("mallow.toml", "[benchmark.family]\ncommand = \"../parse; ../parse\"\nfolder = \"below\"\nprocesses = [\"parse\"]\nclean_env = true\nenv = { X = \"1\" }\n"+
+		"[benchmark.lines]\ncommand = [\"./parse\"]\nper = [\"parse_line\"]\nunit = \"parse_line\"\n[benchmark.input]\ncommand = \"cat\"\nstdin = \"parse.c\"\n")
+	if err := os.Mkdir(r.path("below"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if result := r.run("sh", "-c", compile); result.Status != 0 {
+		t.Fatal(result.Errors)
+	}
+	found := r.decide(0)
+	if c := r.check(found, "family", "allocations"); *c.Now != 2000 {
+		t.Errorf("%+v", c)
+	}
+	if c := r.check(found, "lines", "bytes"); *c.Now != 8.89 || c.Unit != "bytes/parse_line" {
+		t.Errorf("%+v", c)
+	}
+	r.gate(0, "--update")
+	if text := r.read("mallow.toml"); !strings.Contains(text, "allocations = 1\nbytes = 8.89\npeak = 9\n") {
+		t.Error(text)
+	}
+	r.gate(0, "--strict", "lines")
+	r.replace("mallow.toml", "bytes = 8.89", "bytes = 8.88")
+	if c := r.check(r.decide(2, "lines"), "lines", "bytes"); c.Verdict != gate.Regression {
+		t.Errorf("%+v", c)
+	}
+}
