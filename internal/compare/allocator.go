@@ -2,8 +2,9 @@ package compare
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -94,19 +95,19 @@ func GivenLibrary(path string) (Allocator, error) {
 // checkLibrary tells why a file is no malloc for programs of this machine.
 func checkLibrary(path string) error {
 	object, err := elf.Open(path)
-	if os.IsNotExist(err) {
-		return fmt.Errorf("there is no such file")
-	}
-	if err != nil {
-		return fmt.Errorf("it is no shared library")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("there is no such file")
+	case err != nil:
+		return errors.New("it is no shared library")
 	}
 	defer object.Close()
 	if object.Type != elf.ET_DYN || object.Class != elf.ELFCLASS64 || object.Machine != machine {
-		return fmt.Errorf("it is no shared library for programs of this machine")
+		return errors.New("it is no shared library for programs of this machine")
 	}
 	symbols, err := object.DynamicSymbols()
 	if err != nil || !slices.ContainsFunc(symbols, definesMalloc) {
-		return fmt.Errorf("it defines no malloc")
+		return errors.New("it defines no malloc")
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (s *session) record(ctx context.Context) error {
 				continue
 			}
 			for _, one := range rec.Meta.Unrecorded {
-				s.note("%s, which it starts, %s: no malloc can be put under that", launch.Quote(one.Executable), one.Reason)
+				s.note("%s, which it starts, was not recorded and may have a malloc of its own%s", launch.Quote(one.Executable), because(one.Reason))
 			}
 		}
 	}
@@ -79,6 +79,13 @@ func (s *session) record(ctx context.Context) error {
 		return fmt.Errorf("%s allocates nothing: no malloc can make a difference to it", s.result.Command)
 	}
 	return nil
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
 }
 
 // mallocOf prices what is recorded.

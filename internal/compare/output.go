@@ -32,7 +32,7 @@ func (s *session) printedBy(run *measure.Run) *printed {
 // check demands that the command works, and that all runs of all sides print
 // the same and end with the same status.
 func (s *session) check(side *side, run *measure.Run) error {
-	name := launch.Quote(side.name())
+	name := side.name()
 	if run.Signal != 0 || run.Exit != 0 && !s.o.IgnoreOutput {
 		return fmt.Errorf("%s fails: %s%s", name, run.Ending(), lastWords(run.Stderr))
 	}

@@ -39,7 +39,7 @@ func (s *session) newSides() error {
 		return err
 	}
 	if refusal := doctor.Refuses(program.Path); refusal != nil {
-		return fmt.Errorf("no other malloc can be put under it: %w", refusal)
+		return refusal
 	}
 	s.sides = []*side{{row: &Row{Name: asItIs}, command: base}}
 	for i := range s.o.Allocators {

@@ -36,6 +36,16 @@ func NewPlan(most, sides int) Plan {
 	return Plan{Rate: FalseAlarms / float64(max(1, sides)), Sides: sides}
 }
 
+// LeastRounds is how many rounds it takes to show any difference of so many
+// sides.
+func LeastRounds(sides int) int {
+	for rounds := 1; ; rounds++ {
+		if len(NewPlan(rounds, sides).Looks) > 0 {
+			return rounds
+		}
+	}
+}
+
 // IsLook tells whether it is time to look.
 func (p Plan) IsLook(rounds int) bool {
 	for _, look := range p.Looks {

@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"math"
+	"strings"
+	"time"
 
 	"mallow/internal/figure"
 	"mallow/internal/stat"
@@ -11,11 +13,13 @@ import (
 // seconds writes a time with three digits: "1.20 s", "34.5 ms", "812 µs".
 func seconds(s float64) string {
 	switch {
-	case math.Abs(s) >= 1:
+	case s == 0:
+		return "0"
+	case math.Abs(s) >= 0.9995:
 		return digits(s) + " s"
-	case math.Abs(s) >= 1e-3:
+	case math.Abs(s) >= 0.9995e-3:
 		return digits(s*1e3) + " ms"
-	case math.Abs(s) >= 1e-6:
+	case math.Abs(s) >= 0.9995e-6:
 		return digits(s*1e6) + " µs"
 	}
 	return digits(s*1e9) + " ns"
@@ -47,10 +51,18 @@ func amount(value float64, unit string) string {
 		}
 		return sign + figure.Size(uint64(math.Round(math.Abs(value))))
 	}
-	if unit == "" {
-		return digits(value)
+	said := digits(value)
+	if math.Abs(value) >= 99_950 {
+		prefixes := []string{"", " k", " M", " G", " T"}
+		for math.Abs(value) >= 999.5 && len(prefixes) > 1 {
+			value, prefixes = value/1000, prefixes[1:]
+		}
+		said = digits(value) + prefixes[0]
 	}
-	return digits(value) + " " + unit
+	if unit == "" {
+		return said
+	}
+	return said + " " + unit
 }
 
 // times writes a ratio as finely as its interval is known: "0.914", "0.9987".
@@ -69,7 +81,19 @@ func times(value, width float64) string {
 func bounds(r stat.Ratio) string {
 	width := r.High - r.Low
 	if r.Low == 0 || math.IsInf(r.High, 1) {
-		return times(r.Value, 1) + "  (too few rounds)"
+		return times(r.Value, 1) + " (too few rounds)"
 	}
-	return fmt.Sprintf("%s  (%s to %s)", times(r.Value, width), times(r.Low, width), times(r.High, width))
+	return fmt.Sprintf("%s (%s to %s)", times(r.Value, width), times(r.Low, width), times(r.High, width))
+}
+
+// duration writes a limit as it would be given: "10m", "1h30m".
+func duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

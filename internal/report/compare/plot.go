@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"mallow/internal/compare"
+	"mallow/internal/figure"
 	"mallow/internal/stat"
 	"mallow/internal/term"
 )
@@ -16,7 +17,7 @@ import (
 // Sizes of the plot in pixels.
 const (
 	plotWidth  = 860
-	nameWidth  = 250
+	nameWidth  = 280
 	rowHeight  = 54
 	headHeight = 64
 	footHeight = 58
@@ -57,7 +58,7 @@ func WritePlot(w io.Writer, r *compare.Result) error {
 	p.draw(`<rect class="page" width="%d" height="%d"/>`, plotWidth, height)
 	p.draw(`<text x="%d" y="26" font-size="15">%s</text>`, margin, safe("CPU time of "+clipped(r.Command)))
 	p.draw(`<text class="dim" x="%d" y="46">%s</text>`, margin,
-		safe(fmt.Sprintf("a dot is a run, the bar the median with its 95 %% interval; %d rounds", r.Rounds)))
+		safe(fmt.Sprintf("a dot is a run, later rounds lie lower; the bar is the median with its 95 %% interval; %s", figure.Counted(uint64(r.Rounds), "round", "rounds"))))
 	p.axis(headHeight, headHeight+len(rows)*rowHeight)
 	for i, row := range rows {
 		p.row(row, headHeight+i*rowHeight)

@@ -67,7 +67,7 @@ func (t *text) measured() (n int) {
 
 // table has the medians; what is not there is left out.
 func (t *text) table() {
-	lines := [][]string{{t.kind(), "CPU", "95 % of it", "wall", "user", "sys", "peak RSS", "faults"}}
+	lines := [][]string{{t.kind(), "CPU", "95 % interval", "wall", "user", "sys", "peak RSS", "faults"}}
 	if hasThroughput(t.r) {
 		lines[0] = append(lines[0], "throughput")
 	}
@@ -135,7 +135,7 @@ func inShort(r stat.Ratio, less, more string) string {
 	if !r.Shown() {
 		return "not shown"
 	}
-	return times(r.Value, r.High-r.Low) + " " + inWords(r, less, more)
+	return times(r.Value, 1) + " " + inWords(r, less, more)
 }
 
 func (t *text) coloured(v stat.Verdict) string {
@@ -191,11 +191,23 @@ func (t *text) mallocs() {
 }
 
 func (t *text) allocates(who string, m *compare.Malloc) string {
-	said := fmt.Sprintf("%s makes %s of %s", who, figure.Counted(m.Allocations, "allocation", "allocations"), figure.Size(m.Bytes))
+	said := fmt.Sprintf("%s makes %s of %s%s", who, figure.Counted(m.Allocations, "allocation", "allocations"), figure.Size(m.Bytes), t.perWork(m))
 	if m.Share == nil {
 		return said
 	}
-	return fmt.Sprintf("%s: malloc and free take about %s of its CPU time (%s)", said, percent(*m.Share), m.Basis)
+	return fmt.Sprintf("%s: malloc and free take %s of its CPU time (%s)", said, percent(*m.Share), m.Basis)
+}
+
+// perWork is how many allocations the work of a run takes.
+func (t *text) perWork(m *compare.Malloc) string {
+	done := t.r.Options.Work
+	switch {
+	case done == nil || m.Allocations == 0:
+		return ""
+	case done.Unit == "B":
+		return fmt.Sprintf(", one for every %s of work", amount(done.Amount/float64(m.Allocations), "B"))
+	}
+	return fmt.Sprintf(", %s for each of %s", digits(float64(m.Allocations)/done.Amount), amount(done.Amount, done.Unit))
 }
 
 func percent(share float64) string {
@@ -203,9 +215,9 @@ func percent(share float64) string {
 	case p < 0.1:
 		return "less than 0.1 %"
 	case p < 9.95:
-		return fmt.Sprintf("%.1f %%", p)
+		return fmt.Sprintf("about %.1f %%", p)
 	default:
-		return fmt.Sprintf("%.0f %%", p)
+		return fmt.Sprintf("about %.0f %%", p)
 	}
 }
 
@@ -225,11 +237,18 @@ func (t *text) removed() {
 		said += "bought " + seconds(r.Each/1e9) + " of CPU time" + span
 	}
 	t.line("%s", said)
+	if price := t.r.Malloc.Each; r.Shown && price > 0 && r.Low > farMore*price {
+		t.line("  which is far more than malloc and free take (%s): the commands differ in something else too", seconds(price/1e9))
+	}
 	if r.Work != 0 && r.WorkShown {
 		t.line("  and %s more work in the same time (%s)", amount(r.Work, r.Unit),
 			spanOf(r.WorkLow, r.WorkHigh, func(value float64) string { return amount(value, r.Unit) }))
 	}
 }
+
+// farMore times its price is what no allocation saves by its absence, whatever
+// it does to the caches.
+const farMore = 20
 
 func spanOf(low, high float64, write func(float64) string) string {
 	if math.IsInf(low, 0) || math.IsInf(high, 0) {
@@ -240,15 +259,14 @@ func spanOf(low, high float64, write func(float64) string) string {
 
 func (t *text) ending() {
 	t.line("")
+	rounds := figure.Counted(uint64(t.r.Rounds), "round", "rounds")
 	switch t.r.Stopped {
 	case compare.MostRuns:
-		t.line("stopped at the limit of %s: smaller differences than these intervals need more (--rounds)",
-			figure.Counted(uint64(t.r.Rounds), "round", "rounds"))
+		t.line("stopped at the limit of %s%s (--rounds)", rounds, t.more())
 	case compare.TimeIsUp:
-		t.line("stopped at the limit of %v, after %s: smaller differences need more (--limit)",
-			t.r.Options.Limit, figure.Counted(uint64(t.r.Rounds), "round", "rounds"))
+		t.line("stopped at the limit of %v, after %s%s (--limit)", duration(t.r.Options.Limit), rounds, t.more())
 	case compare.Cancelled:
-		t.line("interrupted after %s", figure.Counted(uint64(t.r.Rounds), "round", "rounds"))
+		t.line("interrupted after %s%s", rounds, t.more())
 	}
 	for _, note := range t.r.Notes {
 		t.line("note: %s", term.Safe(note))
@@ -257,6 +275,14 @@ func (t *text) ending() {
 	if t.o.Plot != "" {
 		t.line("wrote %s", term.Safe(t.o.Plot))
 	}
+}
+
+// more says what more rounds would bring.
+func (t *text) more() string {
+	if least := stat.LeastRounds(t.r.Plan.Sides); t.r.Rounds < least {
+		return fmt.Sprintf(": to show any difference takes %d", least)
+	}
+	return ": to show a smaller difference takes more"
 }
 
 // clipped keeps a name a name.
