@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,9 @@ type rule struct {
 func Rules() []string {
 	var names []string
 	for _, r := range rules {
-		names = append(names, r.name)
+		if !slices.Contains(names, r.name) {
+			names = append(names, r.name)
+		}
 	}
 	return names
 }
@@ -43,16 +46,31 @@ var rules = []rule{
 	{"constant", findConstant},
 	{"constant-error", findConstantError},
 	{"compile-once", findCompileInFunction},
+	{"lazy", findLazy},
+	{"stream", findStream},
 	{"append-capacity", findAppendGrowth},
 	{"map-capacity", findMapGrowth},
 	{"buffer-capacity", findBufferGrowth},
-	{"library", findCallee},
+	{"cut", findCallee("cut")},
+	{"equal-fold", findFold},
+	{"format", findCallee("format")},
+	{"stream", findCallee("stream")},
+	{"cache", findCallee("cache")},
+	{"pool", findCallee("pool")},
+	{"reuse", findCallee("reuse")},
+	{"library", findLibrary},
 	{"conversion", findConversion},
+	{"conversion", findCallee("conversion")},
 	{"join-strings", findConcatenation},
 	{"variadic", findVariadic},
 	{"boxing", findBoxing},
 	{"closure", findClosure},
+	{"scratch", findScratch},
+	{"pool", findLarge},
+	{"slab", findSlab},
+	{"value", findSmall},
 	{"pointer", findPointer},
+	{"reuse", findMadeInLoop},
 	{"size", findSize},
 }
 

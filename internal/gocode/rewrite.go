@@ -2,14 +2,17 @@ package gocode
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"go/version"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
 )
@@ -41,10 +44,20 @@ type rewriter struct {
 var rewriters = []rewriter{
 	{"hoist-call", rewriteInvariantCall},
 	{"constant", rewriteConstant},
+	{"constant-error", rewriteConstantError},
+	{"compile-once", rewriteCompileOnce},
+	{"lazy", rewriteLazy},
 	{"append-capacity", rewriteAppendGrowth},
-	{"buffer-capacity", rewriteToHash},
+	{"map-capacity", rewriteMapGrowth},
+	{"stream", rewriteToHash},
+	{"join-strings", rewriteJoin},
 	{"buffer-capacity", rewriteBufferGrowth},
-	{"library", rewriteDigits},
+	{"conversion", rewriteBuilder},
+	{"conversion", rewriteWrite},
+	{"cut", rewriteSplit},
+	{"equal-fold", rewriteFold},
+	{"format", rewriteDigits},
+	{"format", rewriteFormat},
 }
 
 // rewrites returns the changes that can be made for a line.
@@ -56,7 +69,7 @@ func (s *subject) rewrites(contents map[string][]byte) []*Rewrite {
 	path := s.sources.fset.File(f.syntax.Pos()).Name()
 	var all []*Rewrite
 	for _, r := range rewriters {
-		e := &editor{sourceFile: f, fset: s.sources.fset}
+		e := &editor{sourceFile: f, fset: s.sources.fset, content: contents[path]}
 		title, ok := r.make(s, e)
 		if !ok || e.function == nil {
 			continue
@@ -72,6 +85,7 @@ func (s *subject) rewrites(contents map[string][]byte) []*Rewrite {
 type editor struct {
 	*sourceFile
 	fset     *token.FileSet
+	content  []byte
 	function *ast.FuncDecl // that is changed
 	changes  []change
 	imports  []string // that the file needs besides
@@ -92,8 +106,47 @@ func (e *editor) replace(n ast.Node, text string) {
 	e.changes = append(e.changes, change{n.Pos(), n.End(), text})
 }
 
-func (e *editor) insertBefore(n ast.Node, text string) {
-	e.changes = append(e.changes, change{n.Pos(), n.Pos(), text})
+func (e *editor) insertBefore(n ast.Node, text string) { e.insertAt(n.Pos(), text) }
+
+func (e *editor) insertAt(at token.Pos, text string) {
+	e.changes = append(e.changes, change{at, at, text})
+}
+
+// remove takes a statement away, with its line where nothing else is on it.
+func (e *editor) remove(statement ast.Stmt) {
+	file := e.fset.File(e.syntax.Pos())
+	from, to := wholeLine(e.content, file.Offset(statement.Pos()), file.Offset(statement.End()))
+	e.changes = append(e.changes, change{file.Pos(from), file.Pos(to), ""})
+}
+
+// source is what stands in the file for a node.
+func (e *editor) source(n ast.Node) string {
+	file := e.fset.File(e.syntax.Pos())
+	return string(e.content[file.Offset(n.Pos()):file.Offset(n.End())])
+}
+
+// since tells whether the file is written for a version of Go, such as "go1.24",
+// or a later one.
+func (e *editor) since(language string) bool {
+	of := e.info.FileVersions[e.syntax]
+	if of == "" {
+		of = e.pkg.GoVersion()
+	}
+	return of != "" && version.Compare(of, language) >= 0
+}
+
+// importing returns how the file calls a package of the standard library, which
+// it imports from now on if it does not yet; false where the name is taken.
+func (e *editor) importing(path string) (string, bool) {
+	if name, ok := e.packageName(path); ok {
+		return name, true
+	}
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if e.fresh(name) != name {
+		return "", false
+	}
+	e.imports = append(e.imports, path)
+	return name, true
 }
 
 // fresh returns a name like base that means nothing anywhere in the function.
@@ -156,31 +209,106 @@ func (e *editor) apply(content []byte) ([]byte, error) {
 			return nil, fmt.Errorf("changes that overlap")
 		}
 		out.Write(content[at:from])
-		out.WriteString(c.text)
+		out.WriteString(strings.ReplaceAll(c.text, "\n", "\n"+indentOf(content, from)))
 		at = to
 	}
 	out.Write(content[at:])
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, file.Name(), out.Bytes(), parser.ParseComments)
+	changed, err := e.withImports(out.Bytes())
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range e.imports {
-		astutil.AddImport(fset, f, path)
+	if formatted, err := format.Source(content); err != nil || !bytes.Equal(formatted, content) {
+		return changed, err // formatting would change what is not ours
 	}
-	for _, i := range slices.Clone(f.Imports) {
-		path, err := strconv.Unquote(i.Path.Value)
-		if err == nil && i.Name == nil && !astutil.UsesImport(f, path) && e.used(path) {
-			astutil.DeleteImport(fset, f, path)
+	return format.Source(changed)
+}
+
+// withImports adds the imports that a changed file needs and takes away those
+// that it has no use for any more. All else stays as it is.
+func (e *editor) withImports(content []byte) ([]byte, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", content, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	offset := func(p token.Pos) int { return fset.Position(p).Offset }
+	type cut struct {
+		from, to int
+		text     string
+	}
+	var cuts []cut
+	left := make(map[string]bool)
+	for _, d := range f.Decls {
+		declaration, ok := d.(*ast.GenDecl)
+		if !ok || declaration.Tok != token.IMPORT {
+			continue
 		}
+		remaining := len(declaration.Specs)
+		var specs []cut
+		for _, spec := range declaration.Specs {
+			i := spec.(*ast.ImportSpec)
+			path, err := strconv.Unquote(i.Path.Value)
+			left[path] = true
+			if err == nil && i.Name == nil && !astutil.UsesImport(f, path) && e.used(path) {
+				from, to := wholeLine(content, offset(i.Pos()), offset(i.End()))
+				specs = append(specs, cut{from, to, ""})
+				remaining--
+			}
+		}
+		if remaining == 0 {
+			from, to := wholeLine(content, offset(declaration.Pos()), offset(declaration.End()))
+			specs = []cut{{from, to, ""}}
+		}
+		cuts = append(cuts, specs...)
 	}
-	formatted, err := format.Source(content)
-	if err != nil || !bytes.Equal(formatted, content) {
-		return out.Bytes(), err // formatting would change what is not ours
+	for _, path := range e.imports {
+		if left[path] {
+			continue
+		}
+		left[path] = true
+		at, text := offset(f.Name.End()), "\n\nimport "+strconv.Quote(path)
+		if len(f.Imports) > 0 {
+			// On a line in front of the first import, which may be taken away.
+			first := offset(f.Imports[0].Pos())
+			at = bytes.LastIndexByte(content[:first], '\n') + 1
+			before := string(content[at:first])
+			if strings.HasPrefix(before, "import (") { // all on one line
+				at, before = first, ""
+			}
+			text = before + strconv.Quote(path) + "\n"
+		}
+		cuts = append(cuts, cut{at, at, text})
 	}
-	out.Reset()
-	err = format.Node(&out, fset, f)
-	return out.Bytes(), err
+	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Or(a.from-b.from, a.to-b.to) })
+	var out bytes.Buffer
+	at := 0
+	for _, c := range cuts {
+		if c.from < at {
+			return nil, fmt.Errorf("imports that overlap")
+		}
+		out.Write(content[at:c.from])
+		out.WriteString(c.text)
+		at = c.to
+	}
+	out.Write(content[at:])
+	return out.Bytes(), nil
+}
+
+// wholeLine widens a part of a file to its lines, where nothing else stands on
+// them.
+func wholeLine(content []byte, from, to int) (int, int) {
+	begin := bytes.LastIndexByte(content[:from], '\n') + 1
+	length := bytes.IndexByte(content[to:], '\n')
+	if length >= 0 && len(bytes.TrimSpace(content[begin:from])) == 0 && len(bytes.TrimSpace(content[to:to+length])) == 0 {
+		return begin, to + length + 1
+	}
+	return from, to
+}
+
+// indentOf is the blank space that the line of a place begins with.
+func indentOf(content []byte, at int) string {
+	line := content[bytes.LastIndexByte(content[:at], '\n')+1 : at]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
 // used tells whether the file used a package that it imports by its own name.

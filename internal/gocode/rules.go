@@ -247,26 +247,14 @@ func findClosure(s *subject) (why, remedy string, found bool) {
 }
 
 func findPointer(s *subject) (why, remedy string, found bool) {
-	if s.line.Callee != newObject && s.line.Callee != "" {
+	reason, ok := s.pointed()
+	if !ok {
 		return "", "", false
 	}
-	for i := range s.escapes {
-		e := &s.escapes[i]
-		if !strings.HasPrefix(e.Message, "&") && !strings.HasPrefix(e.Message, "new(") && !strings.HasPrefix(e.Message, "moved to heap") && !isName(e.Message) {
-			continue
-		}
-		why = e.reason()
-		for _, at := range s.sources.spots(s.line.File, s.line.Line, func(_ *sourceFile, e ast.Expr) bool { return true }) {
-			if at.loop() != nil {
-				return why, "make one slice of them before the loop and take the addresses of its elements; or keep values instead of pointers", true
-			}
-		}
-		if strings.HasSuffix(why, "it is returned") {
-			return why, "return the value instead of a pointer, or let the caller bring the object", true
-		}
-		return why, "keep the value instead of a pointer where the type is small, or let its owner have it as a field", true
+	if strings.HasSuffix(reason, "it is returned") {
+		return reason, "let the caller bring the object", true
 	}
-	return "", "", false
+	return reason, "keep the value instead of a pointer where the type is small, or let its owner have it as a field", true
 }
 
 // isName tells whether a variable is what escapes.

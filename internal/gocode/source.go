@@ -15,6 +15,8 @@ import (
 type sources struct {
 	files map[string]*sourceFile // by absolute path
 	fset  *token.FileSet
+	// errorsCompared is not nil once it is known.
+	errorsCompared *bool
 }
 
 type sourceFile struct {
@@ -228,45 +230,6 @@ func (s *spot) varies(e ast.Expr, loop ast.Stmt) bool {
 		return !varies
 	})
 	return varies
-}
-
-// changes tells whether a loop may assign to a variable, or something in the
-// function could through its address or a function literal.
-func (s *spot) changes(v *types.Var, loop ast.Stmt) bool {
-	changes := false
-	is := func(e ast.Expr) bool {
-		name, ok := ast.Unparen(e).(*ast.Ident)
-		return ok && (s.info.Uses[name] == v || s.info.Defs[name] == v)
-	}
-	ast.Inspect(s.function(), func(n ast.Node) bool {
-		inLoop := n != nil && n.Pos() >= loop.Pos() && n.End() <= loop.End()
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for _, left := range n.Lhs {
-				changes = changes || inLoop && is(left)
-			}
-		case *ast.IncDecStmt:
-			changes = changes || inLoop && is(n.X)
-		case *ast.RangeStmt:
-			changes = changes || inLoop && (n.Key != nil && is(n.Key) || n.Value != nil && is(n.Value))
-		case *ast.UnaryExpr:
-			changes = changes || n.Op == token.AND && is(n.X)
-		case *ast.FuncLit:
-			ast.Inspect(n.Body, func(inner ast.Node) bool {
-				if assign, ok := inner.(*ast.AssignStmt); ok {
-					for _, left := range assign.Lhs {
-						changes = changes || is(left)
-					}
-				}
-				if step, ok := inner.(*ast.IncDecStmt); ok {
-					changes = changes || is(step.X)
-				}
-				return true
-			})
-		}
-		return !changes
-	})
-	return changes
 }
 
 // turns returns how many turns a loop makes, as source, where that can be said

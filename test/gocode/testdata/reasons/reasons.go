@@ -4,8 +4,11 @@ package reasons
 
 import (
 	"bytes"
+	"crypto/md5"
 	"errors"
 	"fmt"
+	"io"
+	"net/url"
 	"regexp"
 	"sort"
 	"strconv"
@@ -29,14 +32,14 @@ func Hoist(n, turns int) (size int) {
 
 func HoistNot(n, turns int) (size int) {
 	for i := range turns {
-		size += len(strconv.Itoa(n + i*1000)) // rule: library
+		size += len(strconv.Itoa(n + i*1000)) // rule: format
 	}
 	return size
 }
 
 func HoistNotAssigned(n, turns int) (size int) {
 	for range turns {
-		size += len(strconv.Itoa(n)) // rule: library
+		size += len(strconv.Itoa(n)) // rule: format
 		n += 1000
 	}
 	return size
@@ -44,7 +47,7 @@ func HoistNotAssigned(n, turns int) (size int) {
 
 func HoistNotShared(n *int, turns int) (size int) {
 	for range turns {
-		size += len(strconv.Itoa(*n)) // rule: library
+		size += len(strconv.Itoa(*n)) // rule: format
 		Touch(n)
 	}
 	return size
@@ -91,7 +94,7 @@ func Buffer(n int) int {
 }
 
 func Split(text string) int {
-	return len(strings.Split(text, ",")) // rule: library
+	return len(strings.Split(text, ",")) // rule: cut
 }
 
 func Sort(all []int) {
@@ -123,13 +126,13 @@ func Closure(n int) func() int {
 
 func Pointers(n int) {
 	for i := range n {
-		points = append(points[:0], &point{i, i}) // rule: pointer
+		points = append(points[:0], &point{i, i}) // rule: slab
 	}
 }
 
 //go:noinline
 func Returned(x int) *point {
-	return &point{x, x} // rule: pointer
+	return &point{x, x} // rule: value
 }
 
 func Sized(n int) int {
@@ -139,5 +142,65 @@ func Sized(n int) int {
 }
 
 func Formatted(n int) int {
-	return len(fmt.Sprintf("%d items", n)) // rule: library, boxing
+	return len(fmt.Sprintf("%d items", n)) // rule: format, boxing
+}
+
+//go:noinline
+func Lazy(n int, named bool) int {
+	name := "number " + strconv.Itoa(n) // rule: lazy
+	if named {
+		return len(name + name)
+	}
+	return n
+}
+
+func Stream(text string) byte {
+	var all bytes.Buffer
+	for range 3 {
+		all.WriteString(text) // rule: stream
+	}
+	sum := md5.Sum(all.Bytes())
+	return sum[0]
+}
+
+func Fold(text string) bool {
+	return strings.ToUpper(text) == "A,B" // rule: equal-fold
+}
+
+type owner struct{ total int }
+
+//go:noinline
+func (o *owner) Scratch(r io.Reader) {
+	var room [8]byte // rule: scratch
+	n, _ := r.Read(room[:])
+	o.total += n
+}
+
+//go:noinline
+func Large(r io.Reader) int {
+	room := make([]byte, 10000) // rule: pool
+	n, _ := r.Read(room)
+	return n
+}
+
+func Reuse(words []string) (n int) {
+	for _, w := range words {
+		room := make([]byte, len(w)+100) // rule: reuse
+		kept = &room[0]
+		n += copy(room, w)
+	}
+	return n
+}
+
+//go:noinline
+func Cached(name string) error {
+	_, err := url.Parse(name) // rule: cache
+	return err
+}
+
+type big struct{ all [100]int }
+
+//go:noinline
+func Pointed() *big {
+	return &big{} // rule: pointer
 }

@@ -1,6 +1,15 @@
 package reasons
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
+
+var (
+	words  = []string{"a word"}
+	reader = strings.NewReader("")
+	owned  owner
+)
 
 var text = "a,b,c,d,e,f,g,h,a long text that is on the heap"
 
@@ -23,5 +32,12 @@ func BenchmarkAll(b *testing.B) {
 		Pointers(3)
 		kept = Returned(i)
 		count += Sized(1000+i%8) + Formatted(i+1000)
+		count += Lazy(1000+i, false) + int(Stream(text)) + Reuse(words) + Large(reader)
+		if Fold(text) {
+			count++
+		}
+		owned.Scratch(reader)
+		kept = Cached("http://example.org/x")
+		kept = Pointed()
 	}
 }

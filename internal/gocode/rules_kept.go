@@ -1,0 +1,203 @@
+package gocode
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// Rules of what is made though it need not be, or need not be made anew.
+
+func findLazy(s *subject) (why, remedy string, found bool) {
+	f := s.sources.file(s.line.File)
+	if f == nil {
+		return "", "", false
+	}
+	e := &editor{sourceFile: f, fset: s.sources.fset}
+	declaration, branch := lazyBranch(s, e)
+	if branch == nil {
+		return "", "", false
+	}
+	name := text(declaration.Lhs[0])
+	return fmt.Sprintf("%s is made though only the branch in line %d needs it", name, s.sources.fset.Position(branch.Pos()).Line),
+		"make " + name + " in that branch", true
+}
+
+// findStream finds a buffer that collects what only a hash reads.
+func findStream(s *subject) (why, remedy string, found bool) {
+	f := s.sources.file(s.line.File)
+	if f == nil {
+		return "", "", false
+	}
+	e := &editor{sourceFile: f, fset: s.sources.fset}
+	for _, at := range s.calls() {
+		selector, ok := at.expr.(*ast.CallExpr).Fun.(*ast.SelectorExpr)
+		if !ok || f.kindOf(selector.X) != "bytes.Buffer" || !e.begin(&at) {
+			continue
+		}
+		buffer := e.local(selector.X)
+		if buffer == nil {
+			continue
+		}
+		for _, use := range e.uses(buffer) {
+			path := e.around(use)
+			if len(path) < 4 {
+				continue
+			}
+			read, ok := path[1].(*ast.SelectorExpr)
+			outer, called := path[3].(*ast.CallExpr)
+			if !ok || !called || read.Sel.Name != "Bytes" {
+				continue
+			}
+			if _, hash := hashes[e.callee(outer)]; hash {
+				return fmt.Sprintf("%s collects in memory what is only hashed in the end", buffer.Name()), "make the hash first and write to it", true
+			}
+		}
+	}
+	return "", "", false
+}
+
+func findFold(s *subject) (why, remedy string, found bool) {
+	if s.line.Callee != "strings.ToLower" && s.line.Callee != "strings.ToUpper" {
+		return "", "", false
+	}
+	for _, at := range s.calls() {
+		if comparison, ok := at.path[1].(*ast.BinaryExpr); ok && (comparison.Op == token.EQL || comparison.Op == token.NEQ) {
+			return shortName(s.line.Callee) + " makes a new string, which is only compared", "strings.EqualFold, where no other letters matter than those of ASCII", true
+		}
+	}
+	return "", "", false
+}
+
+// perObject are the bytes of one object of the line.
+func (s *subject) perObject() float64 {
+	if s.line.Allocs <= 0 {
+		return 0
+	}
+	return s.line.Bytes / s.line.Allocs
+}
+
+const (
+	smallObject   = 64   // bytes that are as soon copied as pointed to
+	scratchObject = 512  // bytes that an object can well have more
+	largeObject   = 4096 // bytes for which a pool is worth its price
+)
+
+// owner is the receiver of the method around the line, where it is a pointer.
+func (s *subject) owner() string {
+	for _, at := range s.sources.spots(s.line.File, s.line.Line, func(*sourceFile, ast.Expr) bool { return true }) {
+		for _, n := range at.path {
+			f, ok := n.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || len(f.Recv.List) == 0 || len(f.Recv.List[0].Names) == 0 {
+				continue
+			}
+			if _, pointer := f.Recv.List[0].Type.(*ast.StarExpr); pointer {
+				return f.Recv.List[0].Names[0].Name
+			}
+		}
+	}
+	return ""
+}
+
+// findScratch finds a small array or slice that a method needs for itself and
+// that goes to the heap nevertheless.
+func findScratch(s *subject) (why, remedy string, found bool) {
+	owner := s.owner()
+	if owner == "" || s.perObject() > scratchObject || !s.ofCompiler() {
+		return "", "", false
+	}
+	for i := range s.escapes {
+		e := &s.escapes[i]
+		reason := e.reason()
+		if strings.HasSuffix(reason, "it is returned") || !s.makesArray(e) {
+			continue
+		}
+		return reason, "let " + owner + " have it as a field, an array that is there already", true
+	}
+	return "", "", false
+}
+
+// makesArray tells whether what escapes is an array, or a slice of constant
+// size.
+func (s *subject) makesArray(e *Escape) bool {
+	what, _, _ := strings.Cut(e.Message, " escapes to heap")
+	if strings.HasPrefix(what, "make([]") {
+		return !strings.Contains(e.reason(), "size")
+	}
+	name := strings.TrimPrefix(what, "moved to heap: ")
+	f := s.sources.file(s.line.File)
+	if f == nil {
+		return false
+	}
+	for id, object := range f.info.Defs {
+		if id.Name == name && object != nil && s.sources.fset.Position(id.Pos()).Line == s.line.Line {
+			_, array := object.Type().Underlying().(*types.Array)
+			return array
+		}
+	}
+	return false
+}
+
+// findLarge finds large objects that a call makes for itself.
+func findLarge(s *subject) (why, remedy string, found bool) {
+	if s.perObject() < largeObject || !s.ofCompiler() || strings.HasPrefix(s.line.Callee, "runtime.slicebyte") {
+		return "", "", false
+	}
+	for i := range s.escapes {
+		reason := s.escapes[i].reason()
+		if strings.HasSuffix(reason, "it is returned") {
+			continue
+		}
+		return fmt.Sprintf("%s, some %.0f kB each time", reason, s.perObject()/1000), "a sync.Pool of pointers to them, if all is over with it when the call returns", true
+	}
+	return "", "", false
+}
+
+// pointed returns the reason why a pointer's object goes to the heap.
+func (s *subject) pointed() (reason string, found bool) {
+	if s.line.Callee != newObject && s.line.Callee != "" {
+		return "", false
+	}
+	for i := range s.escapes {
+		message := s.escapes[i].Message
+		if strings.HasPrefix(message, "&") || strings.HasPrefix(message, "new(") || strings.HasPrefix(message, "moved to heap") || isName(message) {
+			return s.escapes[i].reason(), true
+		}
+	}
+	return "", false
+}
+
+func findSlab(s *subject) (why, remedy string, found bool) {
+	reason, ok := s.pointed()
+	if !ok {
+		return "", "", false
+	}
+	for _, at := range s.sources.spots(s.line.File, s.line.Line, func(*sourceFile, ast.Expr) bool { return true }) {
+		if at.loop() != nil {
+			return reason + ", in every turn of the loop", "make one slice of them before the loop and take the addresses of its elements, where they live and die together; or keep values instead of pointers", true
+		}
+	}
+	return "", "", false
+}
+
+func findSmall(s *subject) (why, remedy string, found bool) {
+	reason, ok := s.pointed()
+	if !ok || !strings.HasSuffix(reason, "it is returned") || s.perObject() > smallObject {
+		return "", "", false
+	}
+	return reason, "return the value instead of a pointer, or let the caller bring the object", true
+}
+
+func findMadeInLoop(s *subject) (why, remedy string, found bool) {
+	if s.line.Callee != "runtime.makeslice" {
+		return "", "", false
+	}
+	for _, at := range s.builtins("make") {
+		if at.loop() != nil {
+			return "a slice is made in every turn of the loop", "make it before the loop, and cut it to [:0] in each turn, where nobody keeps it", true
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,3 @@
+module example.org/start
+
+go 1.26
