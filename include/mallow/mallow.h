@@ -70,6 +70,19 @@ struct mallow_statistics {
  * some microseconds in all, and asks the system about the pages of our structures; allocates nothing. */
 size_t mallow_statistics(struct mallow_statistics* statistics, size_t size);
 
+/* What the calling thread has allocated while it was recorded; mallow/expect.h holds tests to it. The figures only grow,
+ * and may begin with those of threads that have ended: the difference of two is what happened in between. */
+struct mallow_thread_statistics {
+  uint64_t allocations;      /* calls that returned a block, of the program and its libraries */
+  uint64_t bytes;            /* that they asked for */
+  uint64_t libc_allocations; /* calls that libc made on its own account */
+};
+
+/* Fills in *statistics as mallow_statistics does. Returns 0, and nothing but zeros, where not every call of the thread is
+ * recorded: no recording, or only samples, or no room. Costs some nanoseconds for each stack that was recorded. Not from
+ * signal handlers. */
+size_t mallow_thread_statistics(struct mallow_thread_statistics* statistics, size_t size);
+
 /* Regions and units of work: what the program is doing, so that a report can say what of it allocates.
  *
  * A region is a stretch of a thread's work; regions may lie within each other. A recording then knows of every stack

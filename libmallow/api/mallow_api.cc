@@ -10,6 +10,7 @@
 #include "mallow/mallow.h"
 #include "record/control.h"
 #include "record/recorder.h"
+#include "record/thread_counts.h"
 
 namespace {
 
@@ -77,6 +78,16 @@ MALLOW_EXPORT size_t mallow_statistics(struct mallow_statistics* statistics, siz
   known.map_calls = heap.map_calls;
   known.metadata_resident_bytes = mallow::heap::page_heap.MetadataResidentBytes();
   memset(statistics, 0, size);
+  memcpy(statistics, &known, mallow::Min(size, sizeof(known)));
+  return sizeof(known);
+}
+
+MALLOW_EXPORT size_t mallow_thread_statistics(struct mallow_thread_statistics* statistics, size_t size) {
+  mallow::api::EnsureStarted();
+  memset(statistics, 0, size);
+  mallow::record::ThreadCounts counts;
+  if (!mallow::record::CountThread(&counts)) return 0;
+  const struct mallow_thread_statistics known = {counts.allocations, counts.bytes, counts.libc_allocations};
   memcpy(statistics, &known, mallow::Min(size, sizeof(known)));
   return sizeof(known);
 }

@@ -6,6 +6,7 @@
 #include "record/cpu_sampler.h"
 #include "record/note.h"
 #include "record/recorder.h"
+#include "record/thread_counts.h"
 
 MALLOW_LEAVE_NOTE(MALLOW_NOTE_TYPE_MINIMAL);
 
@@ -40,6 +41,11 @@ void CloseControl() {}
 ControlResult StartRecording(const char*) { return ControlResult::kNoRecorder; }
 ControlResult StopRecording() { return ControlResult::kNoRecorder; }
 ControlResult Snapshot(const char*) { return ControlResult::kNoRecorder; }
+
+bool CountThread(ThreadCounts* counts) {
+  *counts = {};
+  return false;
+}
 
 void SampleEvery(uint64_t) {}
 

@@ -43,7 +43,7 @@ func files(t *testing.T, folder string) []string {
 
 var ofMallow = []string{
 	"bin/mallow",
-	"include/mallow/mallow.h", "include/mallow/tc.h", "include/mallow/tc_extension.h",
+	"include/mallow/expect.h", "include/mallow/mallow.h", "include/mallow/tc.h", "include/mallow/tc_extension.h",
 	"lib/cmake/mallow/mallow-config-version.cmake", "lib/cmake/mallow/mallow-config.cmake",
 	"lib/cmake/mallow/mallow-targets-relwithdebinfo.cmake", "lib/cmake/mallow/mallow-targets.cmake",
 	"lib/libmallow.a", "lib/libmallow.so", "lib/libmallow_minimal.a", "lib/libmallow_minimal.so",

@@ -1,0 +1,51 @@
+#include "record/thread_counts.h"
+
+#include "record/process.h"
+#include "record/recorder.h"
+#include "record/thread_recorder.h"
+
+namespace mallow::record {
+namespace {
+
+// Whether libc itself made the calls of a stack. Of stacks from before a fork, whose nodes lie in another file, it is
+// not known, and they count as the program's.
+bool IsLibcs(uint32_t stack) {
+  MappedFile& file = g_process.file();
+  const Header& header = g_process.header();
+  if (stack < header.parent_stacks) return false;
+  const auto node_at = [&](uint32_t id) -> const Node* {
+    return id < header.parent_nodes ? nullptr
+                                    : file.Items<Node>(Section::kNodes) + (id - header.parent_nodes);
+  };
+  const Node* const function = node_at(file.Items<uint32_t>(Section::kStacks)[stack - header.parent_stacks]);
+  const Node* const caller =
+      function == nullptr || function->parent == kRoot ? nullptr : node_at(function->parent);
+  return caller != nullptr && caller->frame >> 56 == kTagReturnAddress &&
+         g_process.modules().IsLibc((caller->frame & 0xff'ffff'ffff'ffff) - 1);
+}
+
+}  // namespace
+
+bool CountThread(ThreadCounts* counts) {
+  *counts = {};
+  if (!g_recording || g_sampling) return false;
+  ThreadRecorder* const thread = g_process.Current();
+  if (thread == nullptr || thread->busy) return false;
+  for (size_t page = 0; page < thread->pages.capacity; ++page) {
+    const auto* births = reinterpret_cast<const Births*>(
+        thread->pages.items[page].of_kind[ThreadRecorder::IndexOf(CounterKind::kBirths)]);
+    for (size_t i = 0; births != nullptr && i < kCountersPerPage; ++i) {
+      if (births[i].calls == 0) continue;
+      const uint32_t stack = static_cast<uint32_t>(page * kCountersPerPage + i);
+      if (stack != kNoStack && IsLibcs(stack)) {
+        counts->libc_allocations += births[i].calls;
+      } else {
+        counts->allocations += births[i].calls;
+        counts->bytes += births[i].bytes;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace mallow::record
