@@ -18,6 +18,7 @@ func newRecordCommand() *cobra.Command {
 	var attach attachOptions
 	var log bool
 	var per []string
+	var benchmark historyAddOptions
 	limit, sample := byteCount(1<<30), byteCount(0)
 	c := &cobra.Command{
 		Use:   "record [-o NAME.mallow] [--no-args] [--cpu[=HZ]] [--log] [--sample BYTES] [--per FUNCTION] [--] PROG ARGS | --pid PID [--seconds S] [--sample BYTES] | --pid PID --stop",
@@ -42,7 +43,7 @@ program is then not started).`,
 				return exitError{launch.StatusCannotRecord, fmt.Errorf("--sample takes a number of bytes from 1 to 1G")}
 			}
 			if attach.used(c) {
-				for _, name := range []string{"cpu", "log", "log-limit", "per"} {
+				for _, name := range []string{"cpu", "log", "log-limit", "per", "benchmark"} {
 					if c.Flags().Changed(name) {
 						return exitError{launch.StatusCannotRecord, fmt.Errorf("--%s is for a program that mallow starts, not for one that runs", name)}
 					}
@@ -55,7 +56,7 @@ program is then not started).`,
 				}
 				options.LogLimit = uint64(limit)
 			}
-			return record(args, per, options, c.ErrOrStderr())
+			return record(args, per, options, benchmark, c.ErrOrStderr())
 		},
 	}
 	c.Flags().SetInterspersed(false)
@@ -67,16 +68,20 @@ program is then not started).`,
 	c.Flags().BoolVar(&log, "log", false, "also keep every call in order, for mallow log")
 	c.Flags().Var(&limit, "log-limit", "the same, with at most so many bytes of log for each process, K, M and G allowed")
 	c.Flags().StringArrayVar(&per, "per", nil, "count calls of `FUNCTION` of PROG or its libraries as units of work (FUNCTION@FILE: of another file; may be repeated)")
+	benchmark.addTo(c)
 	attach.addTo(c)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitError{launch.StatusCannotRecord, err} })
 	return c
 }
 
-func record(args, per []string, options launch.RecordOptions, stderr io.Writer) error {
+func record(args, per []string, options launch.RecordOptions, benchmark historyAddOptions, stderr io.Writer) error {
 	if options.CPUHertz < 0 || options.CPUHertz > launch.MostCPUHertz {
 		return exitError{launch.StatusCannotRecord, fmt.Errorf("--cpu=%d: samples per second of CPU time, 1 to %d", options.CPUHertz, launch.MostCPUHertz)}
 	}
 	command, err := prepared(args, "record")
+	if err == nil {
+		err = benchmark.check()
+	}
 	if err == nil {
 		options.Library, err = library()
 	}
@@ -92,6 +97,7 @@ func record(args, per []string, options launch.RecordOptions, stderr io.Writer) 
 		return notStarted(err)
 	}
 	reportRecorded(stderr, r.Folder, r.Warnings)
+	benchmark.keep(r.Folder, stderr)
 	return endLike(r.Result)
 }
 

@@ -18,6 +18,7 @@ var commands = []func() *cobra.Command{
 	newDiffCommand,
 	newCompareCommand,
 	newGateCommand,
+	newHistoryCommand,
 	newImportCommand,
 	newLogCommand,
 	newTopCommand,

@@ -65,6 +65,9 @@ type Store interface {
 	Series(k Key, metric string) ([]Point, error)
 	// Keys returns the keys that have points, sorted.
 	Keys() ([]Key, error)
+	// All returns every point, in the order in which they were added, without
+	// their profiles.
+	All() ([]Point, error)
 	// At returns the points of a commit, in the order in which they were added,
 	// with their profiles.
 	At(k Key, commit string) ([]Point, error)
@@ -79,8 +82,8 @@ const (
 	biggestProfile = 64 << 20
 )
 
-// check tells what is wrong with a point that shall be kept.
-func (p *Point) check() error {
+// Check tells what is wrong with a point that shall be kept.
+func (p *Point) Check() error {
 	if p.Benchmark == "" {
 		return errors.New("a point needs the name of its benchmark")
 	}
@@ -130,11 +133,11 @@ func (p *Point) identity() string {
 	if err != nil {
 		panic(err) // check has seen the values
 	}
-	return contentID(b)
+	return ContentID(b)
 }
 
-// contentID names bytes by their content.
-func contentID(b []byte) string {
+// ContentID names bytes by their content.
+func ContentID(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }

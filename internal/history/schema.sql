@@ -11,8 +11,11 @@ CREATE TABLE series (
 );
 
 CREATE TABLE metric (
-	id   INTEGER PRIMARY KEY,
-	name TEXT NOT NULL UNIQUE
+	id    INTEGER PRIMARY KEY,
+	name  TEXT NOT NULL,
+	unit  TEXT NOT NULL,
+	class TEXT NOT NULL, -- exact, bounded, noisy, or ''
+	UNIQUE (name, unit, class)
 );
 
 -- What is equal is kept once: a profile is named by the hash of its content.
@@ -38,7 +41,5 @@ CREATE TABLE value (
 	point  INTEGER NOT NULL REFERENCES point (id),
 	metric INTEGER NOT NULL REFERENCES metric (id),
 	value  DOUBLE PRECISION NOT NULL,
-	unit   TEXT NOT NULL,
-	class  TEXT NOT NULL,
 	PRIMARY KEY (point, metric)
 );

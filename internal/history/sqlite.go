@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"database/sql"
 	_ "embed"
 	"errors"
@@ -48,6 +49,10 @@ func Open(repository string) (Store, error) {
 // OpenFile returns the history in a file, which need not exist yet. Points are
 // ordered by the commits of the repository, "" for none.
 func OpenFile(path, repository string) (*SQLite, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
 	s := &SQLite{path: path, repository: repository}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return s, nil
@@ -136,69 +141,78 @@ func (s *SQLite) Close() error {
 }
 
 // Add keeps a point, at once and whole or not at all.
-func (s *SQLite) Add(p Point) error { return s.AddAll([]Point{p}) }
+func (s *SQLite) Add(p Point) error {
+	_, err := s.AddAll([]Point{p})
+	return err
+}
 
-// AddAll keeps points: all of them, or none where it returns an error.
-func (s *SQLite) AddAll(points []Point) error {
+// AddAll keeps points: all of them, or none where it returns an error. It tells
+// how many were not there before.
+func (s *SQLite) AddAll(points []Point) (added int, err error) {
 	for i := range points {
-		if err := points[i].check(); err != nil {
-			return err
+		if err := points[i].Check(); err != nil {
+			return 0, err
 		}
 	}
 	if s.db == nil {
 		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-			return err
+			return 0, err
 		}
 		if err := s.open(); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
-		return s.explain(err)
+		return 0, s.explain(err)
 	}
 	defer tx.Rollback()
 	for i := range points {
-		if err := insert(tx, points[i]); err != nil {
-			return s.explain(err)
+		new, err := insert(tx, points[i])
+		if err != nil {
+			return 0, s.explain(err)
+		}
+		if new {
+			added++
 		}
 	}
-	return s.explain(tx.Commit())
+	return added, s.explain(tx.Commit())
 }
 
-func insert(tx *sql.Tx, p Point) error {
+// insert adds a point, unless it is there.
+func insert(tx *sql.Tx, p Point) (new bool, err error) {
 	if p.Profile != nil {
-		p.ProfileID = contentID(p.Profile)
+		p.ProfileID = ContentID(p.Profile)
 		if _, err := tx.Exec("INSERT INTO profile (id, content) VALUES (?, ?) ON CONFLICT DO NOTHING", p.ProfileID, p.Profile); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if _, err := tx.Exec("INSERT INTO series (benchmark, platform, build) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", p.Benchmark, p.Platform, p.Build); err != nil {
-		return err
+		return false, err
 	}
 	var point int64
-	err := tx.QueryRow(`INSERT INTO point (identity, series, revision, commit_time, run_time, dirty, profile)
+	err = tx.QueryRow(`INSERT INTO point (identity, series, revision, commit_time, run_time, dirty, profile)
 		SELECT ?, id, ?, ?, ?, ?, ? FROM series WHERE benchmark = ? AND platform = ? AND build = ?
 		ON CONFLICT DO NOTHING RETURNING id`,
 		p.identity(), p.Commit, stamp(p.CommitTime), stamp(p.Time), p.Dirty, p.ProfileID,
 		p.Benchmark, p.Platform, p.Build).Scan(&point)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // it is there already
+		return false, nil // it is there already
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Metrics)) {
 		v := p.Metrics[name]
-		if _, err := tx.Exec("INSERT INTO metric (name) VALUES (?) ON CONFLICT DO NOTHING", name); err != nil {
-			return err
+		if _, err := tx.Exec("INSERT INTO metric (name, unit, class) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", name, v.Unit, v.Class); err != nil {
+			return false, err
 		}
-		if _, err := tx.Exec("INSERT INTO value (point, metric, value, unit, class) SELECT ?, id, ?, ?, ? FROM metric WHERE name = ?",
-			point, v.Value, v.Unit, v.Class, name); err != nil {
-			return err
+		if _, err := tx.Exec("INSERT INTO value (point, metric, value) SELECT ?, id, ? FROM metric WHERE name = ? AND unit = ? AND class = ?",
+			point, v.Value, name, v.Unit, v.Class); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // Keys returns the keys that have points, sorted.
@@ -230,8 +244,12 @@ func (s *SQLite) Series(k Key, metric string) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ordered(s.repository, points), nil
+	ReadGraph(s.repository, points).Sort(points)
+	return points, nil
 }
+
+// All returns every point as it was added.
+func (s *SQLite) All() ([]Point, error) { return s.points("") }
 
 // At returns the points of a commit with their profiles.
 func (s *SQLite) At(k Key, commit string) ([]Point, error) {
@@ -254,7 +272,7 @@ func (s *SQLite) Profile(id string) ([]byte, error) {
 	}
 	var content []byte
 	err := s.db.QueryRow("SELECT content FROM profile WHERE id = ?", id).Scan(&content)
-	if err == nil && contentID(content) != id {
+	if err == nil && ContentID(content) != id {
 		err = fmt.Errorf("%s is damaged: the content of a profile is not what it was", s.path)
 	}
 	return content, s.explain(err)
@@ -265,33 +283,85 @@ func (s *SQLite) points(where string, args ...any) ([]Point, error) {
 	if s.db == nil {
 		return nil, nil
 	}
-	rows, err := s.db.Query(`SELECT point.id, benchmark, platform, build, revision, commit_time, run_time, dirty, profile,
-			metric.name, value.value, value.unit, value.class
-		FROM point JOIN series ON series.id = point.series JOIN value ON value.point = point.id JOIN metric ON metric.id = value.metric `+
-		where+" ORDER BY point.id, metric.name", args...)
+	tx, err := s.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true}) // all of one moment
 	if err != nil {
 		return nil, s.explain(err)
 	}
+	defer tx.Rollback()
+	points, ids, err := scanPoints(tx, where, args)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	return points, s.explain(scanValues(tx, points, ids, where, args))
+}
+
+func scanPoints(tx *sql.Tx, where string, args []any) (points []Point, ids []int64, err error) {
+	rows, err := tx.Query(`SELECT point.id, benchmark, platform, build, revision, commit_time, run_time, dirty, profile
+		FROM point JOIN series ON series.id = point.series `+where+" ORDER BY point.id", args...)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer rows.Close()
-	var points []Point
-	last := int64(-1)
 	for rows.Next() {
 		var p Point
 		var id, commitTime, runTime int64
-		var metric string
-		var v Value
-		if err := rows.Scan(&id, &p.Benchmark, &p.Platform, &p.Build, &p.Commit, &commitTime, &runTime, &p.Dirty, &p.ProfileID,
-			&metric, &v.Value, &v.Unit, &v.Class); err != nil {
-			return nil, s.explain(err)
+		if err := rows.Scan(&id, &p.Benchmark, &p.Platform, &p.Build, &p.Commit, &commitTime, &runTime, &p.Dirty, &p.ProfileID); err != nil {
+			return nil, nil, err
 		}
-		if id != last {
-			last = id
-			p.CommitTime, p.Time, p.Metrics = moment(commitTime), moment(runTime), make(map[string]Value)
-			points = append(points, p)
-		}
-		points[len(points)-1].Metrics[metric] = v
+		p.CommitTime, p.Time, p.Metrics = moment(commitTime), moment(runTime), make(map[string]Value)
+		points, ids = append(points, p), append(ids, id)
 	}
-	return points, s.explain(rows.Err())
+	return points, ids, rows.Err()
+}
+
+func scanValues(tx *sql.Tx, points []Point, ids []int64, where string, args []any) error {
+	type metric struct {
+		name string
+		Value
+	}
+	metrics := make(map[int64]metric)
+	rows, err := tx.Query("SELECT id, name, unit, class FROM metric")
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var id int64
+		var m metric
+		if err := rows.Scan(&id, &m.name, &m.Unit, &m.Class); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		metrics[id] = m
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	restriction := ""
+	if where != "" {
+		restriction = "WHERE value.point IN (SELECT point.id FROM point JOIN series ON series.id = point.series " + where + ")"
+	}
+	rows, err = tx.Query("SELECT point, metric, value FROM value "+restriction+" ORDER BY point", args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	at := 0
+	var point, id int64
+	var value float64
+	for rows.Next() {
+		if err := rows.Scan(&point, &id, &value); err != nil {
+			return err
+		}
+		for at < len(ids) && ids[at] < point {
+			at++
+		}
+		if at == len(ids) || ids[at] != point {
+			continue
+		}
+		m := metrics[id]
+		m.Value.Value = value
+		points[at].Metrics[m.name] = m.Value
+	}
+	return rows.Err()
 }
 
 // explain says in one sentence what to do about an error of the database.
