@@ -24,26 +24,52 @@ import (
 	"github.com/tdewolff/minify/v2/js"
 )
 
-//go:embed page.html style.css js/*.js vendor/uplot
+//go:embed page.html go.html style.css go.css js/*.js js/go/*.js vendor/uplot
 var files embed.FS
 
-// modules are the script's parts, each after those that it imports. The page
-// has them as one script, because a module that stands in the page cannot be
-// imported by another.
-var modules = []string{
-	"text", "dom", "data", "model", "state", "tree",
-	"table", "detail", "overview", "icicle", "timeline", "sizes", "source", "about", "keys", "main",
+// Kind is a page by what it shows.
+type Kind int
+
+const (
+	Recordings Kind = iota // see internal/report/html
+	Go                     // see internal/report/gocode
+)
+
+// design names the files that a page is made of.
+type design struct {
+	markup string
+	styles []string
+	// modules are the script's parts, each after those that it imports. The page
+	// has them as one script, because a module that stands in the page cannot be
+	// imported by another.
+	modules []string
+	plots   bool // with uPlot, which draws a timeline
+}
+
+var designs = [...]design{
+	Recordings: {
+		markup: "page.html", styles: []string{"style.css"}, plots: true,
+		modules: []string{
+			"text", "dom", "data", "model", "state", "theme", "tree",
+			"table", "detail", "overview", "icicle", "timeline", "sizes", "source", "about", "keys", "main",
+		},
+	},
+	Go: {
+		markup: "go.html", styles: []string{"style.css", "go.css"},
+		modules: []string{"text", "dom", "data", "state", "theme", "go/report", "go/lines", "go/annotated", "go/views", "go/main"},
+	},
 }
 
 // Page is what differs between reports.
 type Page struct {
+	Kind  Kind
 	Title string
-	Data  []byte // see internal/report/html for its form
+	Data  []byte
 }
 
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error {
-	s := assembled()
+	s := assembled[p.Kind]()
 	head := strings.NewReplacer(
 		"{{policy}}", html.EscapeString(s.policy),
 		"{{title}}", html.EscapeString(p.Title),
@@ -76,26 +102,36 @@ func (p *Page) writeData(w io.Writer) error {
 	return letters.Close()
 }
 
-// Policy returns the Content-Security-Policy of every page.
-func Policy() string { return assembled().policy }
+// Policy returns the Content-Security-Policy of every page of a kind.
+func Policy(kind Kind) string { return assembled[kind]().policy }
 
 type parts struct {
 	head, tail, style, script, policy string
 }
 
-var assembled = sync.OnceValue(func() parts {
-	var script strings.Builder
-	for _, name := range modules {
+var assembled = [...]func() parts{
+	Recordings: sync.OnceValue(designs[Recordings].assemble),
+	Go:         sync.OnceValue(designs[Go].assemble),
+}
+
+func (d *design) assemble() parts {
+	var p parts
+	var script, style strings.Builder
+	for _, name := range d.modules {
 		script.WriteString(unwrapped(read("js/" + name + ".js")))
 	}
-	p := parts{
-		style:  read("vendor/uplot/uPlot.min.css") + squeezed("text/css", read("style.css")),
-		script: "/*! uPlot\n" + read("vendor/uplot/LICENSE") + "*/\n" + read("vendor/uplot/uPlot.iife.min.js") + squeezed("application/javascript", script.String()),
+	for _, name := range d.styles {
+		style.WriteString(read(name))
 	}
-	p.head, p.tail, _ = strings.Cut(read("page.html"), "{{data}}")
+	p.style, p.script = squeezed("text/css", style.String()), squeezed("application/javascript", script.String())
+	if d.plots {
+		p.style = read("vendor/uplot/uPlot.min.css") + p.style
+		p.script = "/*! uPlot\n" + read("vendor/uplot/LICENSE") + "*/\n" + read("vendor/uplot/uPlot.iife.min.js") + p.script
+	}
+	p.head, p.tail, _ = strings.Cut(read(d.markup), "{{data}}")
 	p.policy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'", hash(p.script), hash(p.style))
 	return p
-})
+}
 
 // read returns a file that is part of the program: it is always there.
 func read(name string) string {

@@ -22,23 +22,30 @@ func page(t *testing.T, p *Page) string {
 // TestSizeOfThePage holds the page without data to what it may have.
 func TestSizeOfThePage(t *testing.T) {
 	const most = 150_000
-	if n := len(page(t, &Page{})); n > most {
-		t.Errorf("the page without data has %d bytes, more than %d", n, most)
+	for kind := range designs {
+		if n := len(page(t, &Page{Kind: Kind(kind)})); n > most {
+			t.Errorf("page %d without data has %d bytes, more than %d", kind, n, most)
+		}
 	}
 }
 
 // TestTitleIsText holds a title that is markup to be none in the page.
 func TestTitleIsText(t *testing.T) {
-	p := page(t, &Page{Title: `</title><script>alert(1)</script>{{script}}`, Data: []byte(`</script><script>alert(1)</script>`)})
-	if strings.Contains(p, "<script>alert") || strings.Count(p, "<script") != 2 {
-		t.Error("the title or the data became markup")
+	for kind := range designs {
+		p := page(t, &Page{Kind: Kind(kind), Title: `</title><script>alert(1)</script>{{script}}`, Data: []byte(`</script><script>alert(1)</script>`)})
+		if strings.Contains(p, "<script>alert") || strings.Count(p, "<script") != 2 {
+			t.Errorf("page %d: the title or the data became markup", kind)
+		}
 	}
 }
 
 // TestNoNetwork finds no address of anything outside of the page.
 func TestNoNetwork(t *testing.T) {
-	for _, m := range regexp.MustCompile(`(?i)(src|href)\s*=\s*["'][^#"']+|url\([^)]*\)|@import|fetch\(|XMLHttpRequest|WebSocket|sendBeacon|import\(`).FindAllString(page(t, &Page{}), -1) {
-		t.Errorf("the page asks for %s", m)
+	asking := regexp.MustCompile(`(?i)(src|href)\s*=\s*["'][^#"']+|url\([^)]*\)|@import|fetch\(|XMLHttpRequest|WebSocket|sendBeacon|import\(`)
+	for kind := range designs {
+		for _, m := range asking.FindAllString(page(t, &Page{Kind: Kind(kind)}), -1) {
+			t.Errorf("page %d asks for %s", kind, m)
+		}
 	}
 }
 
@@ -48,10 +55,24 @@ var topLevel = regexp.MustCompile(`(?m)^(?:export )?(?:async )?(?:function|class
 // name once, imports in one line, of earlier modules or of functions that are
 // called later.
 func TestModulesFitTogether(t *testing.T) {
+	used := map[string]bool{}
+	for kind := range designs {
+		modulesFit(t, designs[kind].modules, used)
+	}
+	found, _ := filepath.Glob("js/*.js")
+	inFolders, _ := filepath.Glob("js/*/*.js")
+	for _, path := range append(found, inFolders...) {
+		if name := strings.TrimSuffix(strings.TrimPrefix(path, "js/"), ".js"); !used[name] {
+			t.Errorf("%s is in no page: designs list them", path)
+		}
+	}
+}
+
+func modulesFit(t *testing.T, modules []string, used map[string]bool) {
+	t.Helper()
 	owner := map[string]string{}
-	listed := map[string]bool{}
 	for _, name := range modules {
-		listed[name+".js"] = true
+		used[name] = true
 		source := read("js/" + name + ".js")
 		for _, m := range topLevel.FindAllStringSubmatch(source, -1) {
 			if other := owner[m[1]]; other != "" {
@@ -64,12 +85,6 @@ func TestModulesFitTogether(t *testing.T) {
 			t.Errorf("%s has an import or export that joining does not understand", name)
 		}
 	}
-	found, _ := filepath.Glob("js/*.js")
-	for _, path := range found {
-		if !listed[filepath.Base(path)] {
-			t.Errorf("%s is in no page: modules lists them", path)
-		}
-	}
 }
 
 // TestScriptParses lets node read the joined script.
@@ -78,11 +93,13 @@ func TestScriptParses(t *testing.T) {
 	if err != nil {
 		t.Skip("node is not installed (nodejs): only a browser reads the script now")
 	}
-	path := filepath.Join(t.TempDir(), "page.mjs")
-	if err := os.WriteFile(path, []byte(assembled().script), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(node, "--check", path).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for kind := range designs {
+		path := filepath.Join(t.TempDir(), "page.mjs")
+		if err := os.WriteFile(path, []byte(assembled[kind]().script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(node, "--check", path).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 }

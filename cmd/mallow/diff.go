@@ -20,6 +20,7 @@ import (
 	"mallow/internal/report/text"
 	"mallow/internal/symbolize"
 	"mallow/internal/term"
+	"mallow/web"
 )
 
 // diffOptions are the flags of mallow diff.
@@ -222,7 +223,7 @@ func splitPaths(path string) []string {
 
 func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, advice []diff.AdviceChange, o diffOptions) error {
 	if o.html.file != "" {
-		return o.html.put(w, func(to io.Writer) error {
+		return o.html.put(w, web.Recordings, func(to io.Writer) error {
 			all := diff.Compare(d.Old, d.New, diff.Options{All: true, Per: o.per})
 			return html.WriteDiff(to, all, html.Options{All: o.all, Sources: !o.html.noSource})
 		})

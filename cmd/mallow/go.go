@@ -16,6 +16,7 @@ import (
 	"mallow/internal/gocode"
 	goreport "mallow/internal/report/gocode"
 	"mallow/internal/term"
+	"mallow/web"
 )
 
 // goOptions are the flags of mallow go test and run.
@@ -28,6 +29,7 @@ type goOptions struct {
 	output    string
 	verbose   bool
 	pprof     string
+	html      htmlOptions
 }
 
 func newGoCommand() *cobra.Command {
@@ -61,7 +63,7 @@ const everyBenchmark = "."
 func newGoTestCommand() *cobra.Command {
 	o := goOptions{top: 10, bench: everyBenchmark, seconds: 1}
 	c := &cobra.Command{
-		Use:   "test [--bench RE] [--json] [--top N] [GO FLAGS] [PACKAGES]",
+		Use:   "test [--bench RE] [--json | --html FILE | --web] [--top N] [GO FLAGS] [PACKAGES]",
 		Short: "Allocations of each operation of benchmarks, by line",
 		Long: `test runs the benchmarks of packages and says what one operation allocates, by
 line. Each runs once as it is, for the time and for where the CPU time goes, and
@@ -78,6 +80,7 @@ show. Where there are no benchmarks the tests run once, counting.`,
 	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run may take")
 	f.BoolVar(&o.verbose, "verbose", false, "with the compiler's own words for why a value goes to the heap")
 	f.StringVar(&o.pprof, "pprof", "", "write a profile for go tool pprof into this file, too")
+	o.html.flags(f)
 	f.IntVar(&o.top, "top", o.top, "lines to show of each benchmark, 0 for all")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
 		return goTest(c.OutOrStdout(), goFlags, args, o)
@@ -88,7 +91,7 @@ show. Where there are no benchmarks the tests run once, counting.`,
 func newGoRunCommand() *cobra.Command {
 	o := goOptions{top: 10}
 	c := &cobra.Command{
-		Use:   "run [--json] [--top N] [GO FLAGS] PACKAGE ARGS",
+		Use:   "run [--json | --html FILE] [--top N] [GO FLAGS] PACKAGE ARGS",
 		Short: "Run a main package and say what it allocated, by line",
 		Long: `run builds a main package, runs it and then says on stderr what it allocated,
 by line, however it ended. Its input, output, signals and exit status are left
@@ -103,6 +106,7 @@ does not build, 125 mallow failed.`,
 	c.Flags().BoolVar(&o.json, "json", false, `write JSON to stdout, schema "mallow.go/1"; the program's own output goes to stderr then`)
 	c.Flags().BoolVar(&o.verbose, "verbose", false, "with the compiler's own words for why a value goes to the heap")
 	c.Flags().StringVar(&o.pprof, "pprof", "", "write a profile for go tool pprof into this file, too")
+	o.html.fileFlags(c.Flags())
 	c.Flags().IntVar(&o.top, "top", o.top, "lines to show, 0 for all")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
 		return goRun(c.OutOrStdout(), c.ErrOrStderr(), goFlags, args, o)
@@ -192,17 +196,21 @@ func splitGoFlags(args []string, output, program bool) (goFlags, own []string) {
 // takesValue holds for mallow's own flags that are followed by a value.
 func takesValue(name string) bool {
 	switch name {
-	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "budget", "pprof", "go":
+	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "budget", "pprof", "go", "html":
 		return true
 	}
 	return false
 }
 
 func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
+	if err := o.oneForm(); err != nil {
+		return err
+	}
 	var all []*gocode.Benchmark
 	var unsound []gocode.Unsound
+	var notes []gocode.Note
 	version, err := eachTests(goFlags, patterns, testsKind{stock: true}, func(tests *gocode.Tests) error {
-		unsound = append(unsound, tests.Unsound()...)
+		unsound, notes = append(unsound, tests.Unsound()...), append(notes, tests.Notes()...)
 		options := o.benchmarks()
 		options.CPU = true
 		found, err := tests.Benchmarks(options)
@@ -223,6 +231,10 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.asPage() {
+		page := goreport.BenchmarksPage(version, all, unsound, gocode.NotesOnce(notes))
+		return o.html.put(w, web.Go, o.page(page))
+	}
 	if o.json {
 		return goreport.WriteBenchmarksJSON(w, version, all, unsound)
 	}
@@ -236,17 +248,21 @@ func goTestsOnce(w io.Writer, goFlags, patterns []string, o goOptions) error {
 		processes, err := tests.Run()
 		run.Processes = append(run.Processes, processes...)
 		run.Unsound = append(run.Unsound, tests.Unsound()...)
+		run.Notes = append(run.Notes, tests.Notes()...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	run.Unsound = gocode.UnsoundOnce(run.Unsound)
+	run.Unsound, run.Notes = gocode.UnsoundOnce(run.Unsound), gocode.NotesOnce(run.Notes)
 	if len(run.Processes) == 0 {
 		return fmt.Errorf("there are no tests and no benchmarks: mallow go run counts a main package")
 	}
 	if err := o.writePprof(func(w io.Writer) error { return goreport.WriteRunPprof(w, &run) }); err != nil {
 		return err
+	}
+	if o.asPage() {
+		return o.html.put(w, web.Go, o.page(goreport.RunPage(version, &run)))
 	}
 	if o.json {
 		return goreport.WriteRunJSON(w, version, &run)
@@ -256,6 +272,21 @@ func goTestsOnce(w io.Writer, goFlags, patterns []string, o goOptions) error {
 
 func (o goOptions) benchmarks() gocode.BenchmarkOptions {
 	return gocode.BenchmarkOptions{Bench: o.bench, Benchtime: o.benchtime, Exact: time.Duration(o.seconds * float64(time.Second))}
+}
+
+// oneForm refuses flags that ask for more than one form of the report.
+func (o goOptions) oneForm() error {
+	if (o.html.file != "" || o.html.web) && o.json || o.html.file != "" && o.html.web {
+		return errors.New("--html, --web and --json are a form of their own: one of them")
+	}
+	return nil
+}
+
+func (o goOptions) asPage() bool { return o.html.file != "" || o.html.web }
+
+// page returns what writes a page, with sources unless a flag leaves them out.
+func (o goOptions) page(p *goreport.Page) func(io.Writer) error {
+	return func(w io.Writer) error { return p.Write(w, !o.html.noSource) }
 }
 
 // writePprof writes the file that --pprof names, if it does.
@@ -332,6 +363,9 @@ func goPackages(goFlags, patterns []string, stock bool) (*gocode.Builder, []goco
 }
 
 func goRun(stdout, stderr io.Writer, goFlags, args []string, o goOptions) error {
+	if err := o.oneForm(); err != nil {
+		return err
+	}
 	packages, rest := splitProgram(args)
 	if len(packages) == 0 {
 		return fmt.Errorf("no package given: mallow go run PACKAGE ARGS")
@@ -365,7 +399,9 @@ func goRun(stdout, stderr io.Writer, goFlags, args []string, o goOptions) error 
 	if err == nil {
 		err = o.writePprof(func(w io.Writer) error { return goreport.WriteRunPprof(w, run) })
 	}
-	if err == nil && o.json {
+	if err == nil && o.asPage() {
+		err = o.html.put(stdout, web.Go, o.page(goreport.RunPage(b.Version, run)))
+	} else if err == nil && o.json {
 		err = goreport.WriteRunJSON(stdout, b.Version, run)
 	} else if err == nil {
 		err = goreport.WriteRun(stderr, run, o.report())

@@ -12,6 +12,7 @@ import (
 	"mallow/internal/gocode"
 	goreport "mallow/internal/report/gocode"
 	"mallow/internal/term"
+	"mallow/web"
 )
 
 func newGoFixCommand() *cobra.Command {
@@ -39,8 +40,12 @@ step.`,
 	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run may take")
 	f.BoolVar(&write, "write", false, "change the files")
 	f.BoolVar(&race, "race", false, "run the tests with the race detector, too")
+	o.html.flags(f)
 	f.StringVar(&patch, "patch", "", "write the steps into this file, as patches")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
+		if err := o.oneForm(); err != nil {
+			return err
+		}
 		fixed, version, err := goFix(c.ErrOrStderr(), goFlags, args, race, o)
 		if err != nil {
 			return clean(err)
@@ -58,6 +63,9 @@ step.`,
 			if err := writeFixed(fixed); err != nil {
 				return clean(err)
 			}
+		}
+		if o.asPage() {
+			return o.html.put(c.OutOrStdout(), web.Go, o.page(goreport.FixedPage(version, fixed)))
 		}
 		if o.json {
 			return goreport.WriteFixedJSON(c.OutOrStdout(), version, fixed)

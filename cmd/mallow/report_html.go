@@ -53,7 +53,7 @@ func (h *htmlOptions) choose(o *reportOptions) error {
 }
 
 func writeHTML(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
-	return o.html.put(w, func(to io.Writer) error {
+	return o.html.put(w, web.Recordings, func(to io.Writer) error {
 		return html.Write(to, p, html.Options{
 			Sites: analyze.RankGroups(p, true, o.sort, o.by), Sort: o.sort,
 			Advice: advise.For(p, advise.Options{Price: calibrate.Costs, All: o.all}), All: o.all, Sources: !o.html.noSource,
@@ -61,12 +61,12 @@ func writeHTML(w io.Writer, p *profile.Profile, _ []string, o reportOptions) err
 	})
 }
 
-// put brings a page to where the flags say: into the file, to browsers, or to
-// w.
-func (h *htmlOptions) put(w io.Writer, write func(to io.Writer) error) error {
+// put brings a page of a kind to where the flags say: into the file, to
+// browsers, or to w.
+func (h *htmlOptions) put(w io.Writer, kind web.Kind, write func(to io.Writer) error) error {
 	switch {
 	case h.web:
-		return showPage(w, write)
+		return showPage(w, kind, write)
 	case h.file != "":
 		return writeFile(h.file, write)
 	}
@@ -120,14 +120,14 @@ func cause(err error) error {
 }
 
 // showPage serves the page until it is told to end.
-func showPage(w io.Writer, write func(to io.Writer) error) error {
+func showPage(w io.Writer, kind web.Kind, write func(to io.Writer) error) error {
 	var page bytes.Buffer
 	if err := write(&page); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	server, err := loopback.Listen(page.Bytes(), web.Policy())
+	server, err := loopback.Listen(page.Bytes(), web.Policy(kind))
 	if err != nil {
 		return err
 	}

@@ -119,6 +119,10 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	return t, nil
 }
 
+// Notes are what the compiler says of the package and of those of its module
+// that it imports.
+func (t *Tests) Notes() []Note { return t.escapes.notes() }
+
 // Close gives back what naming the tests' frames holds.
 func (t *Tests) Close() { t.names.close() }
 

@@ -3,6 +3,7 @@ package gocode
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -31,6 +32,40 @@ type Step struct {
 
 // escapes are by file and line.
 type escapes map[string]map[int][]Escape
+
+// Note is what the compiler says of a line: a value that goes to the heap.
+type Note struct {
+	File string
+	Line int
+	Why  string   // one sentence
+	Flow []string // the compiler's own words
+}
+
+// notes are by file and line.
+func (e escapes) notes() []Note {
+	var all []Note
+	for _, lines := range e {
+		for _, escapes := range lines {
+			for i := range escapes {
+				n := Note{File: escapes[i].File, Line: escapes[i].Line, Why: escapes[i].reason()}
+				for _, step := range escapes[i].Flow {
+					n.Flow = append(n.Flow, step.Text)
+				}
+				all = append(all, n)
+			}
+		}
+	}
+	return NotesOnce(all)
+}
+
+// NotesOnce sorts by file and line and leaves out what is there twice: packages
+// are compiled anew for each test, and functions where they are inlined.
+func NotesOnce(all []Note) []Note {
+	slices.SortStableFunc(all, func(a, b Note) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Why, b.Why), slices.Compare(a.Flow, b.Flow))
+	})
+	return slices.CompactFunc(all, func(a, b Note) bool { return a.File == b.File && a.Line == b.Line && a.Why == b.Why })
+}
 
 func (e escapes) at(file string, line int) []Escape { return e[file][line] }
 

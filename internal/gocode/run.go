@@ -13,6 +13,7 @@ type Run struct {
 	launch.Result
 	Processes []Process // the first process first
 	Unsound   []Unsound
+	Notes     []Note // of the compiler
 }
 
 // Process is what one process of a run allocated.
@@ -57,7 +58,7 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 		return nil, fmt.Errorf("waiting for %s: %w", launch.Quote(executable), err)
 	}
 	sources, escapes := b.understand(packages, []string{"build", "--"})
-	r.Unsound = sources.unsound()
+	r.Unsound, r.Notes = sources.unsound(), escapes.notes()
 	n, err := newNamer(executable, origins)
 	if err != nil {
 		return r, err

@@ -305,6 +305,8 @@ func TestBadInput(t *testing.T) {
 		{[]string{"test", "--bench", "X", "."}, 1, "there is no benchmark that matches X"},
 		{[]string{"build", "."}, 1, "-o FILE"},
 		{[]string{"sing"}, 1, "there are test, run, build, fix, gate and diff"},
+		{[]string{"test", "--html", "x.html", "--json"}, 1, "one of them"},
+		{[]string{"test", "--html", "x.html", "--web"}, 1, "one of them"},
 		{[]string{"run", "--sing", "."}, 1, "unknown flag: --sing"},
 		{[]string{"run", "-tags"}, 1, "no package given"},
 	} {

@@ -513,26 +513,9 @@ func TestNamesOfControls(t *testing.T) {
 		if view == 1 {
 			page.Click(".sites tbody tr .link")
 		}
-		var tree struct {
-			Nodes []struct {
-				Ignored bool
-				Role    struct{ Value string }
-				Name    struct{ Value string }
-			}
-		}
-		page.Call("Accessibility.getFullAXTree", nil, &tree)
-		controls := 0
-		for _, n := range tree.Nodes {
-			switch n.Role.Value {
-			case "button", "link", "searchbox", "spinbutton", "application", "navigation", "table":
-				if n.Ignored {
-					continue
-				}
-				controls++
-				if strings.TrimSpace(n.Name.Value) == "" && n.Role.Value != "table" {
-					t.Errorf("view %d: a %s has no name", view, n.Role.Value)
-				}
-			}
+		problems, controls := controlsOf(page)
+		for _, problem := range problems {
+			t.Errorf("view %d: %s", view, problem)
 		}
 		if controls < 10 {
 			t.Errorf("view %d: %d controls are in the tree", view, controls)
@@ -540,10 +523,34 @@ func TestNamesOfControls(t *testing.T) {
 	}
 }
 
-// TestContrast measures all text that is shown against what it stands on, by
-// the formula of WCAG: 4.5 is its least.
-func TestContrast(t *testing.T) {
-	page := open(t, profileOf(t, course(symbolic(), "", source(t), 1)))
+// controlsOf says which controls have no name, and how many there are.
+func controlsOf(page *browser.Page) (problems []string, controls int) {
+	var tree struct {
+		Nodes []struct {
+			Ignored bool
+			Role    struct{ Value string }
+			Name    struct{ Value string }
+		}
+	}
+	page.Call("Accessibility.getFullAXTree", nil, &tree)
+	for _, n := range tree.Nodes {
+		switch n.Role.Value {
+		case "button", "link", "searchbox", "spinbutton", "combobox", "application", "navigation", "table":
+			if n.Ignored {
+				continue
+			}
+			controls++
+			if strings.TrimSpace(n.Name.Value) == "" && n.Role.Value != "table" {
+				problems = append(problems, "a "+n.Role.Value+" has no name")
+			}
+		}
+	}
+	return problems, controls
+}
+
+// faintTexts measures all text that is shown against what it stands on, by the
+// formula of WCAG: 4.5 is its least.
+func faintTexts(page *browser.Page) (found []string) {
 	const faint = `(() => {
 		const parse = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
 		const scale = (c) => c.startsWith("color(") ? 1 : 255;
@@ -561,15 +568,19 @@ func TestContrast(t *testing.T) {
 		}
 		return found;
 	})()`
+	page.Eval(faint, &found)
+	return found
+}
+
+func TestContrast(t *testing.T) {
+	page := open(t, profileOf(t, course(symbolic(), "", source(t), 1)))
 	for _, dark := range []bool{false, true} {
 		page.Dark(dark)
 		page.Eval("new Promise((done) => setTimeout(done, 300))", nil)
 		for view := 1; view <= 5; view++ {
 			page.Key(fmt.Sprint(view))
 			page.Eval("new Promise((done) => setTimeout(done, 200))", nil)
-			var found []string
-			page.Eval(faint, &found)
-			for _, f := range found {
+			for _, f := range faintTexts(page) {
 				t.Errorf("view %d, dark %v: %s", view, dark, f)
 			}
 		}

@@ -1,12 +1,16 @@
 // Reads the data of the page: see internal/report/html/container.go.
 
 export async function readData(base64) {
+  return unpack(await readBytes(base64));
+}
+
+export async function readBytes(base64) {
   if (typeof DecompressionStream === "undefined") {
     throw new Error("this browser cannot unpack the report: any of 2023 or later can");
   }
   const packed = fromBase64(base64.trim());
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return unpack(new Uint8Array(await new Response(stream).arrayBuffer()));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 function fromBase64(text) {

@@ -4,6 +4,7 @@ import { byId, fill, h, put } from "./dom.js";
 import { readData } from "./data.js";
 import { metrics, Model } from "./model.js";
 import { State } from "./state.js";
+import { nextTheme, setTheme, storedTheme } from "./theme.js";
 import { Icicle } from "./icicle.js";
 import { Timeline } from "./timeline.js";
 import { renderOverview } from "./overview.js";
@@ -19,7 +20,10 @@ const figureChoices = ["metric", "range", "sizes", "through", "libc"];
 class App {
   constructor(model) {
     this.model = model;
-    this.state = new State({ libc: model.head.all, metric: model.head.metric || "calls" });
+    this.state = new State({
+      view: "overview", metric: model.head.metric || "calls", search: "", range: null, sizes: null, through: [], libc: model.head.all,
+      site: -1, file: -1, line: 0, invert: false, status: "",
+    });
     this.pending = null;
     this.stale = new Set(views);
   }
@@ -96,7 +100,7 @@ class App {
     byId("theme").addEventListener("click", () => this.nextTheme());
     byId("libc").addEventListener("click", () => this.state.set({ libc: !this.state.get("libc") }));
     byId("libc").hidden = head.profiles.every((profile) => profile.libc.allocations === 0);
-    this.setTheme(storedTheme());
+    setTheme(storedTheme());
   }
 
   applyFilters(instead = {}) {
@@ -225,33 +229,13 @@ class App {
   }
 
   nextTheme() {
-    const order = ["auto", "light", "dark"];
-    this.setTheme(order[(order.indexOf(document.documentElement.dataset.theme) + 1) % order.length]);
+    nextTheme();
     this.themeChanged();
-  }
-
-  setTheme(theme) {
-    document.documentElement.dataset.theme = theme;
-    byId("theme").textContent = { auto: "Auto", light: "Light", dark: "Dark" }[theme];
-    try {
-      localStorage.setItem("mallow-theme", theme);
-    } catch {
-      // Some browsers keep nothing for files: the choice then lasts as long as the page.
-    }
   }
 
   themeChanged() {
     if (this.timeline.plot) this.timeline.draw();
     this.icicle.draw();
-  }
-}
-
-function storedTheme() {
-  try {
-    const theme = localStorage.getItem("mallow-theme");
-    return ["light", "dark"].includes(theme) ? theme : "auto";
-  } catch {
-    return "auto";
   }
 }
 

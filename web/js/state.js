@@ -1,14 +1,9 @@
 // What the reader chose. It is kept in the part of the address behind #, so
 // that going back, reloading and passing the address on work.
 
-const initial = () => ({
-  view: "overview", metric: "calls", search: "", range: null, sizes: null, through: [], libc: false,
-  site: -1, file: -1, line: 0, invert: false, status: "",
-});
-
 export class State {
   constructor(defaults) {
-    this.defaults = { ...initial(), ...defaults };
+    this.defaults = defaults;
     this.values = { ...this.defaults };
     this.listeners = [];
   }
@@ -28,7 +23,7 @@ export class State {
       }
     }
     if (changed.size === 0) return;
-    const step = changed.has("view") || changed.has("site") || changed.has("file");
+    const step = ["view", "site", "file", "subject", "line"].some((name) => changed.has(name));
     history[step ? "pushState" : "replaceState"](null, "", this.address());
     this.tell(changed);
   }

@@ -74,6 +74,10 @@ type rejected struct {
 
 // WriteFixedJSON prints the ladder as one line of JSON.
 func WriteFixedJSON(w io.Writer, version string, f *gocode.Fixed) error {
+	return encode(w, fixedKeys(version, f))
+}
+
+func fixedKeys(version string, f *gocode.Fixed) *report {
 	r := newReport(version)
 	for i := range f.Ladder {
 		step := &f.Ladder[i]
@@ -95,5 +99,5 @@ func WriteFixedJSON(w io.Writer, version string, f *gocode.Fixed) error {
 		keys.Benchmark, keys.AllocsPerOp = &f.Benchmark, &l.Allocs
 		r.Lines = append(r.Lines, keys)
 	}
-	return encode(w, r)
+	return r
 }

@@ -76,6 +76,7 @@ type line struct {
 	Remedy   *string  `json:"remedy"`
 	Rule     *string  `json:"rule"`
 	Fix      string   `json:"fix"`
+	Flow     []string `json:"flow"` // the compiler's own words for why a value goes to the heap
 	Stacks   []stack  `json:"stacks"`
 }
 
@@ -111,6 +112,10 @@ const stacksShown = 10
 
 // WriteBenchmarksJSON prints benchmarks as one line of JSON.
 func WriteBenchmarksJSON(w io.Writer, version string, all []*gocode.Benchmark, unsound []gocode.Unsound) error {
+	return encode(w, benchmarksKeys(version, all, unsound))
+}
+
+func benchmarksKeys(version string, all []*gocode.Benchmark, unsound []gocode.Unsound) *report {
 	r := newReport(version)
 	r.addUnsound(unsound)
 	for _, b := range all {
@@ -130,11 +135,15 @@ func WriteBenchmarksJSON(w io.Writer, version string, all []*gocode.Benchmark, u
 			r.Lines = append(r.Lines, of)
 		}
 	}
-	return encode(w, r)
+	return r
 }
 
 // WriteRunJSON prints a run as one line of JSON.
 func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
+	return encode(w, runKeys(version, run))
+}
+
+func runKeys(version string, run *gocode.Run) *report {
 	r := newReport(version)
 	r.addUnsound(run.Unsound)
 	for i := range run.Processes {
@@ -150,7 +159,7 @@ func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
 			r.Lines = append(r.Lines, of)
 		}
 	}
-	return encode(w, r)
+	return r
 }
 
 func newReport(version string) *report {
@@ -171,7 +180,7 @@ func lineKeys(l *gocode.Line) line {
 	keys := line{
 		File: at.File, Line: at.Line, Function: at.Function, Callee: known(l.Callee), Type: known(l.Type),
 		Objects: l.Allocs, Bytes: l.Bytes, Fix: "none",
-		Why: known(l.Why), Remedy: known(l.Remedy), Rule: known(l.Rule), Stacks: []stack{},
+		Why: known(l.Why), Remedy: known(l.Remedy), Rule: known(l.Rule), Flow: append([]string{}, l.Flow...), Stacks: []stack{},
 	}
 	if l.Remedy != "" {
 		keys.Fix = "advice"

@@ -18,6 +18,9 @@ func clean(s string) string {
 	return term.Safe(shortened(s, longest))
 }
 
+// Clean is what every string of a page goes through.
+func Clean(s string) string { return clean(s) }
+
 func shortened(s string, most int) string {
 	if len(s) <= most {
 		return s

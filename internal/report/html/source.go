@@ -12,20 +12,26 @@ import (
 // source is what the page has of a file: all of a short one, of others the
 // lines around those that allocations go through.
 type source struct {
-	File   int     `json:"file"` // its name
-	Lines  int     `json:"lines"`
-	Pieces []piece `json:"pieces"`
-	Newer  bool    `json:"newer,omitempty"` // it changed after the recording began
+	File int `json:"file"` // its name
+	Excerpt
+	Newer bool `json:"newer,omitempty"` // it changed after the recording began
 }
 
-type piece struct {
+// Excerpt is what a page has of a file.
+type Excerpt struct {
+	Lines  int     `json:"lines"` // of the file
+	Pieces []Piece `json:"pieces"`
+}
+
+// Piece are lines that follow each other.
+type Piece struct {
 	First int      `json:"first"` // line
 	Text  []string `json:"text"`
 }
 
 const (
 	mostSources    = 400
-	sourceBytes    = 3_000_000 // of all files together
+	SourceBytes    = 3_000_000 // of all files together
 	longestSource  = 32 << 20
 	wholeUpToLines = 1500
 	around         = 15 // lines before and after
@@ -60,18 +66,18 @@ func (b *builder) sources() []source {
 	}
 	slices.SortFunc(files, func(a, c int) int { return cmp.Or(cmp.Compare(calls[c], calls[a]), cmp.Compare(a, c)) })
 	began := b.began()
-	left := sourceBytes
+	left := SourceBytes
 	var all []source
 	for _, file := range files[:min(len(files), mostSources)] {
-		s := readSource(b.strings.all[file], lines[file], &left)
-		if s == nil {
+		excerpt := ReadExcerpt(b.strings.all[file], lines[file], &left)
+		if excerpt == nil {
 			continue
 		}
-		s.File = file
+		s := source{File: file, Excerpt: *excerpt}
 		if info, err := os.Stat(b.strings.all[file]); err == nil && began > 0 {
 			s.Newer = info.ModTime().Unix() > began
 		}
-		all = append(all, *s)
+		all = append(all, s)
 	}
 	return all
 }
@@ -110,9 +116,10 @@ func (b *builder) linesOfFiles() (lines map[int]map[int]bool, calls map[int]uint
 	return lines, calls
 }
 
-// readSource returns nil for what is not there, is no text, or for which there
-// is no room left.
-func readSource(path string, wanted map[int]bool, left *int) *source {
+// ReadExcerpt reads all of a short file, of others the lines around those that
+// are wanted, and takes their size from the bytes that are left. It returns nil
+// for what is not there, is no text, or for which there is no room.
+func ReadExcerpt(path string, wanted map[int]bool, left *int) *Excerpt {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > longestSource {
 		return nil
@@ -122,10 +129,10 @@ func readSource(path string, wanted map[int]bool, left *int) *source {
 		return nil
 	}
 	text := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
-	s := &source{Lines: len(text)}
+	s := &Excerpt{Lines: len(text)}
 	size := 0
 	for _, part := range partsOf(len(text), wanted) {
-		p := piece{First: part[0] + 1}
+		p := Piece{First: part[0] + 1}
 		for _, line := range text[part[0]:part[1]] {
 			line = cleanLine(line)
 			size += len(line) + 4
@@ -172,4 +179,13 @@ func cleanLine(line string) string {
 		cells[i] = clean(cells[i])
 	}
 	return strings.Join(cells, "\t")
+}
+
+// CleanText cleans a text line by line.
+func CleanText(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = cleanLine(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
