@@ -5,8 +5,6 @@
 // here too. The same thread may lock it again, as fork then does.
 #include "api/fork.h"
 
-#include <pthread.h>
-
 #include "heap/heap.h"
 #include "os/thread.h"
 #include "record/recorder.h"
@@ -15,6 +13,8 @@ extern "C" {
 void _IO_list_lock();
 void _IO_list_unlock();
 void _IO_list_resetlock();
+int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* dso);
+extern void* __dso_handle;
 }
 
 namespace mallow::api {
@@ -47,6 +47,8 @@ void InChild() {
 
 }  // namespace
 
-void LockAtFork() { pthread_atfork(Before, InParent, InChild); }
+// What pthread_atfork calls, which is linked into whoever uses it, behind all else: the code that every program executes
+// is to stand together.
+void LockAtFork() { __register_atfork(Before, InParent, InChild, &__dso_handle); }
 
 }  // namespace mallow::api

@@ -21,6 +21,9 @@ constinit std::atomic<bool> started{false};
 // The thread that starts the library, as ThreadIdentity names it; 0 before.
 constinit std::atomic<uintptr_t> g_starter{0};
 
+// A control file was asked for.
+constinit bool controlled = false;
+
 void StartRecorder(const Options& options) {
   if (options.log.value != 0 || options.cpu.value != 0 || options.count_calls.set()) record::RecordToTheEnd();
   record::KeepLog(options.log.value);
@@ -46,6 +49,7 @@ void Start() {
     StartRecorder(options);
     record::SampleCpu(options.cpu.value);
   } else if (options.control.set()) {
+    controlled = true;
     record::OpenControl(options.control.text);
   }
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
@@ -63,7 +67,7 @@ void StartLibraryOrAttend() {
     Start();
     errno = saved_errno;
     started.store(true, std::memory_order_release);
-    record::AwaitOrders();
+    controlled ? record::AwaitOrders() : record::ExpectNoOrders();
     return;
   }
   if (nobody == ThreadIdentity()) return;
@@ -75,9 +79,9 @@ namespace {
 // A program that never allocates is started too, so that its recording has an image. A library that the process does
 // not take its memory from starts at its first call, if there ever is one.
 [[gnu::destructor]] void CheckAtExit() {
-  record::EndCpuSamples();
+  if (record::g_recording) record::EndCpuSamples();
   heap::CheckBeforeExit();
-  record::CloseControl();
+  if (controlled) record::CloseControl();
 }
 
 [[gnu::constructor]] void StartAtLoad() {

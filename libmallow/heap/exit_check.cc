@@ -2,6 +2,7 @@
 // to see yet, is found when the process exits. The hit path of free looks at none of it.
 #include <cstring>
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "heap/central_list.h"
 #include "heap/heap.h"
@@ -14,12 +15,17 @@ namespace {
 // The objects of one bin: open addressing, never full.
 class ObjectSet {
  public:
-  void Clear() { memset(slots_, 0, sizeof(slots_)); }
+  // Makes room for so many. No more of the slots is touched than they need: memory that only the end of a process
+  // takes would be the most that a small program has.
+  void Clear(size_t objects) {
+    slot_count_ = size_t{1} << Log2Ceiling(2 * objects);
+    memset(slots_, 0, slot_count_ * sizeof(void*));
+  }
 
   // False when it was there already.
   bool Add(const void* object) {
-    size_t slot = (reinterpret_cast<uintptr_t>(object) >> kShift) % kSlots;
-    for (; slots_[slot] != nullptr; slot = (slot + 1) % kSlots) {
+    size_t slot = (reinterpret_cast<uintptr_t>(object) >> kShift) % slot_count_;
+    for (; slots_[slot] != nullptr; slot = (slot + 1) % slot_count_) {
       if (slots_[slot] == object) return false;
     }
     slots_[slot] = object;
@@ -28,9 +34,10 @@ class ObjectSet {
 
  private:
   static constexpr size_t kSlots = 8192;
-  static_assert(kSlots > internal::kMaxCached);
+  static_assert(kSlots >= 2 * internal::kMaxCached && IsPowerOfTwo(kSlots));
   static constexpr int kShift = 4;  // objects are aligned to 16 bytes
 
+  size_t slot_count_ = 0;
   const void* slots_[kSlots] = {};
 };
 
@@ -54,7 +61,7 @@ void CheckBin(const ThreadCache& cache, SizeClass size_class) {
   if (count == 0) return;
   // Not to be had where exit is called by a handler that interrupted malloc, or by a thread while others run on.
   const bool locked = central_lists[size_class].lock().TryLock();
-  seen.Clear();
+  seen.Clear(count);
   for (size_t i = 0; i < count; ++i) {
     if (locked) CheckObject(objects[i], size_class);
     if (!seen.Add(objects[i])) DieAt("free(): the block was freed twice", objects[i]);

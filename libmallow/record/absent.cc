@@ -27,13 +27,12 @@ constinit bool g_sampling = false;
 namespace {
 
 constinit const std::atomic<uint32_t> not_started{1};
-constinit const std::atomic<uint32_t> no_orders{0};
-
 }  // namespace
 
+constinit const std::atomic<uint32_t> no_orders{0};
 constinit std::atomic<const std::atomic<uint32_t>*> g_attention{&not_started};
 
-void AwaitOrders() { g_attention.store(&no_orders, std::memory_order_release); }
+void AwaitOrders() { ExpectNoOrders(); }
 bool OpenControl(const char*) { return false; }
 void RecordToTheEnd() {}
 void Attend() {}

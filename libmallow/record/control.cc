@@ -17,7 +17,6 @@ namespace mallow::record {
 namespace {
 
 constinit const std::atomic<uint32_t> not_started{1};
-constinit const std::atomic<uint32_t> no_orders{0};
 // In a fork child, until it has a control file of its own.
 constinit const std::atomic<uint32_t> forked{1};
 
@@ -205,6 +204,7 @@ void Control::Close() {
 
 }  // namespace
 
+constinit const std::atomic<uint32_t> no_orders{0};
 constinit std::atomic<const std::atomic<uint32_t>*> g_attention{&not_started};
 
 bool OpenControl(const char* folder) { return control.Open(folder); }

@@ -20,6 +20,8 @@ namespace mallow::record {
 
 // Before the library is started the word says so, too: slow paths look at nothing else.
 extern std::atomic<const std::atomic<uint32_t>*> g_attention;
+// The word of a process that nobody can give orders.
+extern const std::atomic<uint32_t> no_orders;
 
 MALLOW_ALWAYS_INLINE bool AttentionWanted() {
   return MALLOW_UNLIKELY(g_attention.load(std::memory_order_acquire)->load(std::memory_order_relaxed) != 0);
@@ -28,8 +30,9 @@ MALLOW_ALWAYS_INLINE bool AttentionWanted() {
 // While the library is started: makes the control file of this process in `folder`, which must exist. False: it could
 // not be made.
 bool OpenControl(const char* folder);
-// When it is started: from here on attention means an order.
+// When it is started: from here on attention means an order. The second is for where no control file was asked for.
 void AwaitOrders();
+inline void ExpectNoOrders() { g_attention.store(&no_orders, std::memory_order_release); }
 // For a process that is recorded from its start, when what is recorded cannot end before the process: from then on
 // StopRecording says kBadOrder.
 void RecordToTheEnd();
