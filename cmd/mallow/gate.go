@@ -34,6 +34,8 @@ type gateOptions struct {
 	database  string
 	noHistory bool
 	json      bool
+	save      string // file for the result as JSON
+	publish   publishFlags
 	colour    term.Colour
 }
 
@@ -64,6 +66,12 @@ Exit codes: 0 kept, 2 more than a reference has, 4 less than the budget with
 			if c.Flags().Changed("runs") && (o.runs < 1 || o.runs > 1000) {
 				return fmt.Errorf("--runs takes a number from 1 to 1000")
 			}
+			if err := o.publish.check(); err != nil {
+				return err
+			}
+			if o.publish.comment != "" {
+				o.publish.hideTokens()
+			}
 			return runGate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args, o)
 		},
 	}
@@ -78,8 +86,11 @@ Exit codes: 0 kept, 2 more than a reference has, 4 less than the budget with
 	f.BoolVar(&o.noHistory, "no-history", false, "neither compare with the history nor add to it")
 	f.BoolVar(&o.json, "json", false, `for scripts: schema "mallow.gate/1"`)
 	f.Var(&o.colour, "color", "when to write in colour")
+	f.StringVar(&o.save, "save", "", "write what --json prints to `FILE`, too, for mallow gate publish")
+	o.publish.add(f)
 	c.MarkFlagsMutuallyExclusive("base", "no-base")
 	c.MarkFlagsMutuallyExclusive("db", "no-history")
+	c.AddCommand(newGatePublishCommand())
 	return c
 }
 
@@ -114,6 +125,12 @@ func runGate(ctx context.Context, w, stderr io.Writer, names []string, o gateOpt
 	}
 	found.Notes = append(found.Notes, notes...)
 	if err := writeGate(w, &found.Result, file, o); err != nil {
+		return err
+	}
+	if err := writeForm(w, o.save, func(w io.Writer) error { return gatereport.WriteJSON(w, &found.Result) }); err != nil {
+		return err
+	}
+	if err := o.publish.publish(w, stderr, &found.Result, o.strict); err != nil {
 		return err
 	}
 	if o.update {

@@ -87,6 +87,7 @@ const (
 	Created   Outcome = "created"
 	Updated   Outcome = "updated"
 	Unchanged Outcome = "unchanged" // it said the same before
+	None      Outcome = "none"      // there was none, and nothing to say
 	Newer     Outcome = "newer"     // a later run has already said its word, which stays
 )
 
@@ -104,7 +105,16 @@ const LongestComment = 65536
 // may leave, it keeps the oldest. Names are words of letters, digits, "-", "_"
 // and ".".
 func (r *Request) Put(ctx context.Context, name, body string) (Outcome, error) {
-	if !commentName.MatchString(name) {
+	return r.put(ctx, name, body, true)
+}
+
+// Replace is Put where there is a comment already: it begins none.
+func (r *Request) Replace(ctx context.Context, name, body string) (Outcome, error) {
+	return r.put(ctx, name, body, false)
+}
+
+func (r *Request) put(ctx context.Context, name, body string, begin bool) (Outcome, error) {
+	if !IsName(name) {
 		return "", fmt.Errorf("%q is no name of a comment: letters, digits, -, _ and . are", name)
 	}
 	body = mark(name, r.Order) + "\n" + body
@@ -117,6 +127,9 @@ func (r *Request) Put(ctx context.Context, name, body string) (Outcome, error) {
 	}
 	outcome := Updated
 	if len(marked) == 0 {
+		if !begin {
+			return None, nil
+		}
 		outcome = Created
 		if err := r.in.create(ctx, body); err != nil {
 			return "", err
@@ -190,6 +203,9 @@ var (
 	commentName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 	markLine    = regexp.MustCompile(`^<!-- mallow ([A-Za-z0-9_.-]+) run ([0-9]+)\.([0-9]+) -->`)
 )
+
+// IsName tells whether a comment can have that name.
+func IsName(name string) bool { return commentName.MatchString(name) }
 
 // mark is what a comment begins with.
 func mark(name string, o Order) string {

@@ -149,6 +149,22 @@ func TestCommentsOfOthersStay(t *testing.T) {
 	})
 }
 
+func TestReplaceBeginsNone(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, find func(run, attempt string) *Request) {
+		for _, want := range []Outcome{None, Updated} {
+			got, err := find("2", "1").Replace(context.Background(), "gate", "nothing changed")
+			if got != want || err != nil {
+				t.Errorf("%v, %v, and not %v", got, err, want)
+			}
+			if want == None {
+				own(t, s)
+				put(t, find("1", "1"), "gate", "something changed", Created)
+			}
+		}
+		own(t, s, "<!-- mallow gate run 2.1 -->\nnothing changed")
+	})
+}
+
 // A forged number must not silence the gate for ever: only own comments count.
 func TestForgedOrder(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, find func(run, attempt string) *Request) {

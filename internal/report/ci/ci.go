@@ -91,6 +91,12 @@ func Headline(r *gate.Result) string {
 	return strings.Join(parts, ", ")
 }
 
+// Quiet tells whether there is nothing that a reviewer should look at. A target
+// that was reached stays reached.
+func Quiet(r *gate.Result) bool {
+	return !slices.ContainsFunc(r.Checks, func(c gate.Check) bool { return c.Verdict != gate.OK && c.Verdict != gate.TargetReached })
+}
+
 // value writes a figure of a metric. Counts and bytes are exact: they are
 // compared to the unit.
 func value(v *float64, unit string) string {

@@ -112,6 +112,9 @@ func isPlainWord(word string) bool {
 	return bare != "" && (number || !digits && !(joined && strings.ContainsAny(bare, ".,+")))
 }
 
+// Sentence writes a sentence that may hold names as a paragraph in markdown.
+func Sentence(s string) string { return sentence(cut(s)) }
+
 // sentence is prose that a line may begin with: no word of it makes a list.
 func sentence(s string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(term.Safe(s)), " ")
