@@ -99,16 +99,25 @@ func TestFired(t *testing.T) {
 	}
 }
 
-func TestLastStep(t *testing.T) {
-	var points []history.Point
-	for _, value := range []float64{1000, 1000, 1200, 1200, 1200} {
-		points = append(points, history.Point{Metrics: map[string]history.Value{budget.Bytes: {Value: value}}})
-	}
-	if s := lastStep(budget.Bytes, points); s.least != 1200 || s.most != 1200 || s.runs != 4 {
-		t.Errorf("%+v", s)
-	}
-	if s := lastStep(budget.Bytes, points[:2]); s.least != 1000 || s.most != 1000 {
-		t.Errorf("%+v", s)
+func TestLastLevel(t *testing.T) {
+	for _, test := range []struct {
+		class       Class
+		values      []float64
+		least, most float64
+	}{
+		{Exact, []float64{1000}, 1000, 1000},
+		{Exact, []float64{1000, 1000, 1001}, 1001, 1001},
+		{Bounded, []float64{1000, 1003, 1001, 1002}, 1000, 1003},
+		{Bounded, []float64{100, 103, 99, 101, 100, 102, 140, 138, 142, 139, 141, 140}, 138, 142},
+		{Noisy, []float64{2}, 2, 2},
+	} {
+		var points []history.Point
+		for _, value := range test.values {
+			points = append(points, history.Point{Metrics: map[string]history.Value{budget.Peak: {Value: value, Class: string(test.class)}}})
+		}
+		if s := lastLevel(budget.Peak, points); s.least != test.least || s.most != test.most {
+			t.Errorf("%v: %v to %v", test.values, s.least, s.most)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func (r *repository) before(ctx context.Context) (commit, note string) {
 // anchor is the commit that last changed the budget of a benchmark, "" where
 // none did.
 func (r *repository) anchor(ctx context.Context, benchmark string) string {
-	commit, err := r.git(ctx, "log", "-1", "--format=%H", "--",
+	commit, err := r.git(ctx, "log", "-1", "--no-show-signature", "--format=%H", "--",
 		filepath.Join(r.inside, "mallow.toml"), filepath.Join(r.inside, stacksFolder, stacksName(benchmark)))
 	if err != nil {
 		return ""
@@ -306,7 +306,7 @@ func parseHunks(name, text string) (all []LineChange) {
 }
 
 func (r *repository) timeOf(ctx context.Context, commit string) time.Time {
-	seconds, err := r.git(ctx, "show", "-s", "--format=%ct", commit)
+	seconds, err := r.git(ctx, "log", "-1", "--no-show-signature", "--format=%ct", commit)
 	if err != nil {
 		return time.Time{}
 	}

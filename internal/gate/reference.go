@@ -17,6 +17,7 @@ import (
 	"mallow/internal/budget"
 	"mallow/internal/history"
 	"mallow/internal/stacks"
+	"mallow/internal/stat"
 )
 
 // reference is what a benchmark is compared with.
@@ -208,10 +209,10 @@ func (g *gate) unpacked(profile []byte) *stacks.Set {
 }
 
 // lastPoints is how far back the history is looked at.
-const lastPoints = 10
+const lastPoints = 50
 
 // ofHistory returns what the last points before HEAD have in common: those
-// since the last step.
+// since the last change.
 func (g *gate) ofHistory(ctx context.Context, b *budget.Benchmark) *reference {
 	if g.store == nil || g.repository == nil {
 		return nil
@@ -228,7 +229,7 @@ func (g *gate) ofHistory(ctx context.Context, b *budget.Benchmark) *reference {
 		if len(points) == 0 {
 			continue
 		}
-		r.spans[metric] = lastStep(metric, points)
+		r.spans[metric] = lastLevel(metric, points)
 		last = &points[len(points)-1]
 	}
 	if last == nil {
@@ -265,15 +266,20 @@ func (g *gate) before(ctx context.Context, points []history.Point) (kept []histo
 	return kept
 }
 
-// lastStep is what a metric was from the last time on that it changed.
-func lastStep(metric string, points []history.Point) span {
-	at := func(i int) span { return spanOf([]float64{points[i].Metrics[metric].Value}) }
-	n := len(points) - 1
-	step := at(n)
-	for n--; n >= 0 && compare(metric, at(n), step, 0) == 0 && compare(metric, step, at(n), 0) == 0; n-- {
-		step = spanOf([]float64{step.least, step.middle, step.most, at(n).middle})
+// lastLevel is what a metric was last: an exact one in the newest point, others
+// since the last change point.
+func lastLevel(metric string, points []history.Point) span {
+	values := make([]float64, len(points))
+	for i := range points {
+		values[i] = points[i].Metrics[metric].Value
 	}
-	return step
+	if newest := points[len(points)-1].Metrics[metric]; newest.Class == string(Exact) {
+		return spanOf(values[len(values)-1:])
+	}
+	if changes := stat.Changes(values, stat.ChangeOptions{}); len(changes) > 0 {
+		values = values[changes[len(changes)-1].Index:]
+	}
+	return spanOf(values)
 }
 
 // keep adds what was measured at a commit to the history.
