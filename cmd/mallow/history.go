@@ -75,7 +75,7 @@ folder of the repository, which all its worktrees share.`,
 	f.StringVar(&o.html, "html", "", "write a page of all series, with the stacks that made each step, to `FILE`")
 	f.Var(&o.colour, "color", "when to write in colour")
 	c.MarkFlagsMutuallyExclusive("html", "json")
-	for _, newCommand := range []func(*historyPlace) *cobra.Command{newHistoryAddCommand, newHistoryImportCommand, newHistoryExportCommand} {
+	for _, newCommand := range []func(*historyPlace) *cobra.Command{newHistoryAddCommand, newHistoryImportCommand, newHistoryExportCommand, newHistoryBisectCommand, newHistoryRescueCommand} {
 		c.AddCommand(newCommand(place))
 	}
 	return c

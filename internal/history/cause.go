@@ -57,9 +57,15 @@ func NewCauses(store Store) *Causes {
 
 // Of tells what changed at a step of a series.
 func (c *Causes) Of(s *Series, step *Step) (*Cause, error) {
-	cause := &Cause{}
-	cause.Old, cause.New = s.profiled(step)
-	if cause.Old == nil || cause.New == nil {
+	old, new := s.profiled(step)
+	return c.Between(old, new, s.Metric)
+}
+
+// Between tells what changed from one point to another, for a metric. Either
+// may be nil, or without a profile: nothing is known then.
+func (c *Causes) Between(old, new *Point, metric string) (*Cause, error) {
+	cause := &Cause{Old: old, New: new}
+	if old == nil || new == nil || old.ProfileID == "" || new.ProfileID == "" {
 		return cause, nil
 	}
 	compared, err := c.compare(cause.Old.ProfileID, cause.New.ProfileID)
@@ -68,8 +74,8 @@ func (c *Causes) Of(s *Series, step *Step) (*Cause, error) {
 	}
 	var changed []*diff.Site
 	for _, site := range compared.diff.Sites {
-		made := compared.site(site, s.Metric)
-		if made.Was == made.Is && (site.Status == diff.Same || s.Metric == string(diff.Peak)) {
+		made := compared.site(site, metric)
+		if made.Was == made.Is && (site.Status == diff.Same || metric == string(diff.Peak)) {
 			continue
 		}
 		cause.Sites, changed = append(cause.Sites, made), append(changed, site)

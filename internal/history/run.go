@@ -79,6 +79,35 @@ func CommitNamed(folder, name string) (Commit, error) {
 	return Commit{Hash: hash, Time: at.UTC()}, err
 }
 
+// Description is what git tells of a commit.
+type Description struct {
+	Commit
+	Author, Subject string
+}
+
+// Describe returns what git tells of a commit.
+func Describe(folder, name string) (Description, error) {
+	c, err := CommitNamed(folder, name)
+	if err != nil {
+		return Description{}, err
+	}
+	d := Description{Commit: c}
+	line, err := git(folder, "log", "-1", "--no-show-signature", "--format=%an%x00%s", c.Hash, "--")
+	d.Author, d.Subject, _ = strings.Cut(line, "\x00")
+	return d, err
+}
+
+// UnitOf is the unit of a metric of ours.
+func UnitOf(metric string) string {
+	switch metric {
+	case "bytes", "peak", "live", "peak_rss":
+		return "bytes"
+	case "cpu", "wall":
+		return "seconds"
+	}
+	return ""
+}
+
 var (
 	loaders = []string{"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"}
 	release = regexp.MustCompile(`GNU C Library [^\n]*release version ([0-9.]+[0-9])`)

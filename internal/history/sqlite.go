@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -26,14 +27,19 @@ const (
 )
 
 // patience is how long a process waits for others that write.
-const patience = 30 * time.Second
+var patience = 30 * time.Second
 
 // SQLite is a Store in one file. The file is made by the first Add: looking at
 // a history writes nothing. Methods may be called from several goroutines.
+//
+// What cannot be added because the file is locked or damaged is kept beside it,
+// and added by the next process that can; see Waiting.
 type SQLite struct {
 	path       string
 	repository string // whose commit graph orders points, "" for none
-	db         *sql.DB
+
+	opening sync.Mutex
+	db      *sql.DB // nil before the first use
 }
 
 // Open returns the history of a repository, which is any folder in it; see
@@ -46,27 +52,33 @@ func Open(repository string) (Store, error) {
 	return OpenFile(path, repository)
 }
 
-// OpenFile returns the history in a file, which need not exist yet. Points are
-// ordered by the commits of the repository, "" for none.
+// OpenFile returns the history in a file, which need not exist yet, and which
+// is opened when it is used. Points are ordered by the commits of the
+// repository, "" for none.
 func OpenFile(path, repository string) (*SQLite, error) {
 	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	s := &SQLite{path: path, repository: repository}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return s, nil
-	}
-	if err := s.open(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return &SQLite{path: path, repository: repository}, err
 }
 
 // Path returns the file of the history.
 func (s *SQLite) Path() string { return s.path }
 
-func (s *SQLite) open() error {
+// open opens the file, if that was not done yet. Where there is none it makes
+// one, or opens nothing.
+func (s *SQLite) open(create bool) error {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.db != nil {
+		return nil
+	}
+	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
+		if !create {
+			return nil
+		}
+		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+			return err
+		}
+	}
 	at := url.URL{Scheme: "file", Path: s.path, RawQuery: url.Values{
 		"_txlock": {"immediate"}, // a reader that becomes a writer would not wait
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()), "foreign_keys(1)"},
@@ -76,23 +88,23 @@ func (s *SQLite) open() error {
 		return s.explain(err)
 	}
 	db.SetMaxOpenConns(1)
-	s.db = db
-	if err := s.prepare(); err != nil {
+	if err := s.prepare(db); err != nil {
 		db.Close()
-		s.db = nil
 		return s.explain(err)
 	}
+	s.db = db
+	s.takeWaiting()
 	return nil
 }
 
 // prepare gives a new file its tables, and makes sure that an old one is a
 // history of a version that we know.
-func (s *SQLite) prepare() error {
-	application, version, err := s.header(s.db)
+func (s *SQLite) prepare(db *sql.DB) error {
+	application, version, err := s.header(db)
 	if err != nil || application == applicationID && version == schemaVersion {
 		return err
 	}
-	tx, err := s.db.Begin()
+	tx, err := db.Begin()
 	if err != nil {
 		return err
 	}
@@ -134,15 +146,21 @@ func (s *SQLite) header(q querier) (application, version int, err error) {
 
 // Close ends the use of the store.
 func (s *SQLite) Close() error {
+	s.opening.Lock()
+	defer s.opening.Unlock()
 	if s.db == nil {
 		return nil
 	}
 	return s.db.Close()
 }
 
-// Add keeps a point, at once and whole or not at all.
+// Add keeps a point, at once and whole or not at all. One that cannot be added
+// now is not lost: the error is a *Waiting then.
 func (s *SQLite) Add(p Point) error {
 	_, err := s.AddAll([]Point{p})
+	if err != nil && p.Check() == nil {
+		return s.wait(p, err)
+	}
 	return err
 }
 
@@ -154,13 +172,8 @@ func (s *SQLite) AddAll(points []Point) (added int, err error) {
 			return 0, err
 		}
 	}
-	if s.db == nil {
-		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-			return 0, err
-		}
-		if err := s.open(); err != nil {
-			return 0, err
-		}
+	if err := s.open(true); err != nil {
+		return 0, err
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -217,8 +230,8 @@ func insert(tx *sql.Tx, p Point) (new bool, err error) {
 
 // Keys returns the keys that have points, sorted.
 func (s *SQLite) Keys() ([]Key, error) {
-	if s.db == nil {
-		return nil, nil
+	if err := s.open(false); err != nil || s.db == nil {
+		return nil, err
 	}
 	rows, err := s.db.Query("SELECT benchmark, platform, build FROM series ORDER BY benchmark, platform, build")
 	if err != nil {
@@ -267,6 +280,9 @@ func (s *SQLite) At(k Key, commit string) ([]Point, error) {
 
 // Profile returns a profile by its id.
 func (s *SQLite) Profile(id string) ([]byte, error) {
+	if err := s.open(false); err != nil {
+		return nil, err
+	}
 	if s.db == nil {
 		return nil, fmt.Errorf("%s does not exist", s.path)
 	}
@@ -280,8 +296,8 @@ func (s *SQLite) Profile(id string) ([]byte, error) {
 
 // points returns those that a condition selects, as they were added.
 func (s *SQLite) points(where string, args ...any) ([]Point, error) {
-	if s.db == nil {
-		return nil, nil
+	if err := s.open(false); err != nil || s.db == nil {
+		return nil, err
 	}
 	tx, err := s.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true}) // all of one moment
 	if err != nil {
@@ -372,13 +388,13 @@ func (s *SQLite) explain(err error) error {
 	}
 	switch e.Code() & 0xff {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
-		return fmt.Errorf("%s is locked by another process, for more than %v: nothing was written", s.path, patience)
+		return fmt.Errorf("%s is locked by another process, for more than %v", s.path, patience)
 	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
-		return fmt.Errorf("%s is damaged (%w): nothing was written", s.path, err)
+		return fmt.Errorf("%s is damaged: %w; it is left as it is. mallow history rescue --db FILE -o NEW saves what can be read of it", s.path, err)
 	case codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_PERM:
-		return fmt.Errorf("%s cannot be written or opened: %w", s.path, err)
+		return fmt.Errorf("%s cannot be opened or written: %w", s.path, err)
 	case codes.SQLITE_FULL:
-		return fmt.Errorf("no room on the disk of %s: nothing was written", s.path)
+		return fmt.Errorf("there is no room on the disk of %s", s.path)
 	}
 	return fmt.Errorf("%s: %w", s.path, err)
 }

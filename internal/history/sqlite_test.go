@@ -1,6 +1,8 @@
 package history_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -103,7 +105,8 @@ func TestForeignAndDamagedFilesAreLeftAlone(t *testing.T) {
 				history.Execute(t, path, "CREATE TABLE t (a)")
 			}
 			before, _ := os.ReadFile(path)
-			_, err := history.OpenFile(path, "")
+			s := open(t, path)
+			_, err := s.All()
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%v, want something that %s", err, want)
 			}
@@ -131,5 +134,105 @@ func TestPointsThatCannotBeTrueAreRefused(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("something was written")
+	}
+}
+
+// What is locked or damaged is said, and the point is added later.
+func TestPointsWaitUntilTheyCanBeAdded(t *testing.T) {
+	for _, name := range []string{"locked", "damaged", "other"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "history.db")
+			first, second := point("parse", 1), point("parse", 2)
+			second.Profile = []byte("a profile")
+			add(t, open(t, path), first)
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, repair := "is locked by another process", func() {}
+			switch name {
+			case "locked":
+				history.Impatient(t)
+				repair = history.Lock(t, path)
+			case "damaged":
+				want = "is damaged"
+				os.WriteFile(path, append([]byte("SQLite format 3\x00"), make([]byte, 4096)...), 0o600)
+			case "other":
+				want = "of another program"
+				os.Remove(path)
+				history.Execute(t, path, "CREATE TABLE t (a)")
+			}
+			if name != "locked" {
+				repair = func() { os.WriteFile(path, whole, 0o600) }
+			}
+			err = open(t, path).Add(second)
+			var waiting *history.Waiting
+			if !errors.As(err, &waiting) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+				t.Fatalf("%v, want one that waits because the file %s", err, want)
+			}
+			repair()
+			points, err := open(t, path).At(second.Key, second.Commit)
+			if err != nil || len(points) != 1 || string(points[0].Profile) != "a profile" {
+				t.Errorf("%+v, %v: the point was lost", points, err)
+			}
+			if _, err := os.Stat(waiting.Folder); err == nil {
+				t.Errorf("%s is still there", waiting.Folder)
+			}
+			if all, err := open(t, path).All(); err != nil || len(all) != 2 {
+				t.Errorf("%d points, %v; want 2", len(all), err)
+			}
+		})
+	}
+}
+
+func TestRescueReadsWhatIsWhole(t *testing.T) {
+	folder := t.TempDir()
+	path, saved := filepath.Join(folder, "history.db"), filepath.Join(folder, "saved.db")
+	s := open(t, path)
+	var all []history.Point
+	for i := range 300 {
+		p := point("parse", i)
+		p.Profile = []byte(strings.Repeat(fmt.Sprint(i), 100))
+		all = append(all, p)
+	}
+	if _, err := s.AddAll(all); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(content[len(content)/2 : len(content)/2+8192])
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, err := history.Rescue(path, saved)
+	if err != nil || n < 100 {
+		t.Fatalf("%d points, %v", n, err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(after, content) {
+		t.Error("the damaged file was changed")
+	}
+	points, err := open(t, saved).All()
+	if err != nil || len(points) != n {
+		t.Errorf("%d points, %v; want %d", len(points), err, n)
+	}
+	if _, err := history.Rescue(path, saved); err == nil {
+		t.Error("a history was written over")
+	}
+}
+
+// Readers need no right to write.
+func TestReadOnlyHistory(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "history.db")
+	add(t, open(t, path), point("parse", 1))
+	os.Chmod(path, 0o400)
+	os.Chmod(folder, 0o500)
+	defer os.Chmod(folder, 0o700)
+	if points, err := open(t, path).All(); err != nil || len(points) != 1 {
+		t.Errorf("%d points, %v", len(points), err)
 	}
 }

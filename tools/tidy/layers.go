@@ -96,7 +96,7 @@ var goLayers = map[string]goPackage{
 	"term":      {nil, "what a terminal can do concerns no recording"},
 	"eventlog":  {flow[:1], "a log is events in order; who called is looked up by those who print it"},
 	"diff":      {append(slices.Clone(flow[:5]), "figure"), "what changed is found once, and every form of report writes the same"},
-	"history":   {append(slices.Clone(flow[:5]), "diff", "figure", "stacks", "stat", "term"), "what was measured is kept for those who judge it, and starts no benchmark"},
+	"history":   {append(slices.Clone(flow[:5]), "diff", "figure", "own", "stacks", "stat", "term"), "what was measured is kept for those who judge it, and starts no benchmark"},
 	"report":    {append(slices.Clone(flow), "compare", "diff", "live", "eventlog", "figure", "gate", "gocode", "history", "measure", "stat", "term"), "a report writes what the others found and starts nothing"},
 	"gocode":    {[]string{"symbolize", "launch", "figure", "own"}, "a Go program counts for itself: there is no recording"},
 	"loopback":  {nil, "who may see a page on this machine does not depend on what is on it"},
