@@ -196,7 +196,7 @@ func splitGoFlags(args []string, output, program bool) (goFlags, own []string) {
 // takesValue holds for mallow's own flags that are followed by a value.
 func takesValue(name string) bool {
 	switch name {
-	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "budget", "pprof", "go", "html":
+	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "patch-dir", "commits", "budget", "pprof", "go", "html":
 		return true
 	}
 	return false

@@ -20,6 +20,8 @@ type subject struct {
 	line    *Line
 	sources *sources
 	escapes []Escape
+	// generated files are rewritten, too, to see what could be done.
+	generated bool
 }
 
 // rule finds out whether a line is an example of something.

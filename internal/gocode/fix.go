@@ -2,9 +2,8 @@ package gocode
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"go/ast"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,13 +16,15 @@ import (
 // rewrite that was kept.
 type LadderStep struct {
 	*Rewrite           // nil of the first
-	Patch       string // unified, against the step before
-	Compared    string // what the changed function was compared by
+	Patch       string // unified, against the step before, with the file's path below Fixed.Root
+	Compared    string // what it was proven by
 	AllocsPerOp float64
+	BytesPerOp  float64
 	NsPerOp     float64
 }
 
-// Rejected is a rewrite that was tried and not kept.
+// Rejected is a rewrite that was tried and not kept, or that could not be
+// tried.
 type Rejected struct {
 	*Rewrite
 	Reason string
@@ -32,19 +33,37 @@ type Rejected struct {
 // Fixed is what came of fixing a package by one of its benchmarks.
 type Fixed struct {
 	Package   string
-	Benchmark string
+	Root      string       // folder of the module
+	Measure   Measure      // what an operation is
+	Benchmark string       // its name, "" for tests and programs
 	Ladder    []LadderStep // the first is the package as it was
 	Rejected  []Rejected
 	Left      []*Line // of the last step, with the advice that remains
+	Twins     []Twin
 	Unsound   []Unsound
 	// Contents are the changed files, Original what they were.
 	Contents, Original map[string][]byte
 }
 
+// Measure is what is counted.
+type Measure uint8
+
+const (
+	MeasureBenchmark Measure = iota // an operation of a benchmark
+	MeasureTests                    // a run of the package's tests
+	MeasureProgram                  // a run of the program
+)
+
 // FixOptions choose how fixes are proven.
 type FixOptions struct {
 	BenchmarkOptions
-	Race bool // run the tests with the race detector, too
+	// Race runs the tests of what is kept with the race detector, too, where
+	// there is one.
+	Race bool
+	// Program is run with Args where the package is a main package: its output
+	// must stay the same.
+	Program bool
+	Args    []string
 	// Progress is told what is tried, nil for nobody.
 	Progress func(words string)
 }
@@ -52,13 +71,15 @@ type FixOptions struct {
 // ErrTestsFail tells that a package's tests fail before any change.
 var ErrTestsFail = errors.New("its tests fail as it is: nothing can be proven by them")
 
-// leastSaved allocations of an operation make a rewrite worth keeping.
+// leastSaved allocations of an operation make a rewrite worth keeping; of a run
+// of tests or of a program it is more, as two runs may differ.
 const leastSaved = 0.5
 
 // Fix applies rewrites to a package one at a time, as an overlay: the files
 // stay as they are. A rewrite is kept if the package builds, its tests pass,
 // the changed function does what the old one did for many arguments, and an
-// operation of the benchmark allocates less.
+// operation of the benchmark allocates less and not more bytes. Where there is
+// no benchmark a run of the tests, or of the program, is an operation.
 func (b *Builder) Fix(p Package, o FixOptions) (*Fixed, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -69,79 +90,113 @@ func (b *Builder) Fix(p Package, o FixOptions) (*Fixed, error) {
 	}
 	defer os.RemoveAll(folder)
 	f := &fixer{Builder: b, p: p, o: o, folder: folder, tried: make(map[string]bool)}
-	f.Fixed = Fixed{Package: p.ImportPath, Contents: make(map[string][]byte), Original: make(map[string][]byte)}
-	o.Progress("tests of " + p.ImportPath + " as it is")
-	if err := f.test(nil); err != nil {
-		return nil, fmt.Errorf("%s: %w (%s)", p.ImportPath, ErrTestsFail, firstLine(err))
-	}
-	now, err := f.measure(nil)
+	f.Fixed = Fixed{Package: p.ImportPath, Root: b.root(p), Contents: make(map[string][]byte), Original: make(map[string][]byte)}
+	now, err := f.begin()
 	if err != nil {
 		return nil, err
 	}
-	f.Benchmark = now.Name
-	f.Ladder = []LadderStep{{AllocsPerOp: now.AllocsPerOp, NsPerOp: now.NsPerOp}}
+	f.Ladder = []LadderStep{{AllocsPerOp: now.AllocsPerOp, BytesPerOp: now.BytesPerOp, NsPerOp: now.NsPerOp}}
 	for {
+		f.sources = f.loadSources([]string{p.ImportPath}, f.Contents)
 		next, step := f.improve(now)
 		if next == nil {
-			f.Left = now.Lines
-			sources := f.loadSources([]string{p.ImportPath}, f.Contents)
-			explain(f.Left, sources, nil)
-			f.Unsound = sources.unsound()
-			return &f.Fixed, nil
+			break
 		}
 		f.Ladder = append(f.Ladder, *step)
 		now = next
 	}
+	f.Left = now.Lines
+	explain(f.Left, f.sources, nil)
+	f.Unsound = f.sources.unsound()
+	f.Twins = f.twins(now)
+	return &f.Fixed, nil
+}
+
+// root is the folder that patches are named from: of the package's git
+// repository, or else of its module.
+func (b *Builder) root(p Package) string {
+	if top, err := inRepository(p.Dir, nil, "rev-parse", "--show-toplevel"); err == nil {
+		return top
+	}
+	out, err := goOutput("list", "-f", "{{with .Module}}{{.Dir}}{{end}}", "--", p.ImportPath)
+	if folder := strings.TrimSpace(string(out)); err == nil && folder != "" {
+		return folder
+	}
+	return p.Dir
 }
 
 type fixer struct {
 	*Builder
 	Fixed
-	p      Package
-	o      FixOptions
-	folder string
-	tried  map[string]bool
-	runs   int
+	p       Package
+	o       FixOptions
+	folder  string
+	origins origins
+	sources *sources
+	tried   map[string]bool
+	runs    int
+	output  *output // of the program, nil where it does not run
+	race    string  // why tests cannot run with the race detector, "" where they can
 }
 
 // improve tries the rewrites of the lines, the hottest first, until one is
 // kept; nil when none is.
 func (f *fixer) improve(now *Benchmark) (*Benchmark, *LadderStep) {
-	sources := f.loadSources([]string{f.p.ImportPath}, f.Contents)
 	for _, l := range now.Lines {
-		if l.Allocs < leastSaved {
+		if l.Allocs < f.least(now) {
 			break
 		}
-		source := sources.file(l.File)
-		if source == nil || l.Origin != OriginOwn || strings.HasSuffix(l.File, "_test.go") || filepath.Dir(l.File) != f.p.Dir {
+		source := f.sources.file(l.File)
+		if source == nil || l.Origin != OriginOwn || strings.HasSuffix(l.File, "_test.go") {
 			continue
 		}
-		content, err := f.content(l.File)
+		path := f.sources.fset.File(source.syntax.Pos()).Name()
+		content, err := f.content(path)
 		if err != nil {
 			continue
 		}
-		s := &subject{line: l, sources: sources}
-		for _, r := range s.rewrites(map[string][]byte{l.File: content}) {
+		s := &subject{line: l, sources: f.sources, generated: true}
+		for _, r := range s.rewrites(map[string][]byte{path: content}) {
 			if f.tried[r.key()] {
 				continue
 			}
 			f.tried[r.key()] = true
+			if ast.IsGenerated(source.syntax) {
+				f.Rejected = append(f.Rejected, Rejected{r, "the file is generated: what generates it would have to change"})
+				continue
+			}
 			f.o.Progress(r.Title)
 			next, compared, err := f.prove(r, now)
 			if err != nil {
-				f.Rejected = append(f.Rejected, Rejected{r, firstLine(err)})
+				f.Rejected = append(f.Rejected, Rejected{r, f.reason(err)})
 				continue
 			}
-			name := filepath.Base(r.File)
 			step := &LadderStep{
-				Rewrite: r, Compared: compared, AllocsPerOp: next.AllocsPerOp, NsPerOp: next.NsPerOp,
-				Patch: string(diff.Diff("a/"+name, content, "b/"+name, r.Source)),
+				Rewrite: r, Compared: compared, AllocsPerOp: next.AllocsPerOp, BytesPerOp: next.BytesPerOp, NsPerOp: next.NsPerOp,
+				Patch: f.patch(r.File, content, r.Source),
 			}
 			f.Contents[r.File] = r.Source
 			return next, step
 		}
 	}
 	return nil, nil
+}
+
+// patch is the difference of two contents of a file.
+func (f *fixer) patch(file string, before, after []byte) string {
+	name := filepath.Base(file)
+	if inside, err := filepath.Rel(f.Root, file); err == nil && filepath.IsLocal(inside) {
+		name = filepath.ToSlash(inside)
+	}
+	return string(diff.Diff("a/"+name, before, "b/"+name, after))
+}
+
+// least is what a rewrite must save.
+func (f *fixer) least(now *Benchmark) float64 {
+	if f.Measure == MeasureBenchmark {
+		return leastSaved
+	}
+	return max(2, now.AllocsPerOp/1000)
 }
 
 // key tells rewrites apart that do the same to the same file.
@@ -162,119 +217,27 @@ func (f *fixer) content(path string) ([]byte, error) {
 	return content, err
 }
 
-// prove returns the benchmark with the rewrite, and what the changed function
-// was compared by, or the reason why the rewrite is not kept.
-func (f *fixer) prove(r *Rewrite, before *Benchmark) (*Benchmark, string, error) {
-	changed := map[string][]byte{r.File: r.Source}
-	if err := f.test(changed); err != nil {
-		return nil, "", fmt.Errorf("tests: %w", err)
-	}
-	after, err := f.measure(changed)
-	if err != nil {
-		return nil, "", err
-	}
-	if before.AllocsPerOp-after.AllocsPerOp < leastSaved {
-		return nil, "", fmt.Errorf("an operation allocates %.4g times, as before %.4g", after.AllocsPerOp, before.AllocsPerOp)
-	}
-	compared, err := f.compare(r)
-	if err != nil {
-		return nil, "", err
-	}
-	return after, compared, nil
-}
-
-// test runs the package's tests with some files changed besides the steps so
-// far.
-func (f *fixer) test(changed map[string][]byte) error {
-	overlay, err := f.overlayWith(changed, f.plain)
-	if err != nil {
-		return err
-	}
-	args := slices.Concat([]string{"test", "-count=1", "-overlay", overlay}, f.GoFlags, []string{f.p.ImportPath})
-	if err := f.build(args); err != nil || !f.o.Race {
-		return err
-	}
-	return f.build(slices.Insert(args, 1, "-race"))
-}
-
-// measure measures the benchmark: the first that the options choose and that
-// allocates.
-func (f *fixer) measure(changed map[string][]byte) (*Benchmark, error) {
-	overlay, err := f.overlayWith(changed, f.overlay)
-	if err != nil {
-		return nil, err
-	}
-	plain, err := f.overlayWith(changed, f.plain)
-	if err != nil {
-		return nil, err
-	}
-	f.runs++
-	into := filepath.Join(f.folder, fmt.Sprint("run", f.runs))
-	if err := os.Mkdir(into, 0o700); err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(into)
-	with := *f.Builder
-	with.overlay = overlay
-	with.plain = plain
-	with.Unexplained = true
-	tests, err := with.Tests(f.p, into)
-	if err != nil {
-		return nil, err
-	}
-	defer tests.Close()
-	o := f.o.BenchmarkOptions
-	if f.Benchmark != "" {
-		o.Bench = exactly(f.Benchmark)
-	}
-	all, err := tests.Benchmarks(o)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range all {
-		if b.AllocsPerOp >= leastSaved || f.Benchmark != "" {
-			return b, nil
+// reason is the first line of an error that says something, without the names
+// of files that are not the user's.
+func (f *fixer) reason(err error) string {
+	line := firstLine(err)
+	if at := strings.Index(line, f.folder); at >= 0 {
+		if end := strings.Index(line[at:], ".go:"); end >= 0 {
+			line = line[:at] + filepath.Base(line[at:at+end]) + line[at+end:]
 		}
 	}
-	if len(all) > 0 {
-		return all[0], nil
-	}
-	return nil, fmt.Errorf("%s: no benchmark matches %s", f.p.ImportPath, o.Bench)
-}
-
-// overlayWith joins the steps so far, further changes and another overlay.
-func (f *fixer) overlayWith(changed map[string][]byte, other string) (string, error) {
-	replace := make(map[string]string)
-	if other != "" {
-		var err error
-		if replace, err = readOverlay(other); err != nil {
-			return "", err
-		}
-	}
-	for _, files := range []map[string][]byte{f.Contents, changed} {
-		for path, content := range files {
-			kept, err := keep(f.folder, filepath.Base(path), content)
-			if err != nil {
-				return "", err
-			}
-			replace[path] = kept
-		}
-	}
-	all, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	return keep(f.folder, "overlay.json", all)
+	return line
 }
 
 // firstLine is the first line of an error that says something.
 func firstLine(err error) string {
 	lines := strings.Split(err.Error(), "\n")
-	for _, line := range lines {
+	at := slices.IndexFunc(lines, func(line string) bool {
 		line = strings.TrimSpace(line)
-		if line != "" && !strings.HasSuffix(line, ":") && !strings.HasPrefix(line, "#") {
-			return line
-		}
+		return line != "" && !strings.HasSuffix(line, ":") && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "--- FAIL") && line != "FAIL"
+	})
+	if at < 0 {
+		return lines[0]
 	}
-	return lines[0]
+	return strings.TrimSpace(lines[at])
 }

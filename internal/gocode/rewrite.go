@@ -23,8 +23,14 @@ type Rewrite struct {
 	Rule     string
 	Title    string // what it does, one line
 	File     string
+	Package  string // its name
 	Function string // whose body changes
 	Source   []byte // of the file, changed
+
+	of       *sourceFile
+	function *ast.FuncDecl
+	before   []byte // what the file was
+	imports  []string
 }
 
 // change replaces the source between two positions.
@@ -63,7 +69,7 @@ var rewriters = []rewriter{
 // rewrites returns the changes that can be made for a line.
 func (s *subject) rewrites(contents map[string][]byte) []*Rewrite {
 	f := s.sources.file(s.line.File)
-	if f == nil || ast.IsGenerated(f.syntax) {
+	if f == nil || ast.IsGenerated(f.syntax) && !s.generated || importsC(f.syntax) {
 		return nil
 	}
 	path := s.sources.fset.File(f.syntax.Pos()).Name()
@@ -75,10 +81,19 @@ func (s *subject) rewrites(contents map[string][]byte) []*Rewrite {
 			continue
 		}
 		if source, err := e.apply(contents[path]); err == nil {
-			all = append(all, &Rewrite{Rule: r.rule, Title: title, File: path, Function: e.function.Name.Name, Source: source})
+			all = append(all, &Rewrite{
+				Rule: r.rule, Title: title, File: path, Package: f.syntax.Name.Name, Function: e.function.Name.Name, Source: source,
+				of: f, function: e.function, before: contents[path], imports: e.imports,
+			})
 		}
 	}
 	return all
+}
+
+// importsC tells whether a file is of cgo, which rewrites it before it is
+// compiled.
+func importsC(f *ast.File) bool {
+	return slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"C"` })
 }
 
 // editor collects the changes of one rewrite.

@@ -1,17 +1,21 @@
 package gocode
 
 import (
+	"go/ast"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
+var here, _ = os.Getwd()
+
 // marked calls visit with a subject for each line that has a mark and the name
 // of the function that allocates there.
 func marked(t *testing.T, folder, mark string, visit func(s *subject, content []byte)) {
 	t.Helper()
-	t.Chdir(filepath.Join("testdata", folder))
+	t.Chdir(filepath.Join(here, "testdata", folder))
 	t.Setenv("GOFLAGS", "")
 	t.Setenv("GOWORK", "off")
 	sources := (&Builder{Toolchain: &Toolchain{}}).loadSources([]string{"."}, nil)
@@ -76,5 +80,108 @@ func TestRewrites(t *testing.T) {
 	})
 	if seen < 5 {
 		t.Errorf("%d rewrites", seen)
+	}
+}
+
+// Every rewrite is executed with the function that it came from, with the same
+// arguments.
+func TestRewritesDoTheSame(t *testing.T) {
+	modules := t.TempDir()
+	if err := os.WriteFile(filepath.Join(modules, "go.mod"), []byte("module example.org/rewrites\n\ngo 1.26\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	marked(t, "rewrites", "// rewrite: ", func(s *subject, content []byte) {
+		r := s.rewrites(map[string][]byte{s.line.File: content})[0]
+		test, why, err := comparison(s.sources, r)
+		if err != nil || test == nil {
+			t.Errorf("%s: %v %s", r.Function, err, why)
+			return
+		}
+		folder := filepath.Join(modules, r.Function)
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, folder)
+		for name, content := range map[string][]byte{"rewrite.go": r.Source, "compare_test.go": test} {
+			if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	c := exec.Command("go", "test", "-vet=off", "./...", "-mallow-compare=compared")
+	c.Dir = modules
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, folder := range folders {
+		compared, err := os.ReadFile(filepath.Join(folder, "compared"))
+		if err != nil || !strings.HasPrefix(string(compared), "1000 calls") {
+			t.Errorf("%s: %v, %s", filepath.Base(folder), err, compared)
+		}
+	}
+}
+
+// The comparison notices what a rewrite must not change.
+func TestComparisonFindsDifferences(t *testing.T) {
+	modules := t.TempDir()
+	if err := os.WriteFile(filepath.Join(modules, "go.mod"), []byte("module example.org/rewrites\n\ngo 1.26\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string][3]string{ // file, callee, and what is put instead of what
+		"KeptNil":   {"kept_nil.go", "var sizes []int", "sizes := []int{}"},
+		"FoldASCII": {"fold_ascii.go", `strings.ToLower(name) == "close"`, `strings.EqualFold(name, "close")`},
+		"CutOne":    {"cut_one.go", `word + "."`, `word + " "`},
+	} {
+		marked(t, "rewrites", "// rewrite: ", func(s *subject, content []byte) {
+			if filepath.Base(s.line.File) != change[0] {
+				return
+			}
+			r := s.rewrites(map[string][]byte{s.line.File: content})[0]
+			r.Source = []byte(strings.Replace(string(content), change[1], change[2], 1))
+			test, why, err := comparison(s.sources, r)
+			if err != nil || test == nil {
+				t.Fatalf("%s: %v %s", name, err, why)
+			}
+			folder := filepath.Join(modules, name)
+			if err := os.Mkdir(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for file, content := range map[string][]byte{"rewrite.go": r.Source, "compare_test.go": test} {
+				if err := os.WriteFile(filepath.Join(folder, file), content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	c := exec.Command("go", "test", "-vet=off", "./...", "-mallow-compare=compared")
+	c.Dir = modules
+	out, _ := c.CombinedOutput()
+	if n := strings.Count(string(out), "instead of"); n != 3 {
+		t.Errorf("%d of 3 differences are found: %s", n, out)
+	}
+}
+
+// What a function does to the world outside, with any arguments, is found
+// before it is called with made-up ones.
+func TestTouches(t *testing.T) {
+	want := map[string]string{}
+	marked(t, "touches", "// touches: ", func(s *subject, _ []byte) {
+		f := s.sources.file(s.line.File)
+		for _, d := range f.syntax.Decls {
+			function, ok := d.(*ast.FuncDecl)
+			if !ok || s.sources.fset.Position(function.Pos()).Line != s.line.Line {
+				continue
+			}
+			want[function.Name.Name] = s.line.Callee
+			got := s.sources.touches(f, function)
+			if says := s.line.Callee; says == "nothing" && got != "" || says != "nothing" && !strings.Contains(got, says) {
+				t.Errorf("%s %q, want %q", function.Name.Name, got, says)
+			}
+		}
+	})
+	if len(want) < 12 {
+		t.Errorf("%d functions", len(want))
 	}
 }

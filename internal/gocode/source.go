@@ -17,6 +17,8 @@ type sources struct {
 	fset  *token.FileSet
 	// errorsCompared is not nil once it is known.
 	errorsCompared *bool
+	// packages are the import paths of the files, nil until they are known.
+	packages map[string]bool
 }
 
 type sourceFile struct {

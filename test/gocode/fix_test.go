@@ -37,7 +37,7 @@ func copied(t *testing.T, folder string) string {
 func fix(t *testing.T, folder string, flags ...string) (harness.Result, ladder) {
 	t.Helper()
 	result := harness.Run(t, harness.Command{
-		Arguments: append([]string{harness.CLI(t), "go", "fix", "--json", "--benchtime", "10x"}, flags...),
+		Arguments: append([]string{harness.CLI(t), "go", "fix", "--json", "--race=false", "--benchtime", "10x"}, flags...),
 		Settings:  settings(t), Directory: folder, Timeout: fixTimeout,
 	})
 	var l ladder
@@ -78,14 +78,56 @@ func TestFix(t *testing.T) {
 	}
 }
 
-func TestFixWrites(t *testing.T) {
-	folder := copied(t, "digest")
-	if result, _ := fix(t, folder, "--bench", "Word", "--write", "."); result.Status != 0 {
-		t.Fatal(result.Errors)
+// A program without tests: its output must stay the same. The line is a
+// method's in another package of the module; a generated file is left alone.
+func TestFixProgram(t *testing.T) {
+	folder := copied(t, "rows")
+	git := func(args ...string) string {
+		t.Helper()
+		result := harness.Run(t, harness.Command{
+			Arguments: append([]string{"git", "-c", "user.name=x", "-c", "user.email=x@example.org"}, args...), Settings: settings(t), Directory: folder,
+		})
+		if result.Status != 0 {
+			t.Fatalf("git %v: %s", args, result.Errors)
+		}
+		return strings.TrimSpace(result.Output)
 	}
-	_, l := fix(t, folder, "--bench", "Word", ".")
-	if len(l.Ladder) != 1 || l.Ladder[0].AllocsPerOp != 2 {
-		t.Errorf("of what was written: %+v", l)
+	git("init", "-q", "-b", "main")
+	git("config", "user.name", "x")
+	git("config", "user.email", "x@example.org")
+	git("add", ".")
+	git("commit", "-q", "-m", "as it is")
+	patches := filepath.Join(harness.TempDir(t), "patches")
+	result, l := fix(t, folder, "--write", "--commits", "fewer", "--patch-dir", patches, ".", "--", "one", "three", "five", "seven", "nine")
+	if result.Status != 0 || len(l.Ladder) != 2 || l.Ladder[0].AllocsPerOp-l.Ladder[1].AllocsPerOp < 2900 {
+		t.Fatalf("%+v %s", l, result.Errors)
+	}
+	if by := l.Ladder[1].ProvenBy; !strings.Contains(by, "the program's output") || !strings.Contains(by, "1000 calls") {
+		t.Errorf("proven by %s", by)
+	}
+	if len(l.Rejected) != 1 || !strings.Contains(l.Rejected[0].Reason, "generated") {
+		t.Errorf("%+v", l.Rejected)
+	}
+	if changed := git("diff", "--name-only"); changed != "table/table.go" {
+		t.Errorf("written: %s", changed)
+	}
+	if onBranch := git("diff", "fewer", "--name-only"); onBranch != "" {
+		t.Errorf("the branch differs from what is written: %s", onBranch)
+	}
+	if message := git("log", "-1", "--format=%B", "fewer"); !strings.HasPrefix(message, "table: make sizes with room for len(t.rows) in Sizes\n\nOf a run of the program: 9,0") {
+		t.Error(message)
+	}
+	git("checkout", "-q", "--", ".")
+	files, err := filepath.Glob(filepath.Join(patches, "0001-*.patch"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v %v", files, err)
+	}
+	git("am", "-q", files[0])
+	if content := git("diff", "fewer"); content != "" {
+		t.Errorf("the patch makes something else: %s", content)
+	}
+	if result, _ := fix(t, folder, "--commits", "fewer", "."); result.Status != 1 || !strings.Contains(result.Errors, "there is a branch fewer already") {
+		t.Errorf("status %d: %s", result.Status, result.Errors)
 	}
 }
 

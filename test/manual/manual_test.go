@@ -120,8 +120,10 @@ func prepare(t *testing.T, folder string) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.CopyFS(filepath.Join(folder, "digest"), os.DirFS(filepath.Join(root, "test/gocode/testdata/digest"))); err != nil {
-		t.Fatal(err)
+	for _, module := range []string{"digest", "rows"} {
+		if err := os.CopyFS(filepath.Join(folder, module), os.DirFS(filepath.Join(root, "test/gocode/testdata", module))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	harness.Install(t, filepath.Join(folder, "opt"), "mallow", "tcmalloc")
 	if err := os.Symlink(harness.CLI(t), filepath.Join(folder, "mallow")); err != nil {

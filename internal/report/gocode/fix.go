@@ -15,8 +15,12 @@ import (
 // operation, what was tried in vain, and what remains.
 func WriteFixed(w io.Writer, f *gocode.Fixed, o Options) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s  Benchmark%s\n", term.Safe(f.Package), term.Safe(f.Benchmark))
-	fmt.Fprintf(out, "%14s %10s  step\n", "allocs/op", "time/op")
+	fmt.Fprintf(out, "%s  %s\n", term.Safe(f.Package), term.Safe(operation(f)))
+	per := "op"
+	if f.Measure != gocode.MeasureBenchmark {
+		per = "run"
+	}
+	fmt.Fprintf(out, "%14s %10s  step\n", "allocs/"+per, "time/"+per)
 	for i := range f.Ladder {
 		step := &f.Ladder[i]
 		what := "as it is"
@@ -43,17 +47,48 @@ func WriteFixed(w io.Writer, f *gocode.Fixed, o Options) error {
 	return out.Flush()
 }
 
+// operation names what was measured.
+func operation(f *gocode.Fixed) string {
+	switch f.Measure {
+	case gocode.MeasureTests:
+		return "a run of its tests"
+	case gocode.MeasureProgram:
+		return "a run of the program"
+	}
+	return "Benchmark" + f.Benchmark
+}
+
 // WritePatches prints one patch for each step, with its effect.
 func WritePatches(w io.Writer, f *gocode.Fixed) error {
 	out := bufio.NewWriter(w)
-	for i := 1; i < len(f.Ladder); i++ {
-		step, before := &f.Ladder[i], &f.Ladder[i-1]
-		fmt.Fprintf(out, "%s: %s\n\nBenchmark%s: %s -> %s allocations/op, %s -> %s. Proven by %s.\n\n%s\n",
-			step.Function, step.Title, f.Benchmark, perOp(before.AllocsPerOp), perOp(step.AllocsPerOp),
-			duration(before.NsPerOp), duration(step.NsPerOp), step.Compared, step.Patch)
+	for i, message := range StepMessages(f) {
+		fmt.Fprintf(out, "%s\n\n%s\n\n%s\n", message.Subject, message.Body, f.Ladder[i+1].Patch)
 	}
 	return out.Flush()
 }
+
+// StepMessages describe the steps of the ladder, from the second on, as commits
+// do: what each does, and its measured effect.
+func StepMessages(f *gocode.Fixed) []gocode.Message {
+	var all []gocode.Message
+	for i := 1; i < len(f.Ladder); i++ {
+		step, before := &f.Ladder[i], &f.Ladder[i-1]
+		per := "op"
+		if f.Measure != gocode.MeasureBenchmark {
+			per = "run"
+		}
+		all = append(all, gocode.Message{
+			Subject: fmt.Sprintf("%s: %s in %s", step.Package, oneLine(step.Title), step.Function),
+			Body: fmt.Sprintf("Of %s: %s -> %s allocations/%s, %s -> %s, %s -> %s.\nProven by %s.", oneLine(operation(f)), perOp(before.AllocsPerOp), perOp(step.AllocsPerOp), per,
+				figure.Size(uint64(max(0, before.BytesPerOp+0.5))), figure.Size(uint64(max(0, step.BytesPerOp+0.5))),
+				duration(before.NsPerOp), duration(step.NsPerOp), oneLine(step.Compared)),
+		})
+	}
+	return all
+}
+
+// oneLine is a text without line feeds, which would end a subject.
+func oneLine(s string) string { return strings.Join(strings.Fields(term.Safe(s)), " ") }
 
 type rung struct {
 	Step        string  `json:"step"`
@@ -61,6 +96,7 @@ type rung struct {
 	File        *string `json:"file"`
 	Function    *string `json:"function"`
 	AllocsPerOp float64 `json:"allocs_per_op"`
+	BytesPerOp  float64 `json:"bytes_per_op"`
 	NsPerOp     float64 `json:"ns_per_op"`
 	ProvenBy    *string `json:"proven_by"`
 	Patch       *string `json:"patch"`
@@ -81,11 +117,11 @@ func fixedKeys(version string, f *gocode.Fixed) *report {
 	r := newReport(version)
 	for i := range f.Ladder {
 		step := &f.Ladder[i]
-		keys := rung{Step: "as it is", AllocsPerOp: step.AllocsPerOp, NsPerOp: step.NsPerOp}
+		keys := rung{Step: "as it is", AllocsPerOp: step.AllocsPerOp, BytesPerOp: step.BytesPerOp, NsPerOp: step.NsPerOp}
 		if step.Rewrite != nil {
 			keys = rung{
 				Step: step.Title, Rule: known(step.Rule), File: known(step.File), Function: known(step.Function),
-				AllocsPerOp: step.AllocsPerOp, NsPerOp: step.NsPerOp, ProvenBy: known(step.Compared), Patch: known(step.Patch),
+				AllocsPerOp: step.AllocsPerOp, BytesPerOp: step.BytesPerOp, NsPerOp: step.NsPerOp, ProvenBy: known(step.Compared), Patch: known(step.Patch),
 			}
 		}
 		r.Ladder = append(r.Ladder, keys)

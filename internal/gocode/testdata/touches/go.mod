@@ -1,0 +1,3 @@
+module example.org/touches
+
+go 1.26

@@ -1,0 +1,3 @@
+module example.org/rows
+
+go 1.26
