@@ -106,9 +106,18 @@ func leavesOf(stacks []stack) []node {
 
 func (p *Profile) inModules(stacks []stack) []stack {
 	p.sites.prepare(leavesOf(stacks))
+	selectors := slices.Clone(p.Restriction.Modules)
+	for _, im := range p.forest.images { // a copy is named by another path
+		modules := im.Modules()
+		for i := range modules {
+			if isModule(modules[i].Path, selectors) {
+				selectors = append(selectors, p.ModulePath(&modules[i]))
+			}
+		}
+	}
 	return slices.DeleteFunc(stacks, func(s stack) bool {
 		at := p.sites.node(s.leaf)
-		return at == root || !isModule(p.sites.frame(at).Module, p.Restriction.Modules)
+		return at == root || !isModule(p.sites.frame(at).Module, selectors)
 	})
 }
 

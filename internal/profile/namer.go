@@ -19,7 +19,7 @@ type StackRef struct {
 // NewNamer makes a namer for the stacks of recordings.
 func NewNamer(recordings []*recording.Recording, o Options) *Namer {
 	forest := newForest(recordings)
-	frames := newFrameTable(forest, newPlaces(o.Symbolizer))
+	frames := newFrameTable(forest, newPlaces(o.Symbolizer, forest.images))
 	wrappers := newWrappers(o.Wrappers)
 	return &Namer{forest, frames, newSearch(frames, func(f *Frame) bool { return !wrappers.match(f.Function) })}
 }

@@ -6,7 +6,7 @@ import "mallow/internal/recording"
 // frames that no report has shown yet included.
 func NameAll(recordings []*recording.Recording, s Symbolizer) {
 	forest := newForest(recordings)
-	frames := newFrameTable(forest, newPlaces(s))
+	frames := newFrameTable(forest, newPlaces(s, forest.images))
 	var places []int32
 	seen := make(map[int32]bool)
 	for n := range forest.parent {

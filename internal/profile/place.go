@@ -2,6 +2,7 @@ package profile
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,19 +73,40 @@ type places struct {
 	modules      []symbolize.Module
 	moduleIndex  map[*recording.Module]int32
 	moduleByFile map[moduleFile]int32
+	copies       map[string]symbolize.Module // by build id: what stands for a file that was at several paths
+	builds       map[string][]moduleFile     // of each file, by its path
 	symbolic     []recording.SymbolicFrame
 	symbolicAt   map[recording.SymbolicFrame]uint64
 }
 
 // moduleFile tells which version of which file a module is, wherever it was
-// mapped.
+// mapped; with a build id also wherever the file lay: other hosts have it in
+// other folders.
 type moduleFile struct {
 	path, buildID                string
 	device, inode, size, modTime uint64
 }
 
-func newPlaces(s Symbolizer) *places {
+func fileOf(m *symbolize.Module) moduleFile {
+	if m.IsVersioned() {
+		return moduleFile{buildID: string(m.BuildID)}
+	}
+	return moduleFile{m.Path, string(m.BuildID), m.Device, m.Inode, m.Size, m.ModTimeNs}
+}
+
+func symbolizeModule(m *recording.Module) symbolize.Module {
+	return symbolize.Module{
+		Path: m.Path, BuildID: m.BuildID, Start: m.Start, End: m.End, Bias: m.Bias,
+		Device: m.Device, Inode: m.Inode, Size: m.Size, ModTimeNs: m.ModTimeNanos,
+	}
+}
+
+// newPlaces makes places of the code that images ran.
+func newPlaces(s Symbolizer, images []*recording.Image) *places {
+	copies := copiesOf(images)
 	return &places{
+		copies:       copies,
+		builds:       buildsOf(images, copies),
 		symbolizer:   s,
 		byKey:        make(map[placeKey]int32),
 		byShortKey:   make(map[uint64]int32),
@@ -146,18 +168,50 @@ func (p *places) module(m *recording.Module) int32 {
 	if i, ok := p.moduleIndex[m]; ok {
 		return i
 	}
-	file := moduleFile{m.Path, string(m.BuildID), m.Device, m.Inode, m.Size, m.ModTimeNanos}
+	module := symbolizeModule(m)
+	file := fileOf(&module)
 	i, ok := p.moduleByFile[file]
 	if !ok {
 		i = int32(len(p.modules))
 		p.moduleByFile[file] = i
-		p.modules = append(p.modules, symbolize.Module{
-			Path: m.Path, BuildID: m.BuildID, Start: m.Start, End: m.End, Bias: m.Bias,
-			Device: m.Device, Inode: m.Inode, Size: m.Size, ModTimeNs: m.ModTimeNanos,
-		})
+		if chosen, copied := p.copies[file.buildID]; copied && module.IsVersioned() {
+			module = chosen
+		}
+		p.modules = append(p.modules, module)
 	}
 	p.moduleIndex[m] = i
 	return i
+}
+
+// copiesOf chooses for each file that lay at several paths the one that its
+// code is named by.
+func copiesOf(images []*recording.Image) map[string]symbolize.Module {
+	found := make(map[string][]symbolize.Module)
+	for _, im := range images {
+		modules := im.Modules()
+		for i := range modules {
+			m := symbolizeModule(&modules[i])
+			id := string(m.BuildID)
+			if m.IsVersioned() && !slices.ContainsFunc(found[id], func(o symbolize.Module) bool { return o.Path == m.Path }) {
+				found[id] = append(found[id], m)
+			}
+		}
+	}
+	copies := make(map[string]symbolize.Module)
+	for id, all := range found {
+		if len(all) > 1 {
+			copies[id] = symbolize.Nearest(all)
+		}
+	}
+	return copies
+}
+
+// ModulePath returns the path by which frames name a module.
+func (p *Profile) ModulePath(m *recording.Module) string {
+	if chosen, copied := p.places.copies[string(m.BuildID)]; copied {
+		return chosen.Path
+	}
+	return m.Path
 }
 
 // Built returns when the file of a module was last changed before it was
@@ -224,6 +278,7 @@ func (p *places) nameBatch(module int32, batch []int32) {
 			frames := make([]Frame, len(named))
 			for j, f := range named {
 				frames[j] = Frame{Function: f.Function, File: f.File, Line: f.Line, Module: m.Path}
+				p.tellBuild(&frames[j], &m)
 			}
 			if len(frames) > 0 {
 				p.all[batch[k]].frames = frames

@@ -116,7 +116,7 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 		Restriction: Restriction{Filter: o.Filter, Processes: o.Processes, Threads: o.Threads},
 		forest:      newForest(recordings),
 	}
-	p.places = newPlaces(o.Symbolizer)
+	p.places = newPlaces(o.Symbolizer, p.forest.images)
 	p.frames = newFrameTable(p.forest, p.places)
 	wrappers := newWrappers(o.Wrappers)
 	p.sites = newSearch(p.frames, func(f *Frame) bool { return !wrappers.match(f.Function) })

@@ -16,9 +16,14 @@ func (s *Symbolizer) UseSymbols(b []byte) error {
 	for _, m := range modules {
 		s.mu.Lock()
 		s.brought[m.key()] = append(s.brought[m.key()], m)
-		img := s.images[m.key()]
+		var copies []*image
+		for _, img := range s.images {
+			if img.module.version() == m.key() {
+				copies = append(copies, img)
+			}
+		}
 		s.mu.Unlock()
-		if img != nil {
+		for _, img := range copies {
 			img.mu.Lock()
 			img.brought = append(img.brought, m)
 			img.mu.Unlock()

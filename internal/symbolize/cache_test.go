@@ -283,11 +283,31 @@ func TestBroughtSymbols(t *testing.T) {
 	if other.image(m).opened {
 		t.Error("the file was opened")
 	}
+	// A copy that lies elsewhere, or nowhere any more, is the same file.
+	if got := other.Frames(Module{Path: "/gone/copy", BuildID: m.BuildID}, p.addrs[:half]); !reflect.DeepEqual(got, p.frames[:half]) {
+		t.Error("other frames for a copy")
+	}
 	// What is not in there is looked up as ever.
 	if got := other.Frames(m, p.addrs); !reflect.DeepEqual(got, p.frames) {
 		t.Error("other frames for all addresses")
 	}
 	if err := other.UseSymbols([]byte("x")); err == nil {
 		t.Error("nonsense was taken")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	p := plain(t, "g++", "inline.cc", "-O2", "-g")
+	here := Module{Path: p.binary, BuildID: buildID(t, p.binary)}
+	gone := Module{Path: "/gone/x.so", BuildID: here.BuildID}
+	other := Module{Path: p.binary, BuildID: []byte("another one")}
+	text := Module{Path: "cache_test.go", BuildID: here.BuildID}
+	for _, copies := range [][]Module{{here}, {gone, here}, {here, gone}, {other, here}, {text, gone, here}} {
+		if got := Nearest(copies); !reflect.DeepEqual(got, here) {
+			t.Errorf("%v is nearest of %v", got, copies)
+		}
+	}
+	if got := Nearest([]Module{gone, other}); !reflect.DeepEqual(got, gone) {
+		t.Errorf("%v is nearest of what is not here", got)
 	}
 }

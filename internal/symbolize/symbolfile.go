@@ -58,7 +58,7 @@ type sourceFile struct {
 
 func (h moduleHead) key() moduleKey {
 	id, _ := hex.DecodeString(h.BuildID)
-	return moduleKey{h.Path, string(id), h.Size, h.ModTimeNs}
+	return Module{Path: h.Path, BuildID: id, Size: h.Size, ModTimeNs: h.ModTimeNs}.version()
 }
 
 func headOf(m Module) moduleHead {

@@ -58,7 +58,7 @@ type Symbolizer struct {
 	fetch     func(id []byte, kind FetchKind, name string, check func(path string) error) (path string, err error)
 
 	mu       sync.Mutex
-	brought  map[moduleKey][]moduleNames // by recordings
+	brought  map[moduleKey][]moduleNames // by recordings, for all copies of a file
 	images   map[moduleKey]*image
 	warnings []string
 	warned   map[string]bool
@@ -69,6 +69,40 @@ type Symbolizer struct {
 type moduleKey struct {
 	path, buildID string
 	size, modTime uint64
+}
+
+func (m Module) key() moduleKey { return moduleKey{m.Path, string(m.BuildID), m.Size, m.ModTimeNs} }
+
+// version is the key of all copies of a file: its build id, if it has one that
+// is made from the content.
+func (m Module) version() moduleKey {
+	if len(m.BuildID) < leastBuildID {
+		return m.key()
+	}
+	return moduleKey{buildID: string(m.BuildID)}
+}
+
+// IsVersioned tells whether the build id of a module says which file it is,
+// wherever that lies.
+func (m Module) IsVersioned() bool { return len(m.BuildID) >= leastBuildID }
+
+// Nearest returns of several copies of a file the first one that is on this
+// machine, or the first of all.
+func Nearest(copies []Module) Module {
+	for _, m := range copies {
+		here := false
+		survives(func() {
+			file, err := openObject(strings.TrimSuffix(m.Path, deletedSuffix))
+			if err == nil {
+				here = m.sameFile(file)
+				file.close()
+			}
+		})
+		if here {
+			return m
+		}
+	}
+	return copies[0]
 }
 
 // New returns a Symbolizer that has read nothing yet.
@@ -203,28 +237,36 @@ func (s *Symbolizer) warn(img *image, format string, args ...any) {
 
 // image returns what is known of m.
 func (s *Symbolizer) image(m Module) *image {
-	key := moduleKey{m.Path, string(m.BuildID), m.Size, m.ModTimeNs}
+	key := m.key()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	img := s.images[key]
 	if img == nil {
 		img = newImage(m)
-		img.brought = slices.Clone(s.brought[key])
+		img.brought = slices.Clone(s.brought[m.version()])
 		s.images[key] = img
 	}
 	return img
 }
 
-// guard runs f so that a damaged file ends f and not the program. A mapped
-// file that is cut while it is read is a memory fault, hence SetPanicOnFault.
+// guard runs f so that a damaged file ends f and not the program, and is noted.
 func (s *Symbolizer) guard(img *image, f func()) {
+	if !survives(f) {
+		s.noteDamage(img)
+	}
+}
+
+// survives runs f and tells whether it came to its end. A mapped file that is
+// cut while it is read is a memory fault, hence SetPanicOnFault.
+func survives(f func()) (whole bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			s.noteDamage(img)
+			whole = false
 		}
 	}()
 	f()
+	return true
 }
 
 // name is what a module is called in frames and warnings.

@@ -213,6 +213,7 @@ type qualityKeys struct {
 	PeakErrorBytes       uint64   `json:"peak_error_bytes"`
 	JoinedProcesses      uint64   `json:"joined_processes"`
 	BytesBefore          uint64   `json:"bytes_before"`
+	Merged               *merged  `json:"merged"`
 	Warnings             []string `json:"warnings"`
 }
 
@@ -261,6 +262,7 @@ func qualityOf(p *profile.Profile) qualityKeys {
 		PeakErrorBytes:       p.Quality.PeakErrorBytes,
 		JoinedProcesses:      p.Quality.Joined,
 		BytesBefore:          p.Quality.BytesBefore,
+		Merged:               mergedKeys(p),
 		Warnings:             append([]string{}, p.Warnings()...),
 	}
 }

@@ -81,7 +81,7 @@ func program(p *mallow.Profile) string {
 	for _, process := range p.Processes {
 		for _, m := range process.Image.Modules() {
 			if m.Kind == recording.ModuleExecutable {
-				return m.Path
+				return p.ModulePath(&m)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ type Options struct {
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	r := newReport(p, o)
 	r.sites = analyze.RankGroups(p, o.All, o.Sort, o.By)
-	above := r.part(r.headline, r.restriction, r.sampling, r.functions, r.phases, r.nullFrees)
+	above := r.part(r.headline, r.merged, r.restriction, r.sampling, r.functions, r.phases, r.nullFrees)
 	table := r.table() // names the callers, and what it cannot name is told below
 	below := r.part(r.regions, r.units, r.processes, r.cpuLine, r.advice, r.ending)
 	r.lines = above
@@ -191,6 +191,7 @@ func (r *report) notes() []string {
 	if q.PeakErrorBytes > 0 {
 		notes = append(notes, "the peak is exact to "+size(q.PeakErrorBytes)+", because several threads allocated")
 	}
+	notes = append(notes, r.rebuilt()...)
 	notes = append(notes, r.source.notes()...)
 	return append(notes, grouped(r.profile.Warnings())...)
 }
