@@ -42,14 +42,15 @@ func files(t *testing.T, folder string) []string {
 }
 
 var ofMallow = []string{
-	"bin/mallow",
+	"bin/mallow", "bin/mallow-daily",
 	"include/mallow/expect.h", "include/mallow/mallow.h", "include/mallow/tc.h", "include/mallow/tc_extension.h",
 	"lib/cmake/mallow/mallow-config-version.cmake", "lib/cmake/mallow/mallow-config.cmake",
 	"lib/cmake/mallow/mallow-targets-relwithdebinfo.cmake", "lib/cmake/mallow/mallow-targets.cmake",
 	"lib/libmallow.a", "lib/libmallow.so", "lib/libmallow_minimal.a", "lib/libmallow_minimal.so",
 	"lib/pkgconfig/mallow-minimal-static.pc", "lib/pkgconfig/mallow-minimal.pc",
 	"lib/pkgconfig/mallow-static.pc", "lib/pkgconfig/mallow.pc",
-	"share/doc/mallow/LICENSE",
+	"lib/systemd/user/mallow-daily@.service", "lib/systemd/user/mallow-daily@.timer",
+	"share/doc/mallow/LICENSE", "share/doc/mallow/mallow-daily.cron",
 }
 
 var ofTcmalloc = []string{
