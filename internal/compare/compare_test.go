@@ -202,6 +202,16 @@ void* realloc(void* p, size_t n) { char* q = malloc(n); size_t m; if (p && q) { 
 
 const none = "#include <stddef.h>\nvoid* malloc(size_t n) { (void)n; return NULL; }\n"
 
+// flaky ends the second process that it is in.
+const flaky = bump + `
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) static void End(void) {
+  if (open(getenv("FLAKY"), O_CREAT | O_EXCL, 0600) < 0) _exit(9);
+}
+`
+
 func TestMallocs(t *testing.T) {
 	good, broken := library(t, "lib good:$1.so", bump), library(t, "libbroken.so", none)
 	o := options("perl", "-e", "print join(',', map { $_ x 20 } 1..100), \"\\n\"")
@@ -221,6 +231,15 @@ func TestMallocs(t *testing.T) {
 	o.Allocators[1].Given = true
 	if _, err := Run(t.Context(), o); err == nil {
 		t.Error("a malloc that the user named and that fails is no error")
+	}
+	// One that works at first and fails later is left out as well.
+	marks := t.TempDir()
+	o.Allocators = []Allocator{{Name: "bump", Library: good}, {Name: "flaky", Library: library(t, "libflaky.so", flaky)}}
+	o.Args = []string{"perl", "-e", "exit 0"}
+	t.Setenv("FLAKY", filepath.Join(marks, "mark"))
+	r = mustRun(t, o)
+	if flaky := r.Rows[2]; !strings.Contains(flaky.Failed, "in round 1 perl -e \"exit 0\" under flaky fails") || flaky.Runs != nil || flaky.Ratios != nil || len(r.Rows[1].Runs) != 1 {
+		t.Errorf("%+v", flaky)
 	}
 	o.Allocators = []Allocator{{Name: "broken", Library: broken}}
 	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no other malloc to compare with: broken: ") {

@@ -89,8 +89,8 @@ func (s *session) rehearse(ctx context.Context) error {
 			}
 		}
 	}
-	if s.o.Versus == "" && len(s.sides) < 2 {
-		return fmt.Errorf("there is no other malloc to compare with: %s", strings.Join(s.failures(), "; "))
+	if len(s.sides) < 2 {
+		return s.nothingLeft()
 	}
 	return nil
 }
@@ -101,15 +101,15 @@ func (s *session) giveUp(ctx context.Context, side *side, err error) error {
 	if ctx.Err() != nil || side.allocator == nil || side.allocator.Given {
 		return err
 	}
-	side.row.Failed = err.Error()
+	side.row.Failed, side.row.Runs = err.Error(), nil
 	if i := slices.Index(s.sides, side); i >= 0 {
 		s.sides = slices.Delete(s.sides, i, i+1)
 	}
 	return nil
 }
 
-// failures say why no malloc is left.
-func (s *session) failures() []string {
+// nothingLeft says why there is no other malloc.
+func (s *session) nothingLeft() error {
 	var all []string
 	for _, row := range s.result.Rows {
 		if row.Failed != "" {
@@ -117,9 +117,9 @@ func (s *session) failures() []string {
 		}
 	}
 	if len(all) == 0 {
-		return []string{"none is installed"}
+		all = []string{"none is installed"}
 	}
-	return all
+	return fmt.Errorf("there is no other malloc to compare with: %s", strings.Join(all, "; "))
 }
 
 func (s *session) rehearseOne(ctx context.Context, side *side) error {
@@ -242,22 +242,22 @@ func (s *session) measure(ctx context.Context) error {
 		}
 		s.progress("round %d of %d at most, %v of %v", round, s.o.Rounds, since.Round(time.Second), s.o.Limit)
 		random.Shuffle(len(running), func(i, j int) { running[i], running[j] = running[j], running[i] })
-		for place, side := range running {
-			run, err := s.once(ctx, side, side.command)
+		for place, side := range slices.Clone(running) {
+			err := s.measureOne(ctx, side, round, place+1)
 			if ctx.Err() != nil && round > 1 {
 				s.forget(round)
 				s.stop(running, Cancelled)
 				return nil
 			}
 			if err != nil {
-				return fmt.Errorf("%s, round %d: %w", side.row.Name, round, err)
+				if err := s.giveUp(ctx, side, fmt.Errorf("in round %d %w", round, err)); err != nil {
+					return err
+				}
+				running = slices.Delete(running, slices.Index(running, side), slices.Index(running, side)+1)
 			}
-			one := Measure{Run: run, Round: round, Place: place + 1}
-			if one.Throughput, err = s.throughput(&run); err != nil {
-				return err
-			}
-			one.Stdout, one.Stderr = nil, nil
-			side.row.Runs = append(side.row.Runs, one)
+		}
+		if len(s.sides) < 2 {
+			return s.nothingLeft()
 		}
 		longest = max(longest, time.Since(begin)-since)
 		s.result.Rounds = round
@@ -269,6 +269,20 @@ func (s *session) measure(ctx context.Context) error {
 		}
 	}
 	s.stop(running, MostRuns)
+	return nil
+}
+
+func (s *session) measureOne(ctx context.Context, side *side, round, place int) error {
+	run, err := s.once(ctx, side, side.command)
+	if err != nil {
+		return err
+	}
+	one := Measure{Run: run, Round: round, Place: place}
+	if one.Throughput, err = s.throughput(&run); err != nil {
+		return err
+	}
+	one.Stdout, one.Stderr = nil, nil
+	side.row.Runs = append(side.row.Runs, one)
 	return nil
 }
 

@@ -12,8 +12,8 @@ import (
 // Schema names the keys of a comparison and their meaning. What is not obvious
 // of them:
 //
-//   - rows are the sides, the base first; its ratio is null. ratio is by CPU
-//     time, to the base, by the rounds that both ran in; low and high bound it
+//   - rows are the sides, the base first, whose ratio is 1; that of a side that
+//     failed is null. ratio is by CPU time, to the base, by the rounds that both ran in; low and high bound it
 //     over all looks, and are null where there were too few rounds. ratios has
 //     wall, peak_rss and throughput in the same way.
 //   - low and high of a figure bound its median with 95 %.
@@ -192,6 +192,10 @@ func newRow(of *compare.Row, r *compare.Result) row {
 			throughput := newRatio(*of.Ratios.Throughput, string(stat.Slower), string(stat.Faster))
 			one.Ratios.Throughput = &throughput
 		}
+	}
+	if of == r.Base() {
+		itself := 1.0
+		one.Ratio = &ratio{itself, &itself, &itself, stat.NoDifference}
 	}
 	for i := range of.Runs {
 		m := &of.Runs[i]

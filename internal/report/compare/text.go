@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -110,10 +111,10 @@ func (t *text) row(row *compare.Row) []string {
 
 // verdicts are the ratios to the base, and what they show.
 func (t *text) verdicts() {
-	lines := [][]string{{"against " + name(t.r.Base()), "CPU", "", "wall", "peak RSS"}}
+	lines := [][]string{{"against " + name(t.r.Base()), "CPU", "", "wall", "peak RSS", "rounds"}}
 	metric := t.r.Options.Metric != nil
 	if metric {
-		lines[0] = append(lines[0], "throughput")
+		lines[0] = slices.Insert(lines[0], 5, "throughput")
 	}
 	for _, row := range t.r.Rows {
 		if row.Ratios == nil {
@@ -124,6 +125,7 @@ func (t *text) verdicts() {
 		if metric {
 			cells = append(cells, inShort(*row.Ratios.Throughput, "lower", "higher"))
 		}
+		cells = append(cells, figure.Count(uint64(len(row.Runs))))
 		lines = append(lines, cells)
 	}
 	t.line("")
