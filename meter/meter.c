@@ -88,7 +88,13 @@ int main(int count, char** arguments) {
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &ends, NULL);
+  /* A key on the terminal or a supervisor reaches mallow too, which then lets the leash go. */
+  sigset_t blocked = ends;
+  sigaddset(&blocked, SIGINT);
+  sigaddset(&blocked, SIGQUIT);
+  sigaddset(&blocked, SIGTERM);
+  sigaddset(&blocked, SIGHUP);
+  sigprocmask(SIG_BLOCK, &blocked, NULL);
   const int news = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 
   const long long start = Now();

@@ -50,14 +50,31 @@ func familyOf(library string) string {
 // Installed finds the allocators that the dynamic linker knows, in the order
 // of families, each file once.
 func Installed() []Allocator {
-	list, err := exec.Command("/sbin/ldconfig", "-p").Output()
-	if err != nil {
-		list = nil
-	}
-	return inCache(string(list))
+	return inCache(linkerCache())
 }
 
-// inCache reads what ldconfig -p prints: a line NAME (KIND) => PATH for each.
+// linkerCache lists the libraries that the dynamic linker knows, a line
+// NAME (KIND) => PATH for each; it is empty where that cannot be had.
+func linkerCache() string {
+	list, err := exec.Command("/sbin/ldconfig", "-p").Output()
+	if err != nil {
+		return ""
+	}
+	return string(list)
+}
+
+// libcLibrary is the file with libc's malloc, "" where it is not found.
+func libcLibrary() string {
+	for _, line := range strings.Split(linkerCache(), "\n") {
+		name, path, ok := strings.Cut(strings.TrimSpace(line), " => ")
+		if ok && strings.HasPrefix(name, "libc.so.6 ") && checkLibrary(path) == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// inCache finds them in such a list.
 func inCache(list string) []Allocator {
 	var found []Allocator
 	seen := make(map[string]bool)
@@ -88,6 +105,9 @@ func GivenLibrary(path string) (Allocator, error) {
 	name := familyOf(absolute)
 	if name == "" {
 		name, _, _ = strings.Cut(filepath.Base(absolute), ".so")
+	}
+	if name == libc {
+		name = filepath.Base(absolute) // another one than the system's
 	}
 	return Allocator{Name: name, Library: absolute, Given: true}, nil
 }

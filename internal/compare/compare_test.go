@@ -222,7 +222,7 @@ func TestMallocs(t *testing.T) {
 	for _, row := range r.Rows {
 		names = append(names, row.Name)
 	}
-	if want := []string{"libc", "lib good:$1.so", "broken", "lib good:$1.so (2)"}; !slices.Equal(names, want) {
+	if want := []string{libc, "lib good:$1.so", "broken", "lib good:$1.so (2)"}; !slices.Equal(names, want) {
 		t.Errorf("%q", names)
 	}
 	if r.Rows[1].Failed != "" || len(r.Rows[1].Runs) != 1 || r.Rows[2].Failed == "" || len(r.Rows[2].Runs) != 0 {

@@ -149,7 +149,7 @@ func (s *session) rehearseOne(ctx context.Context, side *side) error {
 func (s *session) judge(side *side, found bound) error {
 	if side.allocator == nil {
 		if s.o.Versus == "" {
-			side.row.Name = nameOfBase(found)
+			s.nameBase(found)
 		}
 		return nil
 	}
@@ -193,22 +193,44 @@ func insteadOf(providers []string) string {
 	return "its malloc is that of " + strings.Join(names, ", ")
 }
 
-// nameOfBase is libc for most, else the library that it is linked with.
-func nameOfBase(found bound) string {
-	for _, provider := range found.first {
-		if name := familyOf(provider); name != "" {
-			return name + " (" + asItIs + ")"
-		}
-		if filepath.Base(provider) == "libmallow.so" {
-			return "libmallow (" + asItIs + ")"
-		}
-	}
-	for _, provider := range found.first {
-		if !strings.HasPrefix(filepath.Base(provider), "libc.so") {
-			return asItIs
+// nameBase names the malloc that the command has anyway. That of libc is put
+// under it like the others only where that is another one.
+func (s *session) nameBase(found bound) {
+	var names []string
+	for _, process := range found.processes {
+		for _, provider := range process {
+			if name := nameOf(provider); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
-	return "libc"
+	slices.Sort(names)
+	base := s.base().row
+	if len(names) == 0 || slices.Equal(names, []string{libc}) {
+		base.Name = libc
+		s.sides = slices.DeleteFunc(s.sides, func(one *side) bool { return one.isLibc() })
+		s.result.Rows = slices.DeleteFunc(s.result.Rows, func(row *Row) bool { return row.Name == libc && row != base })
+		return
+	}
+	base.Name = "as it is (" + strings.Join(names, ", ") + ")"
+}
+
+// libc is the malloc that most programs have.
+const libc = "libc"
+
+func (s *side) isLibc() bool { return s.allocator != nil && s.allocator.Name == libc }
+
+func nameOf(provider string) string {
+	switch base := filepath.Base(provider); {
+	case strings.HasPrefix(base, "libc.so"):
+		return libc
+	case base == "libmallow.so":
+		return "libmallow"
+	case familyOf(provider) != "":
+		return familyOf(provider)
+	default:
+		return launch.Quote(base)
+	}
 }
 
 // warmUp runs each side without measuring it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mallow/internal/doctor"
@@ -41,16 +42,16 @@ func (s *session) newSides() error {
 	if refusal := doctor.Refuses(program.Path); refusal != nil {
 		return refusal
 	}
-	s.sides = []*side{{row: &Row{Name: asItIs}, command: base}}
+	s.sides = []*side{{row: &Row{Name: "as it is"}, command: base}}
+	if library := libcLibrary(); library != "" {
+		s.o.Allocators = slices.Insert(slices.Clone(s.o.Allocators), 0, Allocator{Name: libc, Library: library})
+	}
 	for i := range s.o.Allocators {
 		a := &s.o.Allocators[i]
 		s.sides = append(s.sides, &side{row: &Row{Name: a.Name, Library: a.Library}, allocator: a, command: base})
 	}
 	return s.setEnvironments()
 }
-
-// asItIs is the base until it is known which malloc it has.
-const asItIs = "as it is"
 
 // setVersus makes a command of the string. When that takes a shell, both sides
 // are started by one, so that they differ by nothing else.

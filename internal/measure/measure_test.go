@@ -3,7 +3,9 @@ package measure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -74,6 +76,46 @@ func TestLeftProcessesAreEnded(t *testing.T) {
 	run := once(t, Command{Shell: "sleep 1000 & setsid sleep 1000 & exit 0"})
 	if run.Left != 2 || time.Since(begin) > 50*time.Second {
 		t.Errorf("%d left", run.Left)
+	}
+}
+
+// Ctrl-C reaches the meter as well; it must not leave the command alone.
+func TestMeterOutlivesSignals(t *testing.T) {
+	if meter() == nil {
+		t.Skip("the meter is not built in")
+	}
+	run := once(t, Command{Shell: "for s in INT QUIT TERM HUP; do kill -$s $PPID; done; sleep 0.01; echo counted"})
+	if run.Exit != 0 || string(run.Stdout) != "counted\n" || run.CPU == 0 {
+		t.Errorf("%+v", run)
+	}
+}
+
+// Whoever is killed itself cannot kill what it measures: the meter does.
+func TestNothingOutlivesMallow(t *testing.T) {
+	if os.Getenv("MEASURE_FOR_EVER") != "" {
+		Once(context.Background(), Command{Shell: "echo $$ >" + os.Getenv("MEASURE_FOR_EVER") + "; sleep 1000"})
+		return
+	}
+	if meter() == nil {
+		t.Skip("the meter is not built in")
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	mallow := exec.Command(os.Args[0], "-test.run=^TestNothingOutlivesMallow$")
+	mallow.Env = append(os.Environ(), "MEASURE_FOR_EVER="+file)
+	if err := mallow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	for deadline := time.Now().Add(time.Minute); pid == 0 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		content, _ := os.ReadFile(file)
+		fmt.Sscan(string(content), &pid)
+	}
+	mallow.Process.Kill()
+	mallow.Wait()
+	for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the command still runs")
+		}
 	}
 }
 

@@ -72,8 +72,11 @@ func (r Ratio) Verdict() Verdict {
 	return NoDifference
 }
 
+// least stands for a figure of 0, of which there are no ratios.
+const least = 1e-12
+
 // Paired compares two sides by the rounds in which both ran: base[i] and
-// value[i], all above 0, are of one round. An interval of a rate of 0.01
+// value[i], none below 0, are of one round. An interval of a rate of 0.01
 // leaves the true ratio out once in a hundred times at most.
 //
 // Value is the median of the mean ratios of all pairs of rounds (Hodges and
@@ -82,9 +85,11 @@ func (r Ratio) Verdict() Verdict {
 func Paired(base, value []float64, rate float64) Ratio {
 	rounds := min(len(base), len(value))
 	means := make([]float64, 0, rounds*(rounds+1)/2)
+	logarithms := make([]float64, rounds)
 	for i := range rounds {
+		logarithms[i] = math.Log(max(value[i], least) / max(base[i], least))
 		for j := range i + 1 {
-			means = append(means, (math.Log(value[i]/base[i])+math.Log(value[j]/base[j]))/2)
+			means = append(means, (logarithms[i]+logarithms[j])/2)
 		}
 	}
 	if len(means) == 0 {
