@@ -27,6 +27,8 @@ type Benchmark struct {
 	// Operations is by how many the longer run was longer.
 	Operations              uint64
 	AllocsPerOp, BytesPerOp float64
+	// C's are those of malloc, beside Go's; nil where there is no C.
+	C *CPerOp
 	// RuntimePerOp are allocations that the runtime and package testing made on
 	// their own account, such as for a collection; the others leave them out.
 	RuntimePerOp float64
@@ -44,6 +46,9 @@ type Benchmark struct {
 	// where it was too short.
 	CPU *CPU
 }
+
+// CPerOp is what an operation allocates in C.
+type CPerOp struct{ Allocs, Bytes float64 }
 
 // BenchmarkOptions choose what is measured.
 type BenchmarkOptions struct {
@@ -76,6 +81,7 @@ type Tests struct {
 	Package  string
 	folder   string // of the package: tests run there
 	origins  origins
+	callsC   bool
 	stock    string
 	counting string
 	names    *namer // of counting
@@ -93,12 +99,12 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	if !p.hasTests() {
 		return nil, ErrNoTests
 	}
-	origins, err := listOrigins(b.GoFlags, []string{p.ImportPath})
+	origins, callsC, err := listOrigins(b.GoFlags, []string{p.ImportPath})
 	if err != nil {
 		return nil, err
 	}
 	t := &Tests{
-		Package: p.ImportPath, folder: p.Dir, origins: origins,
+		Package: p.ImportPath, folder: p.Dir, origins: origins, callsC: callsC && !sanitized(b.GoFlags),
 		stock: filepath.Join(into, "stock.test"), counting: filepath.Join(into, "counting.test"),
 	}
 	if err := b.test(t.stock, p.ImportPath, false); err != nil {
@@ -234,13 +240,21 @@ func (t *Tests) count(b *Benchmark, o BenchmarkOptions) error {
 	b.GCPerOp = (float64(long.collections) - float64(short.collections)) / float64(b.Operations)
 	stacks := difference(long.stacks, short.stacks, float64(b.Operations))
 	stacks = slices.DeleteFunc(stacks, func(s Stack) bool {
-		own := s.OfRuntime() || s.OfTesting()
+		own := !s.C && (s.OfRuntime() || s.OfTesting())
 		if own {
 			b.RuntimePerOp += s.Allocs
 		}
 		return own
 	})
+	if long.c {
+		b.C = new(CPerOp)
+	}
 	for _, s := range stacks {
+		if s.C {
+			b.C.Allocs += s.Allocs
+			b.C.Bytes += s.Bytes
+			continue
+		}
 		b.AllocsPerOp += s.Allocs
 		b.BytesPerOp += s.Bytes
 	}
@@ -248,6 +262,7 @@ func (t *Tests) count(b *Benchmark, o BenchmarkOptions) error {
 	if t.sources != nil {
 		explain(b.Lines, t.sources, t.escapes)
 	}
+	explainC(b.Lines)
 	return nil
 }
 
@@ -274,6 +289,13 @@ func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*m
 	if o.Uncollected {
 		environment = append(environment, "GOGC=off", "GOMEMLIMIT=1GiB")
 	}
+	if t.callsC {
+		inC, err := recordC(cFolder(folder))
+		if err != nil {
+			return nil, err
+		}
+		environment = append(environment, inC...)
+	}
 	_, pid, err := t.run(t.counting, environment, args)
 	if err != nil {
 		return nil, err
@@ -286,7 +308,13 @@ func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*m
 		return nil, fmt.Errorf("%s: Benchmark%s left no counts", t.Package, name)
 	}
 	first := all[0]
-	return &measured{t.names.stacks(first), first.Agrees(), first.Mallocs, first.Collections}, nil
+	m := &measured{stacks: t.names.stacks(first), agrees: first.Agrees(), mallocs: first.Mallocs, collections: first.Collections}
+	if t.callsC {
+		if side, err := t.names.cSide(cFolder(folder), first); err == nil {
+			m.stacks, m.c = append(m.stacks, side.stacks...), true
+		}
+	}
+	return m, nil
 }
 
 // exactly returns the expression that only one benchmark matches.
@@ -322,6 +350,8 @@ func difference(long, short []Stack, operations float64) []Stack {
 		if at, known := of[key]; known {
 			all[at].Allocs += s.Allocs
 			all[at].Bytes += s.Bytes
+			all[at].Live += s.Live
+			all[at].LiveShared += s.LiveShared
 			continue
 		}
 		of[key] = len(all)
@@ -332,16 +362,20 @@ func difference(long, short []Stack, operations float64) []Stack {
 		if !known {
 			at = len(all)
 			of[s.key()] = at
-			all = append(all, Stack{Frames: s.Frames, Type: s.Type, Size: s.Size})
+			all = append(all, Stack{Frames: s.Frames, Type: s.Type, Size: s.Size, C: s.C, Shared: s.Shared})
 		}
 		all[at].Allocs -= s.Allocs
 		all[at].Bytes -= s.Bytes
+		all[at].Live -= s.Live
+		all[at].LiveShared -= s.LiveShared
 	}
 	changed := all[:0]
 	for _, s := range all {
 		if s.Allocs != 0 {
 			s.Allocs /= operations
 			s.Bytes /= operations
+			s.Live /= operations
+			s.LiveShared /= operations
 			changed = append(changed, s)
 		}
 	}
@@ -350,7 +384,7 @@ func difference(long, short []Stack, operations float64) []Stack {
 
 func (s *Stack) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s", s.Size, s.Type)
+	fmt.Fprintf(&b, "%d %s %v", s.Size, s.Type, s.C)
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		fmt.Fprintf(&b, "\n%s %s %d", f.Function, f.File, f.Line)

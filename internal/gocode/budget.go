@@ -65,6 +65,9 @@ func NewEntry(runs []*Benchmark) BudgetEntry {
 	}
 	byFunction := make(map[[2]string]*BudgetLine)
 	for _, l := range least.Lines { // the one with the most first
+		if l.C {
+			continue
+		}
 		key := [2]string{l.Function, l.Callee}
 		if byFunction[key] == nil {
 			byFunction[key] = &BudgetLine{l.Function, l.Callee, new(big.Rat), l}

@@ -23,6 +23,7 @@ type Counts struct {
 	Mallocs, Counted uint64
 	Collections      uint64 // cycles of the garbage collector
 	PauseNs          uint64
+	calls            []calls
 	text, codeSize   uint64 // run-time address and bytes of the code
 }
 
@@ -96,7 +97,11 @@ func parseCounts(b []byte) (*Counts, error) {
 		for i := range depth {
 			r.PCs = append(r.PCs, le.Uint64(rest[recordBytes+8*i:]))
 		}
-		c.Records = append(c.Records, r)
+		if r.Size == callSize {
+			c.calls = append(c.calls, calls{r.Allocs, r.Bytes, le.Uint64(rest[48:]), r.PCs})
+		} else {
+			c.Records = append(c.Records, r)
+		}
 		rest = rest[length:]
 	}
 	return c, nil

@@ -96,6 +96,9 @@ func (t *Toolchain) ownPattern() string {
 // explain gives lines their reasons.
 func explain(lines []*Line, s *sources, e escapes) {
 	for _, l := range lines {
+		if l.C {
+			continue
+		}
 		sub := &subject{line: l, sources: s, escapes: e.at(l.File, l.Line)}
 		l.Reason = sub.reason()
 	}
@@ -154,7 +157,11 @@ func withoutArguments(function string) string {
 // ShortFunction leaves the path of the package out: "main.foo",
 // "bytes.(*Buffer).Write".
 func ShortFunction(name string) string {
-	return name[strings.LastIndexByte(withoutArguments(name), '/')+1:]
+	short := name[strings.LastIndexByte(withoutArguments(name), '/')+1:]
+	if _, called, ok := strings.Cut(short, "._Cfunc_"); ok {
+		return "C." + strings.ReplaceAll(called, "_CMalloc", "malloc") // as the source has it
+	}
+	return short
 }
 
 // shortName leaves type arguments out, too.

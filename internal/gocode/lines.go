@@ -31,7 +31,11 @@ type Line struct {
 	Type   string // of the objects, "" for none or several
 	Allocs float64
 	Bytes  float64
-	Stacks []Stack // the most frequent first
+	C      bool    // memory of C: what Go counts has none of it
+	Live   float64 // blocks of C that are never freed
+	// LiveShared are such blocks of this line or of others that call the same.
+	LiveShared float64
+	Stacks     []Stack // the most frequent first
 	Reason
 }
 
@@ -43,6 +47,12 @@ type Stack struct {
 	Size   uint64
 	Allocs float64
 	Bytes  float64
+	C      bool    // memory of C
+	Live   float64 // blocks of C that are never freed
+	// LiveShared are blocks of this caller or of others, Shared tells that the
+	// figures are a part by the number of calls.
+	LiveShared float64
+	Shared     bool
 }
 
 // namer names the frames of one executable.
@@ -97,12 +107,18 @@ func (n *namer) names(c *Counts) bool {
 
 func (n *namer) close() { n.symbolizer.Close() }
 
+// bias is by how much addresses of the process are higher than those of the
+// file.
+func (n *namer) bias(c *Counts) uint64 {
+	if n.text == 0 {
+		return 0
+	}
+	return c.text - n.text
+}
+
 // stacks names those of the records.
 func (n *namer) stacks(c *Counts) []Stack {
-	bias := uint64(0)
-	if n.text != 0 {
-		bias = c.text - n.text
-	}
+	bias := n.bias(c)
 	pcs := make([][]uint64, len(c.Records))
 	for i := range c.Records {
 		pcs[i] = c.Records[i].PCs
@@ -240,6 +256,7 @@ func place(frames []Frame) int {
 type lineKey struct {
 	file, function, callee string
 	line                   int
+	c                      bool
 }
 
 // lines adds stacks up, the most frequent line first.
@@ -255,10 +272,10 @@ func lines(stacks []Stack) []*Line {
 				callee = s.Frames[i-1].Function
 			}
 		}
-		key := lineKey{at.File, at.Function, callee, at.Line}
+		key := lineKey{at.File, at.Function, callee, at.Line, s.C}
 		l := byKey[key]
 		if l == nil {
-			l = &Line{Frame: at, Callee: callee, Type: s.Type}
+			l = &Line{Frame: at, Callee: callee, Type: s.Type, C: s.C}
 			byKey[key] = l
 			all = append(all, l)
 		}
@@ -267,6 +284,8 @@ func lines(stacks []Stack) []*Line {
 		}
 		l.Allocs += s.Allocs
 		l.Bytes += s.Bytes
+		l.Live += s.Live
+		l.LiveShared = max(l.LiveShared, s.LiveShared)
 		l.Stacks = append(l.Stacks, s)
 	}
 	for _, l := range all {

@@ -18,6 +18,9 @@ import (
 //go:embed overlay/exact.go
 var exactSource string
 
+//go:embed overlay/call.go
+var callSource string
+
 //go:embed overlay/sample.go
 var sampleSource string
 
@@ -51,6 +54,11 @@ var (
 var sampling = edit{
 	file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc sigprof\(.*?\n\tif prof\.hz\.Load\(\) != 0 \{\n`),
 	text: "\t\tif mallowSample(stk[:n]) {\n\t\t\tgetg().m.mallocing--\n\t\t\treturn\n\t\t}\n",
+}
+
+// calling is done without, too.
+var calling = edit{
+	file: "cgocall.go", after: regexp.MustCompile(`\nfunc cgocall\(fn, arg unsafe\.Pointer\) int32 \{\n`), text: "\tif mallowOn {\n\t\tmallowCalled(fn, arg)\n\t}\n",
 }
 
 // form is how some versions of Go allocate. A version has the first form whose
@@ -137,12 +145,13 @@ func (t *Toolchain) runtimeFiles() (map[string]string, error) {
 	if at < 0 {
 		return nil, t.moved("malloc.go")
 	}
-	files := map[string]string{"mallow_exact.go": sourceOf(exactSource)}
+	files := map[string]string{"mallow_exact.go": sourceOf(exactSource), "mallow_call.go": sourceOf(callSource)}
 	for _, e := range append([]edit{start, check}, forms[at].entrances...) {
 		if err := t.edit(files, e); err != nil {
 			return nil, err
 		}
 	}
+	_ = t.edit(files, calling) // C then allocates on nobody's behalf
 	if t.edit(files, sampling) == nil {
 		files["mallow_sample.go"] = sourceOf(sampleSource)
 	} else {

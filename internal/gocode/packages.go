@@ -23,25 +23,27 @@ const (
 type origins map[string]Origin
 
 // listOrigins asks the go command which packages patterns and all that they
-// import consist of.
-func listOrigins(goFlags, patterns []string) (origins, error) {
-	args := append([]string{"list", "-deps", "-test", "-e", "-json=ImportPath,Standard,Module,ForTest"}, goFlags...)
+// import consist of, and whether one that is not Go's own calls C.
+func listOrigins(goFlags, patterns []string) (found origins, callsC bool, err error) {
+	args := append([]string{"list", "-deps", "-test", "-e", "-json=ImportPath,Standard,Module,ForTest,CgoFiles"}, goFlags...)
 	out, err := goOutput(append(append(args, "--"), patterns...)...)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	found := make(origins)
+	found = make(origins)
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
 			ImportPath, ForTest string
 			Standard            bool
 			Module              *struct{ Main bool }
+			CgoFiles            []string
 		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return found, nil
+			return found, callsC, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("go list says what cannot be read: %w", err)
+			return nil, false, fmt.Errorf("go list says what cannot be read: %w", err)
 		}
+		callsC = callsC || !p.Standard && len(p.CgoFiles) > 0
 		path, _, _ := strings.Cut(p.ImportPath, " ") // a variant for a test stands in brackets
 		switch {
 		case p.Standard:
@@ -57,6 +59,9 @@ func listOrigins(goFlags, patterns []string) (origins, error) {
 // of tells whose a function is. Packages of main programs are called main.
 func (o origins) of(function string) Origin {
 	path := packageOf(function)
+	if isGlue(function[strings.LastIndexByte(function, '.')+1:]) {
+		return OriginStandard
+	}
 	if path == "main" {
 		return OriginOwn
 	}
@@ -67,6 +72,11 @@ func (o origins) of(function string) Origin {
 		return OriginStandard
 	}
 	return OriginUnknown
+}
+
+// isGlue tells whether a function is what cgo writes for a call of C.
+func isGlue(name string) bool {
+	return strings.HasPrefix(name, "_Cfunc_") || strings.HasPrefix(name, "_C2func_") || strings.HasPrefix(name, "_cgo_")
 }
 
 // packageOf returns the import path of a function's package, from a name such

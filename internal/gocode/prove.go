@@ -124,7 +124,7 @@ func (t *trial) countOnce() (*Benchmark, error) {
 // measure.
 func (f *fixer) begin() (*Benchmark, error) {
 	var err error
-	if f.origins, err = listOrigins(f.GoFlags, []string{f.p.ImportPath}); err != nil {
+	if f.origins, _, err = listOrigins(f.GoFlags, []string{f.p.ImportPath}); err != nil {
 		return nil, err
 	}
 	for _, path := range []string{"bytes", "errors", "fmt", "regexp", "strconv", "strings"} { // that rewrites import

@@ -13,6 +13,7 @@ type Run struct {
 	launch.Result
 	Processes []Process // the first process first
 	Unsound   []Unsound
+	NoC       error  // why C's allocations are not known, nil where they are or there is no C
 	Notes     []Note // of the compiler
 }
 
@@ -22,15 +23,24 @@ type Process struct {
 	Name          string
 	Allocs, Bytes uint64
 	Lines         []*Line // nil of a process that executes another program
+	C             *CSide  // nil where there is no C
 	// CPU is of the same process, without the counting; nil where it was short.
 	CPU *CPU
+}
+
+// All are the allocations of Go and of C.
+func (p *Process) All() uint64 {
+	if p.C == nil {
+		return p.Allocs
+	}
+	return p.Allocs + p.C.Allocs
 }
 
 // Run runs an executable that Program built, with its own input, output,
 // signals and exit status, and counts. The error is a *launch.Error when it
 // was not started.
 func (b *Builder) Run(executable string, args, packages []string) (*Run, error) {
-	origins, err := listOrigins(b.GoFlags, packages)
+	origins, callsC, err := listOrigins(b.GoFlags, packages)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +59,18 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := process.Release(countsVariable+"="+folder, cpuVariable+"=on"); err != nil {
+	r := new(Run)
+	settings := []string{countsVariable + "=" + folder, cpuVariable + "=on"}
+	if callsC && !sanitized(b.GoFlags) {
+		inC, err := recordC(cFolder(folder))
+		if r.NoC = err; err == nil {
+			settings = append(settings, inC...)
+		}
+	}
+	if err := process.Release(settings...); err != nil {
 		return nil, err
 	}
 	guard.Forward(process)
-	r := new(Run)
 	if r.Result, err = process.Wait(); err != nil {
 		return nil, fmt.Errorf("waiting for %s: %w", launch.Quote(executable), err)
 	}
@@ -67,6 +84,9 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 	r.Processes, err = processes(folder, process.Pid, n, sources, escapes)
 	return r, err
 }
+
+// cFolder is the recording of C's allocations.
+func cFolder(folder string) string { return filepath.Join(folder, "c.mallow") }
 
 // processes reads what those of a folder counted, the first process first.
 func processes(folder string, first int, n *namer, s *sources, e escapes) ([]Process, error) {
@@ -84,6 +104,11 @@ func processes(folder string, first int, n *namer, s *sources, e escapes) ([]Pro
 		if n.names(c) {
 			p.Lines = lines(n.stacks(c))
 			explain(p.Lines, s, e)
+			if side, err := n.cSide(cFolder(folder), c); err == nil {
+				inC := lines(side.stacks)
+				explainC(inC)
+				p.C, p.Lines = side, merged(p.Lines, inC)
+			}
 			if taken, err := readSamples(filepath.Join(folder, fmt.Sprintf("%d.cpu", c.PID))); err == nil {
 				p.CPU = n.cpu(taken)
 			}

@@ -24,6 +24,7 @@ type measured struct {
 	agrees      bool // with runtime.MemStats
 	mallocs     uint64
 	collections uint64
+	c           bool // stacks of C are among them
 }
 
 // stockRun measures by the runtime's own profile.

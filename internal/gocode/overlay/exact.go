@@ -170,7 +170,12 @@ func mallowCount(size uintptr, typ *_type) {
 			return
 		}
 	}
-	mallowInsert(hash, size, typ, &pcs, depth)
+	name := ""
+	if typ != nil {
+		name = toRType(typ).string()
+		name = name[:min(len(name), mallowTypeName)]
+	}
+	mallowInsert(hash, size, uint64(size), uintptr(unsafe.Pointer(typ)), name, &pcs, depth)
 }
 
 func mallowSame(r *mallowRecord, pcs *[mallowDepth]uintptr, depth int) bool {
@@ -186,21 +191,17 @@ func mallowSame(r *mallowRecord, pcs *[mallowDepth]uintptr, depth int) bool {
 	return true
 }
 
-// mallowInsert adds a record unless another thread was faster.
-func mallowInsert(hash uint64, size uintptr, typ *_type, pcs *[mallowDepth]uintptr, depth int) {
-	name := ""
-	if typ != nil {
-		name = toRType(typ).string()
-		name = name[:min(len(name), mallowTypeName)]
-	}
+// mallowInsert adds a record, or counts in the one that another thread was
+// faster to add.
+func mallowInsert(hash uint64, size uintptr, bytes uint64, typ uintptr, name string, pcs *[mallowDepth]uintptr, depth int) {
 	mp := acquirem()
 	lock(&mallowLock)
 	slot := hash % mallowSlots
 	for ; mallowIndex[slot] != nil; slot = (slot + 1) % mallowSlots {
 		r := mallowIndex[slot]
-		if r.hash == hash && r.size == uint64(size) && r.typ == uint64(uintptr(unsafe.Pointer(typ))) && mallowSame(r, pcs, depth) {
+		if r.hash == hash && r.size == uint64(size) && r.typ == uint64(typ) && mallowSame(r, pcs, depth) {
 			atomic.Xadd64(&r.allocs, 1)
-			atomic.Xadd64(&r.bytes, int64(size))
+			atomic.Xadd64(&r.bytes, int64(bytes))
 			unlock(&mallowLock)
 			releasem(mp)
 			return
@@ -215,7 +216,7 @@ func mallowInsert(hash uint64, size uintptr, typ *_type, pcs *[mallowDepth]uintp
 	}
 	r := (*mallowRecord)(unsafe.Add(unsafe.Pointer(mallowBase), mallowBase.used))
 	r.length, r.hash, r.size = uint64(length), hash, uint64(size)
-	r.depth, r.typeLen, r.typ = uint32(depth), uint32(len(name)), uint64(uintptr(unsafe.Pointer(typ)))
+	r.depth, r.typeLen, r.typ = uint32(depth), uint32(len(name)), uint64(typ)
 	of := unsafe.Add(unsafe.Pointer(r), unsafe.Sizeof(*r))
 	for i := 0; i < depth; i++ {
 		*(*uintptr)(unsafe.Add(of, i*8)) = pcs[i]
@@ -224,7 +225,7 @@ func mallowInsert(hash uint64, size uintptr, typ *_type, pcs *[mallowDepth]uintp
 	for i := 0; i < len(name); i++ {
 		*(*byte)(unsafe.Add(of, i)) = name[i]
 	}
-	r.allocs, r.bytes = 1, uint64(size)
+	r.allocs, r.bytes = 1, bytes
 	mallowStacks++
 	atomic.Store64(&mallowBase.used, mallowBase.used+uint64(length))
 	atomic.StorepNoWB(unsafe.Pointer(&mallowIndex[slot]), unsafe.Pointer(r))
@@ -261,7 +262,9 @@ func mallowCheck() {
 		h.counted = 0
 		for at := uint64(unsafe.Sizeof(*h)); at < h.used; {
 			r := (*mallowRecord)(unsafe.Add(unsafe.Pointer(h), at))
-			h.counted += r.allocs
+			if r.size != uint64(mallowCallSize) {
+				h.counted += r.allocs
+			}
 			at += r.length
 		}
 		h.mallocs = mallowStats.Mallocs

@@ -43,6 +43,9 @@ type benchmark struct {
 	CollectorShare *float64 `json:"cpu_share_collector"`
 	// CPU is of a run that counts nothing; null where it was too short.
 	CPU *cpu `json:"cpu"`
+	// C's are beside Go's; null where there is no C.
+	CAllocsPerOp *float64 `json:"c_allocs_per_op"`
+	CBytesPerOp  *float64 `json:"c_bytes_per_op"`
 }
 
 type process struct {
@@ -54,6 +57,7 @@ type process struct {
 	Before      uint64  `json:"before"`      // allocations of the runtime before counting
 	Lost        uint64  `json:"lost"`
 	Checked     bool    `json:"checked"`
+	C           *cSide  `json:"c"` // null where the program has no C code
 	// CPU is of the same process, without what counting took.
 	CPU *cpu `json:"cpu"`
 }
@@ -70,6 +74,8 @@ type line struct {
 	AllocsPerOp *float64 `json:"allocs_per_op"`
 	Objects     float64  `json:"objects"` // of one operation, or of the run
 	Bytes       float64  `json:"bytes"`
+	Memory      string   `json:"memory"` // go, or c: malloc's
+	Live        *float64 `json:"live"`   // blocks never freed; null of Go, and where other lines have them, too
 	// CPUShare is that of the CPU time that what the line calls takes.
 	CPUShare *float64 `json:"cpu_share"`
 	Why      *string  `json:"why"`
@@ -93,7 +99,17 @@ func (r *report) addUnsound(all []gocode.Unsound) {
 	}
 }
 
+// cSide are the allocations of C.
+type cSide struct {
+	Allocations uint64 `json:"allocations"`
+	Bytes       uint64 `json:"bytes"`
+	Live        uint64 `json:"live_blocks"`
+	Runtime     uint64 `json:"runtime_allocations"` // of C's start and of threads
+}
+
 type stack struct {
+	// Shared stacks of C have several callers in Go, each a part by its calls.
+	Shared  bool    `json:"shared"`
 	Objects float64 `json:"objects"`
 	Bytes   float64 `json:"bytes"`
 	Size    uint64  `json:"size"`
@@ -123,6 +139,9 @@ func benchmarksKeys(version string, all []*gocode.Benchmark, unsound []gocode.Un
 			Package: b.Package, Name: b.Name, AllocsPerOp: b.AllocsPerOp, BytesPerOp: b.BytesPerOp, RuntimeAllocsPerOp: b.RuntimePerOp,
 			NsPerOp: b.NsPerOp, GCPerOp: b.GCPerOp, Operations: b.Operations, Checked: b.Checked,
 		}
+		if b.C != nil {
+			keys.CAllocsPerOp, keys.CBytesPerOp = &b.C.Allocs, &b.C.Bytes
+		}
 		if b.CPU != nil {
 			keys.MallocShare, keys.CollectorShare = &b.CPU.Malloc, &b.CPU.Collector
 			keys.CPU = cpuKeys(b.CPU)
@@ -149,6 +168,9 @@ func runKeys(version string, run *gocode.Run) *report {
 	for i := range run.Processes {
 		p := &run.Processes[i]
 		keys := process{PID: p.PID, Name: p.Name, Allocations: p.Allocs, Bytes: p.Bytes, Before: p.Before, Lost: p.Lost, Checked: p.Agrees(), CPU: cpuKeys(p.CPU)}
+		if c := p.C; c != nil {
+			keys.C = &cSide{c.Allocs, c.Bytes, c.Live, c.RuntimeAllocs}
+		}
 		if p.Checked {
 			keys.Collections = &p.Collections
 		}
@@ -179,14 +201,20 @@ func lineKeys(l *gocode.Line) line {
 	at := frameKeys(&l.Frame)
 	keys := line{
 		File: at.File, Line: at.Line, Function: at.Function, Callee: known(l.Callee), Type: known(l.Type),
-		Objects: l.Allocs, Bytes: l.Bytes, Fix: "none",
+		Objects: l.Allocs, Bytes: l.Bytes, Memory: "go", Fix: "none",
 		Why: known(l.Why), Remedy: known(l.Remedy), Rule: known(l.Rule), Flow: append([]string{}, l.Flow...), Stacks: []stack{},
+	}
+	if l.C {
+		keys.Memory, keys.Live = "c", &l.Live
+		if l.LiveShared > 0 {
+			keys.Live = nil
+		}
 	}
 	if l.Remedy != "" {
 		keys.Fix = "advice"
 	}
 	for _, s := range l.Stacks[:min(stacksShown, len(l.Stacks))] {
-		of := stack{Objects: s.Allocs, Bytes: s.Bytes, Size: s.Size, Type: known(s.Type), Frames: []frame{}}
+		of := stack{Shared: s.Shared, Objects: s.Allocs, Bytes: s.Bytes, Size: s.Size, Type: known(s.Type), Frames: []frame{}}
 		for i := range s.Frames {
 			of.Frames = append(of.Frames, frameKeys(&s.Frames[i]))
 		}

@@ -43,10 +43,13 @@ func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, unsound []gocode.Unso
 func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
 	fmt.Fprintf(out, "Benchmark%s  %s allocations/op, %s/op, %s/op, %s collections/op\n", term.Safe(b.Name),
 		perOp(b.AllocsPerOp), figure.Size(uint64(max(0, b.BytesPerOp+0.5))), duration(b.NsPerOp), perOp(b.GCPerOp))
-	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 && b.Checked {
+	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 && b.Checked && b.C == nil {
 		return
 	}
 	fmt.Fprintf(out, "        %s\n", term.Safe(trust(b)))
+	if b.C != nil {
+		fmt.Fprintf(out, "        in C: %s allocations/op, %s/op\n", perOp(b.C.Allocs), figure.Size(uint64(max(0, b.C.Bytes+0.5))))
+	}
 	fmt.Fprintf(out, "%14s %10s %s line\n", "allocs/op", "bytes/op", cpuColumn(b.CPU, "CPU"))
 	shown := 0
 	var restAllocs float64
@@ -105,9 +108,17 @@ func WriteRun(w io.Writer, r *gocode.Run, o Options) error {
 			figure.Counted(p.Allocs, "allocation", "allocations"), figure.Size(p.Bytes),
 			figure.Counted(p.Collections, "cycle", "cycles"))
 		fmt.Fprintf(out, "        %s\n", trustRun(p))
+		if c := p.C; c != nil {
+			fmt.Fprintf(out, "        in C: %s, %s, %s never freed; %s of them of C's start and of threads\n",
+				figure.Counted(c.Allocs, "allocation", "allocations"), figure.Size(c.Bytes), figure.Count(c.Live), figure.Count(c.RuntimeAllocs))
+		}
+		if r.NoC != nil {
+			fmt.Fprintf(out, "        what C allocates is not known: %s\n", term.Safe(r.NoC.Error()))
+		}
 		if len(p.Lines) == 0 {
 			continue
 		}
+		whole := p.All()
 		fmt.Fprintf(out, "%14s %6s %10s %s line\n", "allocations", "share", "bytes", cpuColumn(p.CPU, "CPU"))
 		for j, l := range p.Lines {
 			if o.Top > 0 && j == o.Top {
@@ -115,11 +126,11 @@ func WriteRun(w io.Writer, r *gocode.Run, o Options) error {
 				for _, m := range p.Lines[j:] {
 					rest += uint64(m.Allocs)
 				}
-				fmt.Fprintf(out, "%14s %6s %10s %s %s\n", figure.Count(rest), figure.Percent(rest, p.Allocs), "", cpuColumn(p.CPU, ""),
+				fmt.Fprintf(out, "%14s %6s %10s %s %s\n", figure.Count(rest), figure.Percent(rest, whole), "", cpuColumn(p.CPU, ""),
 					figure.Counted(uint64(len(p.Lines)-j), "more line", "more lines"))
 				break
 			}
-			fmt.Fprintf(out, "%14s %6s %10s %s %s\n", figure.Count(uint64(l.Allocs)), figure.Percent(uint64(l.Allocs), p.Allocs),
+			fmt.Fprintf(out, "%14s %6s %10s %s %s\n", figure.Count(uint64(l.Allocs)), figure.Percent(uint64(l.Allocs), whole),
 				figure.Size(uint64(l.Bytes)), cpuColumn(p.CPU, percent(p.CPU.Line(l))), lineName(l, o))
 			writeReason(out, l, strings.Repeat(" ", 34+len(cpuColumn(p.CPU, ""))), o)
 		}
@@ -181,6 +192,15 @@ func lineName(l *gocode.Line, o Options) string {
 	}
 	if l.Type != "" {
 		text += "  makes " + l.Type
+	}
+	if l.C {
+		if f := l.Caller(); f != nil {
+			text += "  from " + gocode.ShortFunction(f.Function) + " " + filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
+		}
+		text += "  in C"
+		if l.Live > 0 {
+			text += ", " + perOp(l.Live) + " never freed"
+		}
 	}
 	return term.Safe(text)
 }

@@ -31,11 +31,16 @@ function tiles(app, subject) {
   if (report.run) {
     return h("div", { class: "tiles" },
       tile("allocations", count(subject.allocations)), tile("bytes", size(subject.bytes)),
-      tile("collections", subject.collections === null ? "-" : count(subject.collections)), shares);
+      tile("collections", subject.collections === null ? "-" : count(subject.collections)), inC(tile, subject.c && [count(subject.c.allocations), size(subject.c.bytes)]), shares);
   }
   return h("div", { class: "tiles" },
     tile("allocations", allocations(subject.allocs_per_op), "of an operation"), tile("bytes", size(subject.bytes_per_op), "of an operation"),
-    tile("time", duration(subject.ns_per_op), "of an operation"), tile("collections", allocations(subject.gc_per_op), "of an operation"), shares);
+    tile("time", duration(subject.ns_per_op), "of an operation"), tile("collections", allocations(subject.gc_per_op), "of an operation"),
+    inC(tile, subject.c_allocs_per_op !== null && subject.c_allocs_per_op !== undefined && [allocations(subject.c_allocs_per_op), size(subject.c_bytes_per_op)]), shares);
+}
+
+function inC(tile, figures) {
+  return figures && tile("allocations in C", figures[0], `${figures[1]}, beside those of Go`);
 }
 
 function unsound(report) {
@@ -68,7 +73,7 @@ function lineLink(app, line) {
   return h("button", { type: "button", class: "link", title: line.function ?? "", onclick: () => app.openLine(line.id) },
     h("span", { class: "where" }, place(line)), " ", code(shortFunction(line.function ?? "")),
     line.callee && [h("span", { class: "quiet" }, " calls "), code(shortFunction(line.callee))],
-    line.type && [h("span", { class: "quiet" }, " makes "), code(line.type)]);
+    line.type && [h("span", { class: "quiet" }, " makes "), code(line.type)], line.memory === "c" && [" ", h("span", { class: "badge" }, "in C")]);
 }
 
 export function renderLine(app) {
@@ -86,6 +91,7 @@ export function renderLine(app) {
     h("p", {}, sourceButton(app, line)),
     h("p", {}, h("span", { class: "fact" }, `${report.run ? count(line.objects) : allocations(line.objects)} ${report.run ? "allocations" : "allocations/op"}`),
       h("span", { class: "fact" }, percent(Math.max(0, line.objects), total)), h("span", { class: "fact" }, size(line.bytes)),
+      line.live > 0 && h("span", { class: "fact" }, `${allocations(line.live)} never freed`),
       line.cpu_share !== null && h("span", { class: "fact" }, `${part(line.cpu_share)} of the CPU time`)),
     (line.callee || line.type) && h("p", {}, line.callee && ["calls ", code(line.callee), " "], line.type && ["makes ", code(line.type)]),
     line.why && h("section", {}, h("h3", {}, "Why"), h("p", {}, line.why)),

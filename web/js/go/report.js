@@ -23,7 +23,7 @@ export class GoReport {
   }
 
   total(subject) {
-    return this.run ? subject.allocations : subject.allocs_per_op;
+    return this.run ? subject.allocations + (subject.c?.allocations ?? 0) : subject.allocs_per_op + (subject.c_allocs_per_op ?? 0);
   }
 
   hasSource(file, line) {

@@ -1,0 +1,3 @@
+module example.org/mixed
+
+go 1.24
