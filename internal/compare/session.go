@@ -32,6 +32,7 @@ func newSession(o Options) (*session, error) {
 		return nil, err
 	}
 	s := &session{o: o, folder: folder}
+	s.o.Allocators = slices.Clone(o.Allocators)
 	distinct(s.o.Allocators)
 	if err := s.newSides(); err != nil {
 		s.close()
@@ -76,6 +77,9 @@ func (s *session) once(ctx context.Context, side *side, c measure.Command) (meas
 func (s *session) rehearse(ctx context.Context) error {
 	s.progress("a first run of each")
 	for _, side := range slices.Clone(s.sides) {
+		if !slices.Contains(s.sides, side) {
+			continue // the base has this malloc already
+		}
 		times := 1
 		if side == s.base() {
 			times = 2

@@ -44,7 +44,7 @@ func (s *session) newSides() error {
 	}
 	s.sides = []*side{{row: &Row{Name: "as it is"}, command: base}}
 	if library := libcLibrary(); library != "" {
-		s.o.Allocators = slices.Insert(slices.Clone(s.o.Allocators), 0, Allocator{Name: libc, Library: library})
+		s.o.Allocators = slices.Insert(s.o.Allocators, 0, Allocator{Name: libc, Library: library})
 	}
 	for i := range s.o.Allocators {
 		a := &s.o.Allocators[i]

@@ -5,27 +5,37 @@ import (
 	"hash"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // kept hashes what is written to it and keeps the last of it.
 type kept struct {
+	from *os.File // the end of the pipe that it is read from; nil for none
 	sum  hash.Hash
 	last []byte
 	cut  bool
 }
 
+func newKept() *kept { return &kept{sum: sha256.New()} }
+
 func (k *kept) Write(p []byte) (int, error) {
-	if k.sum == nil {
-		k.sum = sha256.New()
-	}
 	k.sum.Write(p)
 	k.last = append(k.last, p...)
 	if len(k.last) > 2*MostKept {
 		k.trim()
 	}
 	return len(p), nil
+}
+
+// hurry is called when the command has ended: what is still to be read is in
+// the pipe. Without the meter a process that is left may hold the other end
+// for ever.
+func (k *kept) hurry() {
+	if k.from != nil {
+		k.from.SetReadDeadline(time.Now().Add(10 * time.Second))
+	}
 }
 
 func (k *kept) trim() {
@@ -37,9 +47,6 @@ func (k *kept) trim() {
 func (k *kept) hash() []byte {
 	if len(k.last) > MostKept {
 		k.trim()
-	}
-	if k.sum == nil {
-		k.sum = sha256.New()
 	}
 	return k.sum.Sum(nil)
 }

@@ -93,7 +93,7 @@ func Once(ctx context.Context, c Command) (Run, error) {
 	}
 	defer input.Close()
 
-	var out, problems kept
+	out, problems := newKept(), newKept()
 	var reading sync.WaitGroup
 	streams := []*os.File{input}
 	closeWriters := func() {
@@ -101,7 +101,7 @@ func Once(ctx context.Context, c Command) (Run, error) {
 			writer.Close()
 		}
 	}
-	for _, to := range []*kept{&out, &problems} {
+	for _, to := range []*kept{out, problems} {
 		writer, err := c.stream(to, &reading)
 		if err != nil {
 			closeWriters()
@@ -111,6 +111,8 @@ func Once(ctx context.Context, c Command) (Run, error) {
 	}
 	run, err := start(ctx, command, c.Dir, streams, closeWriters)
 	closeWriters()
+	out.hurry()
+	problems.hurry()
 	reading.Wait()
 	if cause := context.Cause(ctx); cause != nil {
 		return Run{}, fmt.Errorf("%s: %w", c, cause)
@@ -171,9 +173,10 @@ func (c Command) stream(to *kept, reading *sync.WaitGroup) (*os.File, error) {
 		return nil, err
 	}
 	enlarge(writer)
+	to.from = reader
 	reading.Go(func() {
-		defer reader.Close()
 		io.Copy(to, reader)
+		reader.Close()
 	})
 	return writer, nil
 }

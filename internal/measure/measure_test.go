@@ -45,12 +45,16 @@ func TestOutputAndEnding(t *testing.T) {
 }
 
 func TestWholeTree(t *testing.T) {
-	const loop = `i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done`
-	alone := once(t, Command{Shell: loop})
-	// A child that is waited for, one that is not, and one whose parent is gone.
-	tree := once(t, Command{Shell: "(" + loop + "); (" + loop + ") & ( (" + loop + ") & )"})
-	if tree.CPU < 2*alone.CPU {
-		t.Errorf("three loops took %v, one %v", tree.CPU, alone.CPU)
+	loop := func(turns int) string { return fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); done", turns) }
+	alone := once(t, Command{Shell: loop(3000)})
+	for name, tree := range map[string]string{
+		"waited for":             "(" + loop(60000) + "); " + loop(3000),
+		"not waited for":         "(" + loop(60000) + ") & " + loop(3000),
+		"of a parent that ended": "( (" + loop(60000) + ") & ); " + loop(3000),
+	} {
+		if run := once(t, Command{Shell: tree}); run.CPU < 4*alone.CPU {
+			t.Errorf("%s: twenty times as much took %v, and %v alone", name, run.CPU, alone.CPU)
+		}
 	}
 	if alone.CPU == 0 || alone.CPU != alone.User+alone.Sys || alone.Wall <= 0 || alone.MinorFaults == 0 {
 		t.Errorf("%+v", alone)
