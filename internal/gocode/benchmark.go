@@ -280,15 +280,21 @@ func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*m
 	if t.why != nil {
 		return t.stockRun(args)
 	}
+	var environment []string
+	if o.Uncollected {
+		environment = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
+	}
+	return t.counted(args, environment)
+}
+
+// counted runs the tests' executable, counting.
+func (t *Tests) counted(args, environment []string) (*measured, error) {
 	folder, err := os.MkdirTemp("", "mallow-go-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	environment := []string{countsVariable + "=" + folder}
-	if o.Uncollected {
-		environment = append(environment, "GOGC=off", "GOMEMLIMIT=1GiB")
-	}
+	environment = append(environment, countsVariable+"="+folder)
 	if t.callsC {
 		inC, err := recordC(cFolder(folder))
 		if err != nil {
@@ -305,7 +311,7 @@ func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*m
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: Benchmark%s left no counts", t.Package, name)
+		return nil, fmt.Errorf("%s %s: it left no counts", t.Package, strings.Join(args, " "))
 	}
 	first := all[0]
 	m := &measured{stacks: t.names.stacks(first), agrees: first.Agrees(), mallocs: first.Mallocs, collections: first.Collections}

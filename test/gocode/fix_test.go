@@ -22,6 +22,11 @@ type ladder struct {
 		ProvenBy    string  `json:"proven_by"`
 	}
 	Rejected []struct{ Reason string }
+	Twins    []struct {
+		Function, Source  string
+		AllocsPerCall     float64 `json:"allocs_per_call"`
+		TwinAllocsPerCall float64 `json:"twin_allocs_per_call"`
+	}
 }
 
 // copied returns a copy of a folder of testdata, for what changes files.
@@ -69,6 +74,9 @@ func TestFix(t *testing.T) {
 		if !strings.Contains(step.ProvenBy, "1000 calls") {
 			t.Errorf("%s is proven by %s", step.Step, step.ProvenBy)
 		}
+	}
+	if len(l.Twins) != 1 || l.Twins[0].AllocsPerCall != 1 || l.Twins[0].TwinAllocsPerCall != 0 || !strings.HasPrefix(l.Twins[0].Source, "func AppendWord(dst []byte, n int) []byte {") {
+		t.Errorf("%+v", l.Twins)
 	}
 	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, before) {
 		t.Errorf("the file was changed: %v", err)

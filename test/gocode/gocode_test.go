@@ -33,6 +33,7 @@ type report struct {
 	Unsound []struct {
 		File    string
 		Line    int
+		Rule    string
 		Message string
 	}
 }
@@ -269,7 +270,8 @@ func TestTestsWithoutBenchmarks(t *testing.T) {
 
 func TestWhatIsUnsoundIsNamed(t *testing.T) {
 	_, r := inFolder(t, "unsound", "run", "--json", ".")
-	if len(r.Unsound) != 1 || r.Unsound[0].Line != 22 || !strings.Contains(r.Unsound[0].Message, "goes back to the pool in line 17") {
+	if len(r.Unsound) != 2 || r.Unsound[0].Rule != "poolgrown" || r.Unsound[0].Line != 17 || r.Unsound[1].Rule != "pool-alias" || r.Unsound[1].Line != 22 ||
+		!strings.Contains(r.Unsound[1].Message, "goes back to the pool in line 17") {
 		t.Errorf("%+v", r.Unsound)
 	}
 }

@@ -43,8 +43,25 @@ func WriteFixed(w io.Writer, f *gocode.Fixed, o Options) error {
 		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(l.Allocs), figure.Size(uint64(max(0, l.Bytes+0.5))), lineName(l, o))
 		writeReason(out, l, strings.Repeat(" ", 27), o)
 	}
+	writeTwins(out, f.Twins, o)
 	writeUnsound(out, f.Unsound, o)
 	return out.Flush()
+}
+
+// writeTwins prints functions with another signature, which nobody has put
+// anywhere.
+func writeTwins(out *bufio.Writer, all []gocode.Twin, o Options) {
+	for i := range all {
+		t := &all[i]
+		if i == 0 {
+			fmt.Fprintln(out, "with another signature, which is for you to choose:")
+		}
+		fmt.Fprintf(out, "%14s %10s  a call of %s, in %s\n", perOp(t.AllocsPerCall), duration(t.NsPerCall), term.Safe(t.Function), term.Safe(shortFile(t.File, o.Folder)))
+		fmt.Fprintf(out, "%14s %10s  a call of its twin, with room enough:\n", perOp(t.TwinAllocsPerCall), duration(t.TwinNsPerCall))
+		for line := range strings.Lines(t.Source) {
+			fmt.Fprintf(out, "%27s%s\n", "", term.Safe(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")))
+		}
+	}
 }
 
 // operation names what was measured.
@@ -102,6 +119,16 @@ type rung struct {
 	Patch       *string `json:"patch"`
 }
 
+type twin struct {
+	File              string  `json:"file"`
+	Function          string  `json:"function"`
+	Source            string  `json:"source"`
+	AllocsPerCall     float64 `json:"allocs_per_call"`
+	TwinAllocsPerCall float64 `json:"twin_allocs_per_call"`
+	NsPerCall         float64 `json:"ns_per_call"`
+	TwinNsPerCall     float64 `json:"twin_ns_per_call"`
+}
+
 type rejected struct {
 	Step   string `json:"step"`
 	Rule   string `json:"rule"`
@@ -128,6 +155,9 @@ func fixedKeys(version string, f *gocode.Fixed) *report {
 	}
 	for _, no := range f.Rejected {
 		r.Rejected = append(r.Rejected, rejected{no.Title, no.Rule, no.Reason})
+	}
+	for _, t := range f.Twins {
+		r.Twins = append(r.Twins, twin(t))
 	}
 	r.addUnsound(f.Unsound)
 	for _, l := range f.Left {

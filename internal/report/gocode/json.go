@@ -19,10 +19,13 @@ type report struct {
 	// process, tells which.
 	Lines  []line `json:"lines"`
 	Ladder []rung `json:"ladder"`
-	// Unsound lines hand out memory that goes back to a sync.Pool.
+	// Unsound lines hand out memory that others write to, or only look as if
+	// they saved allocations.
 	Unsound []unsound `json:"unsound"`
 	// Rejected rewrites were tried and not kept.
 	Rejected []rejected `json:"rejected"`
+	// Twins are functions with another signature that allocate less.
+	Twins []twin `json:"twins"`
 }
 
 type benchmark struct {
@@ -91,11 +94,13 @@ type unsound struct {
 	Line    int    `json:"line"`
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
+	// Wasteful lines are not wrong.
+	Wasteful bool `json:"wasteful"`
 }
 
 func (r *report) addUnsound(all []gocode.Unsound) {
 	for _, u := range all {
-		r.Unsound = append(r.Unsound, unsound{u.File, u.Line, "pool-alias", u.Message})
+		r.Unsound = append(r.Unsound, unsound{u.File, u.Line, u.Rule, u.Message, u.Wasteful})
 	}
 }
 
@@ -187,7 +192,7 @@ func runKeys(version string, run *gocode.Run) *report {
 func newReport(version string) *report {
 	return &report{
 		Schema: Schema, Version: version,
-		Benchmarks: []benchmark{}, Processes: []process{}, Lines: []line{}, Ladder: []rung{}, Rejected: []rejected{}, Unsound: []unsound{},
+		Benchmarks: []benchmark{}, Processes: []process{}, Lines: []line{}, Ladder: []rung{}, Rejected: []rejected{}, Twins: []twin{}, Unsound: []unsound{},
 	}
 }
 

@@ -154,13 +154,18 @@ func trustRun(p *gocode.Process) string {
 	return "every allocation up to the end, which came too suddenly to compare with runtime.MemStats"
 }
 
-// writeUnsound prints lines that allocate little and are wrong.
+// writeUnsound prints lines that allocate little and are wrong, and those that
+// look as if they did.
 func writeUnsound(out *bufio.Writer, all []gocode.Unsound, o Options) {
 	if len(all) > 0 {
 		fmt.Fprintln(out)
 	}
 	for _, u := range all {
-		fmt.Fprintf(out, "unsound: %s\n", term.Safe(fmt.Sprintf("%s:%d: %s (pool-alias)", shortFile(u.File, o.Folder), u.Line, u.Message)))
+		word := "unsound"
+		if u.Wasteful {
+			word = "wasteful"
+		}
+		fmt.Fprintf(out, "%s: %s\n", word, term.Safe(fmt.Sprintf("%s:%d: %s (%s)", shortFile(u.File, o.Folder), u.Line, u.Message, u.Rule)))
 	}
 }
 
