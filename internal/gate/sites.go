@@ -69,6 +69,7 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 			Status: statusOf(found[i].site, metric) + of, Callers: callersOf(m.profile, f, ways[i], &growth[i]), Changed: []LineChange{},
 		}
 		if since != nil {
+			s.Callers = since.through(ctx, m.profile, found[i].site, s.Callers)
 			s.Changed = since.near(ctx, &s)
 		}
 		sites = append(sites, s)
@@ -175,6 +176,36 @@ func outside(p *profile.Profile, site *profile.Frame, frames []profile.Frame) []
 		}
 	}
 	return callers
+}
+
+// mostStacks of a site are looked at for a line that changed.
+const mostStacks = 500
+
+// through returns of the stacks that lead through the same functions to a site
+// the one with a call on a line that changed; callers where there is none. A
+// comparison goes by functions, and one may call another at several lines.
+func (c *changes) through(ctx context.Context, p *profile.Profile, site *diff.Site, callers []Frame) []Frame {
+	stacks, _ := p.Stacks(site.New.Sites, mostStacks)
+	for i := range stacks {
+		for _, s := range stacks[i] {
+			others := outside(p, site.Frame(), s.Frames)
+			if len(others) >= len(callers) && sameFunctions(others[:len(callers)], callers) && c.touch(ctx, others[:len(callers)]) {
+				return others[:len(callers)]
+			}
+		}
+	}
+	return callers
+}
+
+func sameFunctions(a, b []Frame) bool {
+	return slices.EqualFunc(a, b, func(a, b Frame) bool { return a.Function == b.Function && a.Module == b.Module })
+}
+
+// touch tells whether a frame is on a line that is there since.
+func (c *changes) touch(ctx context.Context, frames []Frame) bool {
+	return slices.ContainsFunc(frames, func(f Frame) bool {
+		return f.Line > 0 && slices.ContainsFunc(c.of(ctx, c.name(ctx, f.File)), func(l LineChange) bool { return l.Line == f.Line && l.New != "" })
+	})
 }
 
 func leadsThrough(callers []Frame, telling []profile.Frame) bool {
