@@ -106,10 +106,11 @@ func runGate(ctx context.Context, w, stderr io.Writer, names []string, o gateOpt
 	if err != nil {
 		return err
 	}
-	tools, err := gateTools(stderr)
+	tools, closeTools, err := gateTools(stderr)
 	if err != nil {
 		return err
 	}
+	defer closeTools()
 	store, notes := o.openHistory(file)
 	if store != nil {
 		defer store.Close()
@@ -159,26 +160,24 @@ func readBudget(path string) (*budget.File, error) {
 	return file, nil
 }
 
-func gateTools(stderr io.Writer) (gate.Tools, error) {
+func gateTools(stderr io.Writer) (tools gate.Tools, closeThem func(), err error) {
 	library, err := launch.Library()
 	if err != nil {
-		return gate.Tools{}, err
+		return tools, nil, err
 	}
 	symbolizer, err := newSymbolizer()
 	if err != nil {
-		return gate.Tools{}, err
+		return tools, nil, err
 	}
 	return gate.Tools{
 		Library: library, Symbolizer: symbolizer, Refusal: whyNot,
-		CountCalls: func(c launch.Command, functions []string, options *launch.RecordOptions) error {
-			return countCalls(c, functions, options)
-		},
+		CountCalls: countCalls,
 		Progress: func(text string) {
 			if term.Is(stderr) {
 				fmt.Fprintf(stderr, "\r\x1b[K%s", term.Safe(text))
 			}
 		},
-	}, nil
+	}, func() { symbolizer.Close() }, nil
 }
 
 // openHistory returns nil where there is none, or none that can be read: the
@@ -214,7 +213,7 @@ func writeGate(w io.Writer, r *gate.Result, file *budget.File, o gateOptions) er
 	if err != nil {
 		folder = ""
 	}
-	return gatereport.Write(w, r, gatereport.Options{Colour: o.colour.For(w), Folder: folder, Strict: o.strict})
+	return gatereport.Write(w, r, gatereport.Options{Colour: o.colour.For(w), Folder: folder})
 }
 
 // updateBudget writes the budget and the stacks beside it.

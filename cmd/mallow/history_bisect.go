@@ -86,10 +86,11 @@ func bisect(c *cobra.Command, place *historyPlace, name string, command []string
 		return err
 	}
 	stderr := c.ErrOrStderr()
-	tools, err := gateTools(stderr)
+	tools, closeTools, err := gateTools(stderr)
 	if err != nil {
 		return err
 	}
+	defer closeTools()
 	found, err := gate.Bisect(ctx, gate.BisectOptions{
 		Tools: tools, Folder: folder, Benchmark: benchmark, Metric: o.metric, Old: o.good, New: o.bad, Store: store,
 		Tested: func(commit, outcome string) {

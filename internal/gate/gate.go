@@ -28,9 +28,7 @@ type Options struct {
 	// or git knows; NoBase leaves the merge base out.
 	Base   string
 	NoBase bool
-	// Store is the history; nil for none. Unrecorded adds no points to it.
-	Store      history.Store
-	Unrecorded bool
+	Store  history.Store // the history; nil for none
 	// Update takes what was measured into File, which is not written, and into
 	// Outcome.Stacks.
 	Update bool

@@ -107,7 +107,7 @@ func lastWords(output string) string {
 
 // environment is that of mallow with what the benchmark sets.
 func (r *runner) environment(b *budget.Benchmark, folder string) []string {
-	env := os.Environ()
+	env := withoutGit(os.Environ())
 	if b.CleanEnv {
 		env = cleaned(env)
 	}

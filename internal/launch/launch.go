@@ -49,7 +49,8 @@ type Command struct {
 	// Stdio are standard input, output and error; nil for mallow's own.
 	Stdio *[3]*os.File
 	// Group makes the program the first of a process group of its own, so that
-	// it can be ended with all that it has started.
+	// it can be ended with all that it has started. What it leaves behind when it
+	// ends by itself is ended, too.
 	Group bool
 }
 

@@ -81,6 +81,9 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 	stop := process.endGroupAt(o.Done)
 	result, err := process.Wait()
 	stop()
+	if c.Group {
+		process.endGroup()
+	}
 	if err != nil {
 		return Recorded{}, &Error{StatusCannotRecord, fmt.Errorf("waiting for %s: %w", Quote(c.Name), err)}
 	}

@@ -116,18 +116,16 @@ func (p *Process) Wait() (Result, error) {
 	}
 }
 
-// endGroupAt kills the group of a process when done is closed. The process must
-// not have been waited for yet; stop, which comes right behind that, ends what is
-// left of the group, too, if it was being killed.
+// endGroupAt kills the group of a process when done is closed, until stop is
+// called, right behind Wait.
 func (p *Process) endGroupAt(done <-chan struct{}) (stop func()) {
-	ended, over := make(chan struct{}), make(chan bool)
+	ended, over := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(over)
 		select {
 		case <-done:
-			syscall.Kill(-p.Pid, syscall.SIGKILL)
-			over <- true
+			p.endGroup()
 		case <-ended:
-			over <- false
 		}
 	}()
 	return func() {
@@ -135,6 +133,9 @@ func (p *Process) endGroupAt(done <-chan struct{}) (stop func()) {
 		<-over
 	}
 }
+
+// endGroup kills what is left of the process group that the process began.
+func (p *Process) endGroup() { syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
 // stopAlong stops mallow when the program stays stopped. A key on the terminal
 // stops and continues both, and then the news that the program was stopped may

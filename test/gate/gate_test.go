@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -105,10 +106,14 @@ func (r *repository) gate(status int, flags ...string) harness.Result {
 // decide is gate with what it says.
 func (r *repository) decide(status int, flags ...string) *gate.Result {
 	r.Helper()
-	result := r.gate(status, append([]string{"--json"}, flags...)...)
+	return parsed(r, r.gate(status, append([]string{"--json"}, flags...)...))
+}
+
+func parsed(t testing.TB, result harness.Result) *gate.Result {
+	t.Helper()
 	var found gate.Result
 	if err := json.Unmarshal([]byte(result.Output), &found); err != nil || found.Schema != gate.Schema {
-		r.Fatalf("%v: %s", err, result.Output)
+		t.Fatalf("%v: %s%s", err, result.Output, result.Errors)
 	}
 	return &found
 }
@@ -283,6 +288,61 @@ func TestMergeBase(t *testing.T) {
 	r.replace("parse.c", "int broken main", "int main")
 	if found := r.decide(0, "--no-history"); !noted(found, "the build failed") {
 		t.Errorf("%q", found.Notes)
+	}
+}
+
+// TestBelow has its budget in a folder of the repository, and runs as a hook of git's, which tells its hooks of one working
+// tree alone.
+func TestBelow(t *testing.T) {
+	r := newRepository(t)
+	below := *r
+	below.folder = r.path("below/work")
+	if err := os.MkdirAll(below.folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	below.copy("parse.c")
+	below.write("mallow.toml", "[benchmark.parse]\ncommand = [\"./parse\"]\nbuild = \""+compile+"\"\n")
+	r.write(".gitignore", "parse\n")
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\ncd below/work && exec "+harness.CLI(t)+" gate --no-history\n")
+	r.write(".git/hooks/post-checkout", "#!/bin/sh\necho a hook ran >&2; exit 1\n")
+	r.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", "none")
+	r.git("add", "-A")
+	r.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "a program")
+	below.plant()
+	result := r.run("git", "commit", "-q", "-a", "-m", "it grows")
+	if said := result.Output + result.Errors; result.Status == 0 || !strings.Contains(said, "2,000 allocations, and the merge base ") || !strings.Contains(said, "16 +   free(malloc(40));") {
+		t.Errorf("%s: %s", result.Ending(), said)
+	}
+	below.gate(0, "--update", "--no-history")
+	r.git("add", "-A")
+	if result := r.run("git", "commit", "-q", "-m", "it may"); result.Status != 0 {
+		t.Errorf("%s: %s%s", result.Ending(), result.Output, result.Errors)
+	}
+	if trees := r.git("worktree", "list"); strings.Contains(trees, "\n") {
+		t.Errorf("left behind: %s", trees)
+	}
+}
+
+// TestEnds leaves no process and no folder behind, whether the benchmark ends or the gate is told to.
+func TestEnds(t *testing.T) {
+	r := newRepository(t)
+	marker := fmt.Sprintf("3333.%d", os.Getpid())
+	running := func() bool { return r.run("pgrep", "-f", "^sleep "+marker).Status == 0 }
+	r.write("mallow.toml", "[benchmark.leaves]\ncommand = 'sleep "+marker+" & echo started'\n")
+	r.gate(0, "--runs", "1")
+	if running() {
+		t.Error("what the benchmark left behind still runs")
+	}
+	r.write("mallow.toml", "[benchmark.stays]\ncommand = 'touch begun; sleep "+marker+" & sleep "+marker+"'\n")
+	background := harness.Start(t, harness.Command{Arguments: []string{harness.CLI(t), "gate"}, Directory: r.folder, Settings: r.settings})
+	for _, err := os.Stat(r.path("begun")); err != nil; _, err = os.Stat(r.path("begun")) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if status := background.Stop(t, syscall.SIGINT); status != 1 || !strings.Contains(background.Errors(), "interrupted: nothing was decided") {
+		t.Errorf("status %d: %s", status, background.Errors())
+	}
+	if running() {
+		t.Error("what the gate had started still runs")
 	}
 }
 

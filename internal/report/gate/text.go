@@ -18,7 +18,6 @@ import (
 type Options struct {
 	Colour bool
 	Folder string // that places are named from; "" for none
-	Strict bool   // improvements fail
 }
 
 // Write writes the checks by benchmark: those that something is to be said of
