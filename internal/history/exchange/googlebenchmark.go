@@ -162,7 +162,5 @@ func writeGoogleBenchmark(w io.Writer, points []history.Point, _ Profiles) error
 		}
 		d.Benchmarks = append(d.Benchmarks, row)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(&d)
+	return writeJSON(w, &d, "  ")
 }

@@ -111,7 +111,5 @@ func writeHyperfine(w io.Writer, points []history.Point, _ Profiles) error {
 	if len(results) == 0 {
 		return errors.New("no benchmark has a wall time, and hyperfine's format has nothing else")
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{"results": results})
+	return writeJSON(w, map[string]any{"results": results}, "  ")
 }

@@ -96,8 +96,7 @@ func (p *mallowPoint) point() history.Point {
 }
 
 func writeMallow(w io.Writer, points []history.Point, profile Profiles) error {
-	e := json.NewEncoder(w)
-	err := e.Encode(&mallowLine{Schema: mallowSchema})
+	err := writeJSON(w, &mallowLine{Schema: mallowSchema}, "")
 	written := make(map[string]bool)
 	for i := range points {
 		p := &points[i]
@@ -108,11 +107,11 @@ func writeMallow(w io.Writer, points []history.Point, profile Profiles) error {
 				return missing
 			}
 			written[id] = true
-			err = errors.Join(err, e.Encode(&mallowLine{Profile: &mallowProfile{id, content}}))
+			err = errors.Join(err, writeJSON(w, &mallowLine{Profile: &mallowProfile{id, content}}, ""))
 		}
-		err = errors.Join(err, e.Encode(&mallowLine{Point: &mallowPoint{
+		err = errors.Join(err, writeJSON(w, &mallowLine{Point: &mallowPoint{
 			p.Key, p.Commit, known(p.CommitTime), known(p.Time), p.Dirty, p.Metrics, id,
-		}}))
+		}}, ""))
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mallow/internal/history"
+	"mallow/internal/term"
 )
 
 // openMetrics is the text that metric servers scrape, and the metrics report
@@ -158,7 +159,7 @@ var (
 func writeOpenMetrics(w io.Writer, points []history.Point, _ Profiles) error {
 	var b bytes.Buffer
 	label := func(name, value string) string {
-		return name + `="` + openMetricsEscape.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
+		return name + `="` + openMetricsEscape.Replace(term.Safe(value)) + `"`
 	}
 	labelsOf := func(p *history.Point, more ...string) string {
 		all := []string{label("benchmark", p.Benchmark), label("platform", p.Platform), label("build", p.Build)}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"mallow/internal/history"
+	"mallow/internal/term"
 )
 
 // table is CSV, a row for each figure. Columns may come in any order;
@@ -129,6 +130,7 @@ func writeTable(w io.Writer, points []history.Point, _ Profiles) error {
 const formulas = "=+-@'\t\r\uff1d\uff0b\uff0d\uff20"
 
 func guarded(s string) string {
+	s = term.Safe(s)
 	start, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " \u00a0\u3000\n"))
 	if s != "" && strings.ContainsRune(formulas, start) {
 		return "'" + s
