@@ -134,7 +134,7 @@ func (t *textReport) steps(series []*history.Series) {
 			term.Safe(was), term.Safe(is), t.colour(s.Step, change(s.Before.Mean, s.After.Mean)))
 	}
 	if left > 0 {
-		fmt.Fprintf(&t.b, "  and %s before them\n", figure.Counted(uint64(left), "one", "others"))
+		fmt.Fprintf(&t.b, "  and %s more before them\n", figure.Count(uint64(left)))
 	}
 	t.b.WriteByte('\n')
 }
