@@ -46,9 +46,10 @@ type Options struct {
 
 // Result is what a comparison found.
 type Result struct {
-	Command, Versus string // Versus is "" when mallocs were compared
-	Rows            []*Row // the base first
-	Rounds          int    // that were run
+	Command, Versus string        // Versus is "" when mallocs were compared
+	Rows            []*Row        // the base first
+	Rounds          int           // that were run
+	Elapsed         time.Duration // of all of them
 	Plan            stat.Plan
 	Options         Options
 	Stopped         Stop

@@ -286,7 +286,7 @@ func (s *session) measure(ctx context.Context) error {
 			return s.nothingLeft()
 		}
 		longest = max(longest, time.Since(begin)-since)
-		s.result.Rounds = round
+		s.result.Rounds, s.result.Elapsed = round, time.Since(begin)
 		if plan.IsLook(round) && round < s.o.Rounds {
 			if running = s.look(running, plan.RateAt(round)); len(running) < 2 {
 				s.result.Stopped = Decided

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"mallow/internal/compare"
@@ -282,9 +283,23 @@ func (t *text) ending() {
 // more says what more rounds would bring.
 func (t *text) more() string {
 	if least := stat.LeastRounds(t.r.Plan.Sides); t.r.Rounds < least {
-		return fmt.Sprintf(": to show any difference takes %d", least)
+		about := ""
+		if t.r.Stopped == compare.TimeIsUp {
+			about = fmt.Sprintf(" rounds, about %s", duration(roundedUp(t.r.Elapsed/time.Duration(max(1, t.r.Rounds))*time.Duration(least))))
+		}
+		return fmt.Sprintf(": to show any difference takes %d%s", least, about)
 	}
 	return ": to show a smaller difference takes more"
+}
+
+// roundedUp makes a limit of a time that something takes.
+func roundedUp(d time.Duration) time.Duration {
+	for _, step := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
+		if d <= 6*step {
+			return (d + step - 1).Truncate(step)
+		}
+	}
+	return (d + time.Minute - 1).Truncate(time.Minute)
 }
 
 // clipped keeps a name a name.
