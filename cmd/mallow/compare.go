@@ -11,12 +11,15 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"mallow/internal/advise/price"
+	"mallow/internal/calibrate"
 	"mallow/internal/compare"
 	"mallow/internal/launch"
 	"mallow/internal/measure"
@@ -220,7 +223,11 @@ func isFile(f *os.File) bool {
 
 // recordSide runs a command once more, recorded by mallow record.
 func recordSide(ctx context.Context, c measure.Command, folder string) error {
-	c.Args = append([]string{fmt.Sprintf("/proc/%d/exe", os.Getpid()), "record", "--no-args", "-o", folder, "--"}, c.Args...)
+	record := []string{fmt.Sprintf("/proc/%d/exe", os.Getpid()), "record", "--no-args", "-o", folder}
+	if calibrate.Costs(price.Glibc) == nil {
+		record = append(record, "--cpu") // without prices samples tell the share of malloc
+	}
+	c.Args = slices.Concat(record, []string{"--"}, c.Args)
 	c.Silent = false
 	run, err := measure.Once(ctx, c)
 	if err != nil {

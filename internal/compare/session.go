@@ -31,14 +31,13 @@ func newSession(o Options) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{o: o, folder: folder}
+	s := &session{o: o, folder: folder, result: Result{Command: measure.Command{Args: o.Args}.String(), Versus: o.Versus}}
 	s.o.Allocators = slices.Clone(o.Allocators)
 	distinct(s.o.Allocators)
 	if err := s.newSides(); err != nil {
 		s.close()
 		return nil, err
 	}
-	s.result = Result{Command: measure.Command{Args: o.Args}.String(), Versus: o.Versus, Options: o}
 	for _, side := range s.sides {
 		s.result.Rows = append(s.result.Rows, side.row)
 	}

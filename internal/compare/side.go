@@ -42,6 +42,7 @@ func (s *session) newSides() error {
 	if refusal := doctor.Refuses(program.Path); refusal != nil {
 		return refusal
 	}
+	s.noteOtherHeaps(program.Path)
 	s.sides = []*side{{row: &Row{Name: "as it is"}, command: base}}
 	if library := libcLibrary(); library != "" {
 		s.o.Allocators = slices.Insert(s.o.Allocators, 0, Allocator{Name: libc, Library: library})
@@ -51,6 +52,20 @@ func (s *session) newSides() error {
 		s.sides = append(s.sides, &side{row: &Row{Name: a.Name, Library: a.Library}, allocator: a, command: base})
 	}
 	return s.setEnvironments()
+}
+
+// noteOtherHeaps tells what of the program's memory no malloc can serve.
+func (s *session) noteOtherHeaps(path string) {
+	program, err := doctor.Inspect(path)
+	if err != nil {
+		return // it may be executed and not read
+	}
+	if len(program.OwnHeaps) > 0 {
+		s.note("what %s allocates by its own %s is the same on every side", launch.Quote(program.Path), strings.Join(program.OwnHeaps, ", "))
+	}
+	if program.GoVersion != "" {
+		s.note("%s is a Go program with C: Go's own heap is the same on every side", launch.Quote(program.Path))
+	}
 }
 
 // setVersus makes a command of the string. When that takes a shell, both sides

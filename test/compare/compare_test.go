@@ -268,6 +268,15 @@ func TestMallocThatItIsLinkedWith(t *testing.T) {
 	}
 }
 
+// What a program allocates past malloc no malloc can change.
+func TestHeapOfItsOwn(t *testing.T) {
+	program := compile(t, "#include <stdlib.h>\nvoid* mi_malloc(unsigned long n) { (void)n; return 0; }\nint main(void) { free(malloc(1)); return 0; }\n")
+	c := compared(t, "--rounds", "1", "--only", "libmallow", "--", program)
+	if len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "by its own mimalloc is the same on every side") {
+		t.Errorf("%q", c.Notes)
+	}
+}
+
 // Processes that get away from the preload are named.
 func TestProcessesWithAnotherMalloc(t *testing.T) {
 	program := compile(t, allocating)
