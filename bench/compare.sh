@@ -30,7 +30,7 @@ measure() {
     echo "- date: $(date -u +%F)"
     echo "- commit: $(git -C "$root" rev-parse --short=12 HEAD)"
     echo "- command: \`bench/compare.sh bench/results/compare $name\`"
-    echo "- load at start: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+    echo "- load when it ended: $(cut -d ' ' -f 1-3 /proc/loadavg)$(busy)"
     echo
     echo '```console'
     cat said
@@ -39,6 +39,11 @@ measure() {
     echo "![every run as a dot]($name.svg)"
   } >"$name.md"
   mv "$name.md" "$name.svg" "$folder"
+}
+
+# busy says how far figures of a busy machine hold.
+busy() {
+  awk -v cores="$(nproc)" '$1 > cores { print ". The machine did much else meanwhile: CPU times and verdicts of them hold, wall times and throughput do not" }' /proc/loadavg
 }
 
 # Ten threads, each with pairs of malloc(1024) and free: the loop of many a comparison of allocators.
