@@ -69,26 +69,33 @@ func NotesOnce(all []Note) []Note {
 
 func (e escapes) at(file string, line int) []Escape { return e[file][line] }
 
-// diagnose lets the compiler say, of the packages of the module that is
-// measured, what escapes. build is a command of go that compiles them, such as
-// "build" with the program's packages.
+// diagnose lets the compiler say, of the packages of some modules, what
+// escapes; where there are none, of those that are built. build is a command of
+// go that compiles them, such as "build" with the program's packages.
 //
 // The compiler writes what it says when it compiles, not when the go command
 // finds the outcome in its cache. So what it wrote is kept, under a name that
 // no other compilation has: the name is an argument of the compiler, which the
 // cache heeds.
-func (b *Builder) diagnose(pattern string, build []string) (escapes, error) {
-	folder, err := b.diagnosisFolder(pattern)
+func (b *Builder) diagnose(modules, build []string) (escapes, error) {
+	folder, err := b.diagnosisFolder(modules)
 	if err != nil {
 		return nil, err
 	}
-	return b.diagnoseInto(folder, pattern, build)
+	return b.diagnoseInto(folder, modules, build)
 }
 
 // diagnoseInto lets the compiler write what it says into a folder.
-func (b *Builder) diagnoseInto(folder, pattern string, build []string) (escapes, error) {
-	flag := fmt.Sprintf("-gcflags=%s=-json=0,file://%s", pattern, (&url.URL{Path: folder}).EscapedPath())
-	args := slices.Concat(build[:1], []string{"-o", os.DevNull}, b.overlayFlag(), b.GoFlags, []string{flag}, build[1:])
+func (b *Builder) diagnoseInto(folder string, modules, build []string) (escapes, error) {
+	say := "-json=0,file://" + (&url.URL{Path: folder}).EscapedPath()
+	var flags []string
+	for _, module := range modules {
+		flags = append(flags, "-gcflags="+module+"/...="+say)
+	}
+	if len(modules) == 0 {
+		flags = []string{"-gcflags=" + say}
+	}
+	args := slices.Concat(build[:1], []string{"-o", os.DevNull}, b.overlayFlag(), b.GoFlags, flags, build[1:])
 	if err := b.build(args); err != nil {
 		return nil, err
 	}
@@ -104,13 +111,13 @@ func (b *Builder) overlayFlag() []string {
 
 // diagnosisFolder returns the folder of these packages compiled with these
 // flags; a new one where there is none.
-func (b *Builder) diagnosisFolder(pattern string) (string, error) {
+func (b *Builder) diagnosisFolder(modules []string) (string, error) {
 	base, err := cacheFolder()
 	if err != nil {
 		return "", err
 	}
 	work, _ := os.Getwd()
-	key := sha256.Sum256([]byte(strings.Join(append([]string{b.Version, b.Flags, b.Module, work, pattern, b.overlay}, b.GoFlags...), "\x00")))
+	key := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{b.Version, b.Flags, b.Module, work, b.overlay}, modules, b.GoFlags), "\x00")))
 	parent := filepath.Join(base, "escapes", fmt.Sprintf("%x", key[:8]))
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return "", err

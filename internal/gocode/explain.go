@@ -80,17 +80,8 @@ var rules = []rule{
 // what the compiler says of them when a go command compiles them. What cannot
 // be had is not known then: the figures stand without it.
 func (b *Builder) understand(patterns, command []string) (*sources, escapes) {
-	e, _ := b.diagnose(b.ownPattern(), append(command, patterns...))
+	e, _ := b.diagnose(ownModules(), append(command, patterns...))
 	return b.loadSources(patterns, nil), e
-}
-
-// ownPattern matches the packages of the module that is measured, all packages
-// where that is none or are several.
-func (t *Toolchain) ownPattern() string {
-	if path := t.modulePath(); path != "" {
-		return path + "/..."
-	}
-	return "all"
 }
 
 // explain gives lines their reasons.

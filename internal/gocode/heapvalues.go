@@ -46,7 +46,7 @@ func ReadHeapValues(goFlags, patterns []string) (*HeapValues, error) {
 	}
 	defer os.RemoveAll(folder)
 	b := &Builder{Toolchain: t, GoFlags: goFlags}
-	said, err := b.diagnoseInto(folder, b.ownPattern(), append([]string{"build", "--"}, patterns...))
+	said, err := b.diagnoseInto(folder, ownModules(), append([]string{"build", "--"}, patterns...))
 	if err != nil {
 		return nil, err
 	}

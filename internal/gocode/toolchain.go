@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mallow/internal/own"
@@ -88,20 +89,14 @@ func inside(path, folder string) bool {
 	return folder != "" && err == nil && filepath.IsLocal(rel)
 }
 
-// modulePath is the path of the main module, "" where there is none or several.
-func (t *Toolchain) modulePath() string {
-	if t.Work != "" && t.Work != "off" {
-		return ""
-	}
+// ownModules are the paths of the module that is measured, or of those of the
+// workspace; none where files stand outside of any.
+func ownModules() []string {
 	out, err := goOutput("list", "-m")
 	if err != nil {
-		return ""
+		return nil
 	}
-	path := strings.TrimSpace(string(out))
-	if path == "command-line-arguments" || strings.ContainsAny(path, "\n ") {
-		return ""
-	}
-	return path
+	return slices.DeleteFunc(strings.Fields(string(out)), func(path string) bool { return path == "command-line-arguments" })
 }
 
 // goOutput returns what a go command writes to its standard output.
