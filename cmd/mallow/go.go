@@ -209,19 +209,29 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	var all []*gocode.Benchmark
 	var unsound []gocode.Unsound
 	var notes []gocode.Note
+	var run gocode.Run // of tests, until there is a benchmark
 	version, err := eachTests(goFlags, patterns, testsKind{stock: true}, func(tests *gocode.Tests) error {
 		unsound, notes = append(unsound, tests.Unsound()...), append(notes, tests.Notes()...)
 		options := o.benchmarks()
 		options.CPU = true
 		found, err := tests.Benchmarks(options)
 		all = append(all, found...)
+		if err != nil || len(all) > 0 || o.bench != everyBenchmark {
+			return err
+		}
+		processes, err := tests.Run()
+		run.Processes = append(run.Processes, processes...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	if len(all) == 0 && len(run.Processes) > 0 {
+		run.Unsound, run.Notes = unsound, notes
+		return o.reportTests(w, version, &run)
+	}
 	if len(all) == 0 && o.bench == everyBenchmark {
-		return goTestsOnce(w, goFlags, patterns, o)
+		return fmt.Errorf("there are no tests and no benchmarks: mallow go run counts a main package")
 	}
 	if len(all) == 0 {
 		return o.noBenchmark()
@@ -241,33 +251,19 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	return goreport.WriteBenchmarks(w, all, unsound, o.report())
 }
 
-// goTestsOnce is for packages without benchmarks: what their tests allocate.
-func goTestsOnce(w io.Writer, goFlags, patterns []string, o goOptions) error {
-	var run gocode.Run
-	version, err := eachTests(goFlags, patterns, testsKind{}, func(tests *gocode.Tests) error {
-		processes, err := tests.Run()
-		run.Processes = append(run.Processes, processes...)
-		run.Unsound = append(run.Unsound, tests.Unsound()...)
-		run.Notes = append(run.Notes, tests.Notes()...)
-		return err
-	})
-	if err != nil {
-		return err
-	}
+// reportTests is for packages without benchmarks: what their tests allocate.
+func (o goOptions) reportTests(w io.Writer, version string, run *gocode.Run) error {
 	run.Unsound, run.Notes = gocode.UnsoundOnce(run.Unsound), gocode.NotesOnce(run.Notes)
-	if len(run.Processes) == 0 {
-		return fmt.Errorf("there are no tests and no benchmarks: mallow go run counts a main package")
-	}
-	if err := o.writePprof(func(w io.Writer) error { return goreport.WriteRunPprof(w, &run) }); err != nil {
+	if err := o.writePprof(func(w io.Writer) error { return goreport.WriteRunPprof(w, run) }); err != nil {
 		return err
 	}
 	if o.asPage() {
-		return o.html.put(w, web.Go, o.page(goreport.RunPage(version, &run)))
+		return o.html.put(w, web.Go, o.page(goreport.RunPage(version, run)))
 	}
 	if o.json {
-		return goreport.WriteRunJSON(w, version, &run)
+		return goreport.WriteRunJSON(w, version, run)
 	}
-	return goreport.WriteRun(w, &run, o.report())
+	return goreport.WriteRun(w, run, o.report())
 }
 
 func (o goOptions) benchmarks() gocode.BenchmarkOptions {

@@ -139,7 +139,7 @@ func (s series) write(fixed *gocode.Fixed) error {
 }
 
 // writeFixed changes the files, unless one is another than it was when the
-// fixes were proven: then none.
+// fixes were proven, or cannot be written: then none.
 func writeFixed(fixed *gocode.Fixed) error {
 	var paths []string
 	for path := range fixed.Contents {
@@ -151,6 +151,11 @@ func writeFixed(fixed *gocode.Fixed) error {
 		if !bytes.Equal(now, fixed.Original[path]) {
 			return fmt.Errorf("%s was changed meanwhile: nothing is written", path)
 		}
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return fmt.Errorf("nothing is written: %w", err)
+		}
+		f.Close()
 	}
 	slices.Sort(paths)
 	for _, path := range paths {

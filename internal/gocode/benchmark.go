@@ -341,7 +341,11 @@ func (t *Tests) run(executable string, environment, args []string) (out []byte, 
 	c.Env = append(os.Environ(), environment...)
 	out, err = c.CombinedOutput()
 	if err != nil {
-		return nil, 0, &BuildError{Command: t.Package + ": " + strings.Join(args, " "), Output: strings.TrimSpace(string(out)), err: err}
+		what := "the tests of " + t.Package + " fail"
+		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-test.bench=") }) {
+			what = "a benchmark of " + t.Package + " fails"
+		}
+		return nil, 0, &CommandError{What: what, Output: strings.TrimSpace(string(out)), err: err}
 	}
 	return out, c.Process.Pid, nil
 }

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,7 +77,17 @@ func splitOverlay(flags []string) (rest []string, overlay string) {
 // Program builds a main package into the file out. Its arguments are those
 // that name a package: an import path, a folder, or files.
 func (b *Builder) Program(out string, packages ...string) error {
-	return b.build(slices.Concat([]string{"build", "-overlay", b.overlay, "-o", out}, b.GoFlags, []string{"--"}, packages))
+	found, err := b.Packages(packages)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		if found[i].Name != "main" {
+			return fmt.Errorf("%s is no program: its package is %s, not main", found[i].ImportPath, found[i].Name)
+		}
+	}
+	what := strings.Join(packages, " ") + " does not build"
+	return b.build(what, slices.Concat([]string{"build", "-overlay", b.overlay, "-o", out}, b.GoFlags, []string{"--"}, packages))
 }
 
 // test builds the tests of a package into the file out, counting or not. What
@@ -88,10 +99,11 @@ func (b *Builder) test(out, importPath string, counting bool) error {
 	} else if b.plain != "" {
 		args = append(args, "-overlay", b.plain)
 	}
-	return b.build(slices.Concat(args, b.GoFlags, []string{importPath}))
+	return b.build("the tests of "+importPath+" do not build", slices.Concat(args, b.GoFlags, []string{importPath}))
 }
 
-func (b *Builder) build(args []string) error {
+// build runs a go command; what is to be said of it if it fails.
+func (b *Builder) build(what string, args []string) error {
 	out, err := b.command(args...).CombinedOutput()
 	if err == nil {
 		return nil
@@ -99,5 +111,5 @@ func (b *Builder) build(args []string) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return errors.New("there is no go command in PATH")
 	}
-	return &BuildError{Command: "go " + args[0], Output: strings.TrimSpace(string(out)), err: err}
+	return &CommandError{What: what, Output: strings.TrimSpace(string(out)), err: err}
 }

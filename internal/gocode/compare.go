@@ -3,7 +3,6 @@ package gocode
 import (
 	"bytes"
 	_ "embed"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -40,11 +39,9 @@ func (f *fixer) compare(r *Rewrite) (string, error) {
 		return "", err
 	}
 	args := slices.Concat([]string{"test", "-count=1", "-vet=off", "-timeout=180s", "-run=^TestMallowCompare$", "-overlay", overlay}, f.GoFlags,
-		[]string{"--", r.of.pkg.Path(), "-mallow-compare=" + result})
-	// Arguments behind the package are for the test's executable.
-	args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--" })
-	if err := f.build(args); err != nil {
-		return "", fmt.Errorf("compared with the function before: %w", err)
+		[]string{r.of.pkg.Path(), "-mallow-compare=" + result}) // what follows the package is for the test's executable
+	if err := f.build("compared with the function before", args); err != nil {
+		return "", err
 	}
 	compared, err := os.ReadFile(result)
 	if err != nil {

@@ -96,7 +96,7 @@ func (b *Builder) diagnoseInto(folder string, modules, build []string) (escapes,
 		flags = []string{"-gcflags=" + say}
 	}
 	args := slices.Concat(build[:1], []string{"-o", os.DevNull}, b.overlayFlag(), b.GoFlags, flags, build[1:])
-	if err := b.build(args); err != nil {
+	if err := b.build(strings.Join(build, " "), args); err != nil {
 		return nil, err
 	}
 	return readEscapes(folder)

@@ -3,6 +3,7 @@ package gocode
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"go/ast"
 	"os"
 	"path/filepath"
@@ -91,6 +92,9 @@ func (b *Builder) Fix(p Package, o FixOptions) (*Fixed, error) {
 	defer os.RemoveAll(folder)
 	f := &fixer{Builder: b, p: p, o: o, folder: folder, tried: make(map[string]bool)}
 	f.Fixed = Fixed{Package: p.ImportPath, Root: b.root(p), Contents: make(map[string][]byte), Original: make(map[string][]byte)}
+	if inside(p.Dir, b.modules) {
+		return nil, fmt.Errorf("%s is in the module cache, whose files must not change: fix a copy (cp -r %[1]s COPY && chmod -R u+w COPY)", p.Dir)
+	}
 	now, err := f.begin()
 	if err != nil {
 		return nil, err

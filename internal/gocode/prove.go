@@ -157,7 +157,7 @@ func (f *fixer) begin() (*Benchmark, error) {
 	}
 	t, err := f.try(nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w (%s)", f.p.ImportPath, ErrTestsFail, f.reason(err))
+		return nil, err
 	}
 	defer t.close()
 	if err := t.pass(); err != nil {
@@ -277,8 +277,8 @@ func (t *trial) pass() error {
 		}
 	}
 	if others := f.others(t.changed); len(others) > 0 {
-		args := slices.Concat([]string{"test", "-count=1", "-vet=off", "-overlay", plain}, f.GoFlags, []string{"--"}, others)
-		if err := f.build(args); err != nil {
+		args := slices.Concat([]string{"test", "-count=1", "-vet=off", "-overlay", plain}, f.GoFlags, others)
+		if err := f.build("go test", args); err != nil {
 			return err
 		}
 	}
@@ -319,7 +319,7 @@ func (f *fixer) passWithRace(changed map[string][]byte) error {
 	if changed != nil {
 		packages = append(packages, f.others(changed)...)
 	}
-	return f.build(slices.Concat([]string{"test", "-race", "-count=1", "-vet=off", "-overlay", plain}, f.GoFlags, []string{"--"}, packages))
+	return f.build("go test -race", slices.Concat([]string{"test", "-race", "-count=1", "-vet=off", "-overlay", plain}, f.GoFlags, packages))
 }
 
 // withoutRace says why there is no race detector, "" where there is one.
@@ -396,7 +396,8 @@ func (f *fixer) programOutput(changed map[string][]byte) (*output, error) {
 		return nil, err
 	}
 	executable := filepath.Join(f.folder, "program")
-	if err := f.build(slices.Concat([]string{"build", "-overlay", plain, "-o", executable}, f.GoFlags, []string{"--", f.p.ImportPath})); err != nil {
+	args := slices.Concat([]string{"build", "-overlay", plain, "-o", executable}, f.GoFlags, []string{"--", f.p.ImportPath})
+	if err := f.build(f.p.ImportPath+" does not build", args); err != nil {
 		return nil, err
 	}
 	o, _, err := f.runProgram(executable, nil)

@@ -122,6 +122,9 @@ func processes(folder string, first int, n *namer, s *sources, e escapes) ([]Pro
 
 // Run runs the tests once, counting.
 func (t *Tests) Run() ([]Process, error) {
+	if t.why != nil {
+		return nil, t.why
+	}
 	folder, err := os.MkdirTemp("", "mallow-go-*")
 	if err != nil {
 		return nil, err

@@ -109,27 +109,39 @@ func goOutput(args ...string) ([]byte, error) {
 		return nil, errors.New("there is no go command in PATH")
 	}
 	if err != nil {
-		return nil, &BuildError{Command: "go " + strings.Join(args, " "), Output: strings.TrimSpace(stderr.String()), err: err}
+		return nil, &CommandError{What: "go " + args[0], Output: strings.TrimSpace(stderr.String()), err: err}
 	}
 	return out, nil
 }
 
-// BuildError is a go command that failed. Output is what it said, of several
-// lines.
-type BuildError struct {
-	Command string
-	Output  string
-	err     error
+// CommandError is a go command, or a program that one built, that failed. What
+// is a sentence about it, Output what it said, of several lines.
+type CommandError struct {
+	What   string
+	Output string
+	err    error
 }
 
-func (e *BuildError) Error() string {
-	if e.Output == "" {
-		return fmt.Sprintf("%s: %v", e.Command, e.err)
+// mostOutput lines of a command are told, the first ones.
+const mostOutput = 40
+
+func (e *CommandError) Error() string {
+	said := strings.TrimPrefix(e.Output, "go: ")
+	lines := strings.Split(said, "\n")
+	switch {
+	case said == "":
+		return fmt.Sprintf("%s: %v", e.What, e.err)
+	case len(lines) == 1 && strings.Contains(said, "requires go >= ") && strings.HasSuffix(said, "GOTOOLCHAIN=local)"):
+		return e.What + ": " + said + ": GOTOOLCHAIN=auto lets the go command fetch that version"
+	case len(lines) == 1:
+		return e.What + ": " + said
+	case len(lines) > mostOutput:
+		lines = append(lines[:mostOutput], fmt.Sprintf("and %d lines more", len(lines)-mostOutput))
 	}
-	return fmt.Sprintf("%s:\n%s", e.Command, e.Output)
+	return e.What + ":\n" + strings.Join(lines, "\n")
 }
 
-func (e *BuildError) Unwrap() error { return e.err }
+func (e *CommandError) Unwrap() error { return e.err }
 
 // cacheFolder is where what is made for a version of Go is kept. Its files are
 // compiled into programs: nobody else may be able to write there.
