@@ -78,7 +78,7 @@ func inFolder(t *testing.T, folder string, arguments ...string) (harness.Result,
 		t.Skip("the Go runtime is known on amd64 only")
 	}
 	result := harness.Run(t, harness.Command{
-		Arguments: append([]string{harness.CLI(t), "go"}, arguments...), Settings: settings(t), Directory: source(t, folder),
+		Arguments: append([]string{harness.CLI(t), "go"}, arguments...), Settings: settings(t), Directory: source(t, folder), Timeout: fixTimeout,
 	})
 	var r report
 	if strings.HasPrefix(result.Output, "{") {
@@ -260,7 +260,7 @@ func TestTestsWithoutBenchmarks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	result := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "go", "test"}, Settings: settings(t), Directory: folder})
+	result := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "go", "test"}, Settings: settings(t), Directory: folder, Timeout: fixTimeout})
 	for _, words := range []string{"tests of example.org/digest", "every allocation since main", "2,000", "digest.go:15  digest.Word  calls strconv.Itoa"} {
 		if !strings.Contains(result.Output, words) {
 			t.Errorf("%q is missing in %s%s", words, result.Output, result.Errors)
