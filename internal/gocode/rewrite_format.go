@@ -350,7 +350,7 @@ func (e *editor) asString(value ast.Expr, verb byte) (string, bool) {
 			return source, true
 		case 'q':
 			pkg, ok := e.importing("strconv")
-			return pkg + ".Quote(string(" + source + "))", ok
+			return pkg + ".Quote(" + e.converted(t, types.String, source) + ")", ok
 		}
 	case plain(t, types.IsInteger) && (verb == 'd' || verb == 'v'):
 		pkg, ok := e.importing("strconv")
@@ -358,14 +358,22 @@ func (e *editor) asString(value ast.Expr, verb byte) (string, bool) {
 		case basic.Kind() == types.Int && !named:
 			return pkg + ".Itoa(" + source + ")", ok
 		case basic.Info()&types.IsUnsigned != 0:
-			return pkg + ".FormatUint(uint64(" + source + "), 10)", ok
+			return pkg + ".FormatUint(" + e.converted(t, types.Uint64, source) + ", 10)", ok
 		}
-		return pkg + ".FormatInt(int64(" + source + "), 10)", ok
+		return pkg + ".FormatInt(" + e.converted(t, types.Int64, source) + ", 10)", ok
 	case plain(t, types.IsBoolean) && (verb == 't' || verb == 'v'):
 		pkg, ok := e.importing("strconv")
-		return pkg + ".FormatBool(bool(" + source + "))", ok
+		return pkg + ".FormatBool(" + e.converted(t, types.Bool, source) + ")", ok
 	}
 	return "", false
+}
+
+// converted is a value as one of a basic type, which it may be already.
+func (e *editor) converted(t types.Type, to types.BasicKind, source string) string {
+	if types.Identical(t, types.Typ[to]) {
+		return source
+	}
+	return types.Typ[to].Name() + "(" + source + ")"
 }
 
 // rewriteWrite gives a buffer the string or the bytes themselves, which it

@@ -30,7 +30,7 @@ func rewriteInvariantCall(s *subject, e *editor) (string, bool) {
 	for _, at := range s.calls() {
 		call := at.expr.(*ast.CallExpr)
 		loop := at.loop()
-		if loop == nil || call.Ellipsis.IsValid() || !e.begin(&at) {
+		if loop == nil || call.Ellipsis.IsValid() || !e.begin(&at) || once(at.path, loop) {
 			continue
 		}
 		invariant := true
@@ -47,6 +47,30 @@ func rewriteInvariantCall(s *subject, e *editor) (string, bool) {
 		return fmt.Sprintf("call %s once before the loop", text(call)), true
 	}
 	return "", false
+}
+
+// once tells whether a place is come to once at most while a loop goes on: what
+// stands there leaves it.
+func once(path []ast.Node, loop ast.Stmt) bool {
+	for _, n := range path {
+		if n == ast.Node(loop) {
+			return false
+		}
+		if returns, ok := n.(*ast.ReturnStmt); ok && contains(loop, returns.Pos()) {
+			return true
+		}
+		if block, ok := n.(*ast.BlockStmt); ok && block != bodyOf(loop) && len(block.List) > 0 {
+			switch last := block.List[len(block.List)-1].(type) {
+			case *ast.ReturnStmt:
+				return true
+			case *ast.BranchStmt:
+				if last.Tok == token.GOTO {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // mostConstant bytes of a string are written out as a constant.

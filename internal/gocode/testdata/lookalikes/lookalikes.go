@@ -297,3 +297,23 @@ func bytesAreKept(n int) {
 	digits := strconv.Itoa(n) // refuse: strconv.Itoa
 	keep([]byte(digits))
 }
+
+// The call is made once at most: before the loop it would be made always.
+func leavesWithIt(n int, all []int) string {
+	for _, one := range all {
+		if one > n {
+			return strconv.Itoa(n) // refuse: strconv.Itoa
+		}
+	}
+	return ""
+}
+
+func leavesAfterIt(n int, all []int) (size int) {
+	for _, one := range all {
+		if one > n {
+			size = len(strconv.Itoa(n)) // refuse: strconv.Itoa
+			return size
+		}
+	}
+	return size
+}
