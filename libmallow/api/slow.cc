@@ -34,7 +34,9 @@ void* SlowMalloc(size_t bytes) {
   EnsureStarted();
   if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
   if (record::g_recording) {
-    return MALLOW_UNLIKELY(record::g_sampling) ? SampledMalloc(bytes) : RecordedMalloc(bytes);
+    return MALLOW_UNLIKELY(record::g_sampling)
+               ? SampledMalloc(bytes)
+               : record::HitAllocate(bytes, Function::kMalloc, &RecordedMalloc);
   }
   return OrNoMemory(heap::AllocateSlow(bytes));
 }
@@ -45,7 +47,10 @@ void* SlowCalloc(size_t count, size_t bytes) {
   if (__builtin_mul_overflow(count, bytes, &total) || total > kMaxBytes) {
     return RecordedFailure<Function::kCalloc>();
   }
-  if (record::g_recording) return RecordedCalloc(total, count);
+  if (record::g_recording) {
+    return MALLOW_UNLIKELY(record::g_sampling) ? RecordedCalloc(total, count)
+                                               : record::HitAllocateZeroed(total, count, &RecordedCalloc);
+  }
   return OrNoMemory(heap::AllocateZeroed(total));
 }
 
@@ -69,7 +74,7 @@ void SlowFree(void* p) {
   if (heap::TryFreeLarge(p)) return;
   EnsureStarted();
   if (record::g_recording) {
-    return MALLOW_UNLIKELY(record::g_sampling) ? SampledFree(p) : RecordedFree(p);
+    return MALLOW_UNLIKELY(record::g_sampling) ? SampledFree(p) : record::HitRelease(p, &RecordedFree);
   }
   if (MALLOW_UNLIKELY(!heap::FreeSlow(p))) FreeForeign(p);
 }

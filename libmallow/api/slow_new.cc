@@ -36,7 +36,8 @@ template <Function function>
 void* SlowNew(size_t bytes) {
   EnsureStarted();
   if (record::g_recording) {
-    return MALLOW_UNLIKELY(record::g_sampling) ? SampledNew<function>(bytes) : RecordedNew<function>(bytes);
+    return MALLOW_UNLIKELY(record::g_sampling) ? SampledNew<function>(bytes)
+                                               : record::HitAllocate(bytes, function, &RecordedNew<function>);
   }
   void* p = bytes <= kMaxBytes ? heap::AllocateSlow(bytes) : nullptr;
   return p != nullptr ? p : RetryUnrecorded<function>(bytes, 0);

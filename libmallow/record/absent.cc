@@ -55,6 +55,9 @@ bool Start(const char*) {
 
 void KeepLog(uint64_t) {}
 
+void* HitAllocate(size_t, Function, void* (*)(size_t)) { Absent(); }
+void* HitAllocateZeroed(size_t, size_t, void* (*)(size_t, size_t)) { Absent(); }
+void HitRelease(void*, void (*)(void*)) { Absent(); }
 void* Allocate(Function, size_t, const Registers&) { Absent(); }
 void* AllocateZeroed(Function, size_t, size_t, const Registers&) { Absent(); }
 void* AllocateAligned(Function, size_t, size_t, const Registers&) { Absent(); }

@@ -149,7 +149,7 @@ void Control::AfterForkInChild() {
 void Control::Attend() {
   if (page_ == nullptr) return;
   // A handler that interrupted a record: that has to end in its own file first.
-  if (IsRecorder(t_recorder) && t_recorder->busy) return;
+  if (IsRecorder(t_recorder) && t_recorder->state.busy) return;
   if (!lock_.TryLock()) return;
   if (!IsForkChild()) {
     Obey();

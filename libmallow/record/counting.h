@@ -25,34 +25,59 @@ inline constexpr uint32_t kShortLifeEvents = 32;
 
 // The side record of a block: what its release needs to know of its birth.
 struct Tag {
+  static constexpr unsigned kSizeBits = 44, kShardBits = 18;
+
   StackId stack;
-  uint32_t clock;  // of the allocating thread, at birth
-  uint64_t size : 44;
-  uint64_t shard : 18;
-  uint64_t study : 2;  // a Study
+  uint32_t clock;   // of the allocating thread, at birth
+  uint64_t origin;  // the number of the shard, above the size; above both a Study
+
+  // How `origin` begins, or ends, for a thread.
+  static constexpr uint64_t OriginOf(uint32_t shard) { return uint64_t{shard} << kSizeBits; }
+  static constexpr Tag Of(StackId stack, uint32_t clock, uint64_t size, uint32_t shard, Study study) {
+    const uint64_t studied = static_cast<uint64_t>(study) << (kSizeBits + kShardBits);
+    return {stack, clock, (size & ((uint64_t{1} << kSizeBits) - 1)) | OriginOf(shard) | studied};
+  }
+  constexpr uint64_t size() const { return origin & ((uint64_t{1} << kSizeBits) - 1); }
+  constexpr uint32_t shard() const {
+    return static_cast<uint32_t>(origin >> kSizeBits) & ((1u << kShardBits) - 1);
+  }
+  constexpr Study study() const { return static_cast<Study>(origin >> (kSizeBits + kShardBits)); }
 };
 static_assert(sizeof(Tag) == 16);
-inline constexpr StackId kReleased = ~StackId{0};     // no block in use has it
-inline constexpr uint32_t kNoShard = (1u << 18) - 1;  // born while its thread could not record
+inline constexpr StackId kReleased = ~StackId{0};                  // no block in use has it
+inline constexpr uint32_t kNoShard = (1u << Tag::kShardBits) - 1;  // born while its thread could not record
+
+// Of what StackCache remembers beside a node: the stack in that place, and the thread's Births of it.
+inline uint32_t MemoKey(Function function, RegionId region) {
+  return region << 8 | static_cast<uint32_t>(function);
+}
 
 class Counting {
  public:
   explicit Counting(ThreadRecorder& thread)
       : thread_(thread), shard_(*thread.shard), first_(*thread.first_shard), header_(*thread.header) {}
 
-  // Returns the side record of the block.
-  MALLOW_ALWAYS_INLINE Tag Birth(StackId stack, size_t bytes, size_t usable_bytes);
+  // Returns the side record of the block. `births` is the thread's record of the stack.
+  MALLOW_ALWAYS_INLINE Tag Birth(Births& births, StackId stack, size_t bytes, size_t usable_bytes);
+  MALLOW_ALWAYS_INLINE Tag Birth(StackId stack, size_t bytes, size_t usable_bytes) {
+    return Birth(thread_.BirthsOf(stack), stack, bytes, usable_bytes);
+  }
   // A realloc that fails, a malloc without memory.
   void Failure(StackId stack);
   enum class Release { kFree, kRealloc };
   // `block` only for comparison. `pc` is the return address of the call.
   MALLOW_ALWAYS_INLINE void Death(const Tag& tag, const void* block, Release how, uintptr_t pc);
+  // The same of a block that this thread made.
+  MALLOW_ALWAYS_INLINE void DeathOfOwn(StackId stack, uint64_t bytes, uint32_t clock, Study study,
+                                       const void* block, Release how, uintptr_t pc);
   // A thread but the first adds what changed since its last flush to the shared sums.
   void Flush();
 
  private:
   uint64_t Epoch() const { return __atomic_load_n(&header_.peak_epoch, __ATOMIC_RELAXED); }
   MALLOW_ALWAYS_INLINE void LeavePeak();
+  MALLOW_ALWAYS_INLINE Deaths& BeginDeath(StackId stack, uint64_t bytes, Release how);
+  MALLOW_ALWAYS_INLINE void EndDeath(StackId stack, uint64_t bytes, uint64_t life, Study study, uintptr_t pc);
   // Own figures that other threads look at: one plain store.
   static void Add(int64_t& figure, int64_t change) {
     __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED);
@@ -87,18 +112,17 @@ class InFlight {
   Shard& shard_;
 };
 
-inline Tag Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
-  Births& births = thread_.BirthsOf(stack);
+inline Tag Counting::Birth(Births& births, StackId stack, size_t bytes, size_t usable_bytes) {
   const uint64_t epoch = Epoch();
   if (births.peak_epoch != epoch) {
     births.bytes_at_peak = births.bytes;
     births.peak_epoch = epoch;
   }
-  births.calls++;
+  const uint64_t calls = ++births.calls;
   births.bytes += bytes;
   births.usable_bytes += usable_bytes;
-  if (births.calls == 1 || bytes < births.size_min) births.size_min = bytes;
-  if (bytes > births.size_max) births.size_max = bytes;
+  if (MALLOW_UNLIKELY(bytes < births.size_min)) births.size_min = bytes;
+  if (MALLOW_UNLIKELY(bytes > births.size_max)) births.size_max = bytes;
   const StackId born_before = thread_.last_born;
   if (born_before != stack) {
     if (MALLOW_UNLIKELY(thread_.run >= kLongRun)) NoteLongRun(thread_, born_before);
@@ -106,8 +130,11 @@ inline Tag Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
     thread_.last_born = stack;
   }
   thread_.run++;
-  const Study study = StudyOf(births.calls);
-  if (MALLOW_UNLIKELY(study != Study::kNone)) NoteBirth(thread_, stack, born_before, bytes, study);
+  const Study study = StudyOf(calls);
+  if (MALLOW_UNLIKELY(study != Study::kNone)) {
+    if (calls == 1) births.size_min = bytes;
+    NoteBirth(thread_, stack, born_before, bytes, study);
+  }
 
   shard_.events++;
   shard_.live_blocks++;
@@ -127,40 +154,47 @@ inline Tag Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
   } else if (shard_.live_bytes - thread_.flushed_live >= kFlushBytes) {
     Flush();
   }
-  return Tag{stack, static_cast<uint32_t>(shard_.events), bytes, thread_.number,
-             static_cast<uint64_t>(study)};
+  return Tag::Of(stack, static_cast<uint32_t>(shard_.events), bytes, thread_.number, study);
 }
 
 inline void Counting::Death(const Tag& tag, const void* block, Release how, uintptr_t pc) {
+  if (MALLOW_LIKELY(tag.shard() == thread_.number))
+    return DeathOfOwn(tag.stack, tag.size(), tag.clock, tag.study(), block, how, pc);
+  BeginDeath(tag.stack, tag.size(), how).foreign++;
+  EndDeath(tag.stack, tag.size(), 0, tag.study(), pc);
+}
+
+inline void Counting::DeathOfOwn(StackId stack, uint64_t bytes, uint32_t clock, Study study,
+                                 const void* block, Release how, uintptr_t pc) {
+  Deaths& deaths = BeginDeath(stack, bytes, how);
+  if (MALLOW_UNLIKELY(block == thread_.newest_block)) deaths.temporary++;
+  const uint32_t events = static_cast<uint32_t>(shard_.events) - clock;
+  if (events < kShortLifeEvents) deaths.short_lived++;
+  EndDeath(stack, bytes, uint64_t{events} + 1, study, pc);
+}
+
+inline Deaths& Counting::BeginDeath(StackId stack, uint64_t bytes, Release how) {
   if (MALLOW_LIKELY(thread_.is_first())) LeavePeak();
-  Deaths& deaths = thread_.DeathsOf(tag.stack);
+  Deaths& deaths = thread_.DeathsOf(stack);
   const uint64_t epoch = Epoch();
   if (deaths.peak_epoch != epoch) {
     deaths.bytes_at_peak = deaths.bytes;
     deaths.peak_epoch = epoch;
   }
-  const uint64_t bytes = tag.size;
   deaths.releases++;
   deaths.bytes += bytes;
   if (how == Release::kRealloc) deaths.by_realloc++;
-  uint64_t life = 0;
-  if (MALLOW_LIKELY(tag.shard == thread_.number)) {
-    if (block == thread_.newest_block) deaths.temporary++;
-    const uint32_t events = static_cast<uint32_t>(shard_.events) - tag.clock;
-    if (events < kShortLifeEvents) deaths.short_lived++;
-    life = uint64_t{events} + 1;
-  } else {
-    deaths.foreign++;
-  }
+  return deaths;
+}
+
+inline void Counting::EndDeath(StackId stack, uint64_t bytes, uint64_t life, Study study, uintptr_t pc) {
   const StackId freed_before = thread_.last_freed;
-  thread_.last_freed = tag.stack;
-  const Study study{static_cast<uint32_t>(tag.study)};
-  if (MALLOW_UNLIKELY(study != Study::kNone))
-    NoteDeath(thread_, tag.stack, freed_before, life, bytes, pc, study);
+  thread_.last_freed = stack;
+  if (MALLOW_UNLIKELY(study != Study::kNone)) NoteDeath(thread_, stack, freed_before, life, bytes, pc, study);
   shard_.events++;
   shard_.live_blocks--;
   Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
-  if (!IsLibcStack(tag.stack)) Add(shard_.live_bytes_program, -static_cast<int64_t>(bytes));
+  if (!IsLibcStack(stack)) Add(shard_.live_bytes_program, -static_cast<int64_t>(bytes));
   if (MALLOW_UNLIKELY(!thread_.is_first() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes))
     Flush();
 }

@@ -111,9 +111,9 @@ TEST_F(CountingTest, PeakIsExactWithOneThread) {
       blocks[victim] = blocks.back();
       blocks.pop_back();
       Counting(thread).Death(block.tag, nullptr, Counting::Release::kFree, 0);
-      live[block.stack] -= static_cast<int64_t>(block.tag.size);
-      sum -= static_cast<int64_t>(block.tag.size);
-      if (block.stack % 5 != 0) sum_program -= static_cast<int64_t>(block.tag.size);
+      live[block.stack] -= static_cast<int64_t>(block.tag.size());
+      sum -= static_cast<int64_t>(block.tag.size());
+      if (block.stack % 5 != 0) sum_program -= static_cast<int64_t>(block.tag.size());
     }
     if (step % 997 != 0) continue;
     ASSERT_EQ(peak, static_cast<int64_t>(thread.shard->peak_bytes));

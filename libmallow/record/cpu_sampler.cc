@@ -42,7 +42,7 @@ Registers RegistersOf(const ucontext_t& context) {
 
 // Whose work was interrupted.
 CpuPart PartOf(const ucontext_t& context) {
-  if (IsRecorder(t_recorder) && t_recorder->busy) return CpuPart::kRecorder;
+  if (IsRecorder(t_recorder) && t_recorder->state.busy) return CpuPart::kRecorder;
   return InOwnText(RegisterOf(context, REG_RIP)) ? CpuPart::kAllocator : CpuPart::kProgram;
 }
 

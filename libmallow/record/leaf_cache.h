@@ -3,7 +3,8 @@
 // A program that allocates at many places below one long-lived frame makes the last stack's inner end change
 // with every capture, while its outer part stays. An entry holds what the walk from one such place read on its way to the frame
 // of the last stack where it joined. If the frame is still there, unchanged outwards, and those words hold what
-// they held, the result is the entry's node. A hit changes nothing.
+// they held, the result is the entry's node. A hit notes no more than the last stack that it was
+// found to join: until that one changes, its joining frame is not looked at again, only its words are.
 //
 // The same reasons make it exact as in stack_cache.h: pc, sp and (if live) rbp are compared, then every word that the unwind
 // reads as far as the joining frame, from the inside outwards; rbp is dead at that frame, so its pc and sp are
@@ -26,6 +27,7 @@ namespace mallow::record {
 // What the client last made of a node: its business, kept beside the node so that it costs no further cache line. All zero
 // at first.
 struct NodeMemo {
+  void* place;
   uint32_t key;
   uint32_t value;
 };
@@ -42,16 +44,21 @@ struct alignas(kCacheLineBytes) LeafEntry {
 
   FrameKey key;  // 0: empty
   uintptr_t sp;
-  uintptr_t bp;   // compared if need_bp
-  uint32_t home;  // own range of the stack that holds all the words
-  uint32_t join;  // index of the frame of the last stack that it leads to,
-  uintptr_t join_sp;
-  NodeId join_node;          // and what that frame has to be
+  // The last stack for which all that follows `memo` was found to be right; then so many of its words are left to
+  // compare.
+  uint64_t last_stack;
+  uint32_t outer_words;
   NodeId node;               // the result
   uint32_t frames_verified;  // by a hit
   uint8_t group_count;
   bool need_bp;
   NodeMemo memo;
+  // What a hit as a rule does not look at: another cache line.
+  alignas(kCacheLineBytes) uintptr_t bp;  // compared if need_bp
+  uint32_t home;                          // own range of the stack that holds all the words
+  uint32_t join;                          // index of the frame of the last stack that it leads to,
+  uintptr_t join_sp;
+  NodeId join_node;  // and what that frame has to be
   Words words
       [kGroups];  // in the order in which the unwind reads them; a last group that is not full repeats its first
 
@@ -63,14 +70,17 @@ class LeafCache {
   // Entries that a search looks at.
   static constexpr unsigned kMostHops = 4;
 
-  // Where a search for (key, sp) begins; any start's entry may lie there.
+  // Where a search for (key, sp) begins; any start's entry may lie there, then it is beside.
   static MALLOW_ALWAYS_INLINE size_t First(FrameKey key, uintptr_t sp) { return Mix(key ^ sp << 16); }
   // Where it goes on when the entry for (key, sp) has another value at `offset`.
   static MALLOW_ALWAYS_INLINE size_t Next(size_t hash, int32_t offset, uintptr_t value) {
     return Mix(hash ^ value ^ static_cast<size_t>(offset) << 48);
   }
   // REQUIRES: ready().
-  LeafEntry& At(size_t hash) const { return entries_[hash >> (64 - kSlotBits)]; }
+  LeafEntry& At(size_t hash) const { return entries_[SlotOf(hash)]; }
+  static MALLOW_ALWAYS_INLINE size_t SlotOf(size_t hash) { return hash >> (64 - kSlotBits); }
+  // Two starts that hash to one slot would drive each other out for ever: the other place of such an entry.
+  LeafEntry& Beside(LeafEntry& leaf) const { return entries_[static_cast<size_t>(&leaf - entries_) ^ 1]; }
 
   bool ready() const { return entries_ != nullptr; }
   // False: no memory.
@@ -85,7 +95,7 @@ class LeafCache {
   }
 
  private:
-  static constexpr unsigned kSlotBits = 12;
+  static constexpr unsigned kSlotBits = 13;
   static constexpr size_t kSlots = size_t{1} << kSlotBits;
 
   static MALLOW_ALWAYS_INLINE size_t Mix(size_t x) { return x * 0x9e3779b97f4a7c15u; }

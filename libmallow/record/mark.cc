@@ -11,15 +11,15 @@ namespace {
 class Inside {
  public:
   Inside() : thread_(g_process.Current()) {
-    if (thread_ != nullptr && thread_->busy) thread_ = nullptr;
+    if (thread_ != nullptr && thread_->state.busy) thread_ = nullptr;
     if (thread_ == nullptr) return;
-    thread_->busy = true;
+    thread_->state.busy = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~Inside() {
     if (thread_ == nullptr) return;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    thread_->busy = false;
+    thread_->state.busy = false;
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/config.h"
 #include "base/fork_locks.h"
 #include "os/clock.h"
@@ -147,7 +148,7 @@ void Process::WaitForRecords() {
     {
       SpinlockHolder holder(threads_lock_);
       for (ThreadRecorder* recorder = all_threads_; recorder != nullptr; recorder = recorder->next_of_all)
-        busy = busy || __atomic_load_n(&recorder->busy, __ATOMIC_RELAXED);
+        busy = busy || __atomic_load_n(&recorder->state.busy, __ATOMIC_RELAXED);
     }
     if (!busy) return;
     os::Nap();
@@ -177,19 +178,21 @@ void Process::RememberLibc() {
   // _dl_find_object itself is libc's.
   RangeOf(reinterpret_cast<const void*>(_r_debug.r_ldbase), &ldso_start_, &ldso_bytes_);
   RangeOf(reinterpret_cast<const void*>(&gnu_get_libc_version), &libc_start_, &libc_bytes_);
+  system_start_ = Min(ldso_start_, libc_start_);
+  system_bytes_ = Max(ldso_start_ + ldso_bytes_, libc_start_ + libc_bytes_) - system_start_;
 }
 
 ThreadRecorder* Process::CurrentSlow() {
   if (MALLOW_UNLIKELY(__atomic_load_n(alive_, __ATOMIC_RELAXED) == 0)) {
     // The fork was made by a signal handler within a record: that one has to end in the parent's file first.
-    if (IsRecorder(t_recorder) && t_recorder->busy) return nullptr;
+    if (IsRecorder(t_recorder) && t_recorder->state.busy) return nullptr;
     ContinueInChild();
     if (!g_recording) return nullptr;
   }
   ThreadRecorder* recorder = t_recorder;
   if (IsRecorder(recorder)) {
     if (IsOfThisSession(recorder)) return recorder;
-    if (recorder->busy || threads_lock_.HeldByThisThread()) return nullptr;
+    if (recorder->state.busy || threads_lock_.HeldByThisThread()) return nullptr;
     return Adopt(recorder);
   }
   // Held by this thread: a signal handler allocates within Adopt.
@@ -214,7 +217,7 @@ ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
 ThreadRecorder* Process::Borrow() {
   if (t_recorder != kEnded || threads_lock_.HeldByThisThread()) return nullptr;
   ThreadRecorder* recorder = Take(nullptr);
-  if (recorder != nullptr) recorder->borrowed = true;
+  if (recorder != nullptr) recorder->state.borrowed = true;
   return recorder;
 }
 
@@ -410,7 +413,7 @@ void Process::GiveBack(ThreadRecorder* recorder) {
     if (recorder->shard != &first()) Counting(*recorder).Flush();
     recorder->shard->state = kShardFree;
   }
-  recorder->borrowed = false;
+  recorder->state.borrowed = false;
   SpinlockHolder holder(threads_lock_);
   recorder->next_free = free_threads_;
   free_threads_ = recorder;

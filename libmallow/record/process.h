@@ -30,10 +30,13 @@ class Process {
 
   // The calling thread's recorder, or null when it cannot have one (counted as lost by the caller).
   ThreadRecorder* Current() {
-    if (MALLOW_LIKELY(IsRecorder(t_recorder) &&
-                      __atomic_load_n(alive_, __ATOMIC_RELAXED) == t_recorder->session))
-      return t_recorder;
+    if (MALLOW_LIKELY(IsRecorder(t_recorder) && IsOfNow(*t_recorder))) return t_recorder;
     return CurrentSlow();
+  }
+
+  // Whether that recorder counts in the recording of this moment, and of this process.
+  bool IsOfNow(const ThreadRecorder& recorder) const {
+    return MALLOW_LIKELY(__atomic_load_n(alive_, __ATOMIC_RELAXED) == recorder.session);
   }
 
   // A recorder for one call of a thread whose exit hook ran, to be given back after it; else null.
@@ -62,6 +65,8 @@ class Process {
   // Of shard 0 of this file: the first thread's live bytes are always exact.
   Shard& first() { return *file_.Items<Shard>(Section::kShards); }
 
+  // False: it is neither ld.so nor libc.
+  bool MayBeLibc(uintptr_t pc) const { return pc - system_start_ < system_bytes_; }
   bool IsLdSo(uintptr_t pc) const { return pc - ldso_start_ < ldso_bytes_; }
   bool IsLibc(uintptr_t pc) const { return pc - libc_start_ < libc_bytes_ || IsLdSo(pc); }
 
@@ -122,6 +127,7 @@ class Process {
   Spinlock pages_lock_{LockRank::kStackTable};
   uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
   uintptr_t libc_start_ = 0, libc_bytes_ = 0;
+  uintptr_t system_start_ = 0, system_bytes_ = 0;  // from the lower of the two to the end of the other
   char folder_[4096] = {};
 };
 

@@ -23,7 +23,7 @@ namespace {
 void NoteLost() { __atomic_fetch_add(&g_process.header().lost_calls, 1, __ATOMIC_RELAXED); }
 
 // Of a block that was not seen to be born, or is no sample.
-constexpr Tag kNotOurs{kNoStack, 0, 0, kNoShard, 0};
+constexpr Tag kNotOurs = Tag::Of(kNoStack, 0, 0, kNoShard, Study::kNone);
 
 // The calling thread within the recorder. Not valid when it has no recorder, or is in here already (a signal handler
 // interrupted it): then the call is served, and counted as lost.
@@ -31,8 +31,8 @@ class Entry {
  public:
   Entry() : thread_(g_process.Current()) {
     if (MALLOW_UNLIKELY(thread_ == nullptr)) thread_ = g_process.Borrow();
-    if (MALLOW_LIKELY(thread_ != nullptr && !thread_->busy)) {
-      thread_->busy = true;
+    if (MALLOW_LIKELY(thread_ != nullptr && !thread_->state.busy)) {
+      thread_->state.busy = true;
       std::atomic_signal_fence(std::memory_order_seq_cst);
       return;
     }
@@ -42,8 +42,8 @@ class Entry {
   ~Entry() {
     if (thread_ == nullptr) return;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    thread_->busy = false;
-    if (MALLOW_UNLIKELY(thread_->borrowed)) g_process.GiveBack(thread_);
+    thread_->state.busy = false;
+    if (MALLOW_UNLIKELY(thread_->state.borrowed)) g_process.GiveBack(thread_);
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -61,28 +61,28 @@ MALLOW_ALWAYS_INLINE Tag* TagOf(const heap::Block& block) { return static_cast<T
 // The stack of a call of `function`, made if it is new.
 MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, const Registers& registers) {
   const Registers* caller = &registers;
-  if (MALLOW_UNLIKELY(thread.wrapped != Function::kNone)) {
-    function = thread.wrapped;
+  if (MALLOW_UNLIKELY(thread.state.wrapped != Function::kNone)) {
+    function = thread.state.wrapped;
     caller = &thread.wrapped_caller;
   }
   const Captured captured =
       thread.stack_cache.CaptureWithMemo(*caller, g_process.node_table(), &thread.shard->captures);
   if (MALLOW_UNLIKELY(captured.node == kRoot)) return kNoStack;
   const RegionId region = thread.regions.innermost();
-  const uint32_t context = region << 8 | static_cast<uint32_t>(function);
-  if (MALLOW_LIKELY(captured.memo != nullptr && captured.memo->key == context)) return captured.memo->value;
+  const uint32_t context = MemoKey(function, region);
+  if (MALLOW_LIKELY(captured.memo != nullptr && captured.memo->key == context)) {
+    // There was none before the first call.
+    if (captured.memo->place == nullptr) captured.memo->place = thread.KnownBirthsOf(captured.memo->value);
+    return captured.memo->value;
+  }
   StackId stack = g_process.stacks().FindStack(captured.node, function, region);
   if (stack == kNoStack) {
     const bool from_libc = g_process.modules().IsLibc(caller->pc - 1);
     stack = g_process.stacks().AddStack(captured.node, function, from_libc, region);
   }
-  if (captured.memo != nullptr && stack != kNoStack) *captured.memo = {context, stack};
+  if (captured.memo != nullptr && stack != kNoStack)
+    *captured.memo = {thread.KnownBirthsOf(stack), context, stack};
   return stack;
-}
-
-// To be called before the heap is.
-MALLOW_ALWAYS_INLINE void PrefetchFor(const Registers& caller) {
-  if (MALLOW_LIKELY(IsRecorder(t_recorder))) t_recorder->stack_cache.Prefetch(caller);
 }
 
 bool HasNewHandler(Function function) {
@@ -109,7 +109,7 @@ NodeId NodeOf(ThreadRecorder& thread, const Registers& caller) {
 }
 
 uint64_t ClockOf(const ThreadRecorder& thread, const Tag& tag) {
-  return tag.shard == thread.number ? tag.clock : EventStream::kNoClock;
+  return tag.shard() == thread.number ? tag.clock : EventStream::kNoClock;
 }
 
 // Blocks from before recording have no side record, nor has a block that has just been given an object of theirs.
@@ -131,7 +131,7 @@ MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, 
   }
   Entry entry;
   if (!entry) {
-    *tag = Tag{kNoStack, 0, bytes, kNoShard, 0};
+    *tag = Tag::Of(kNoStack, 0, bytes, kNoShard, Study::kNone);
     return p;
   }
   ThreadRecorder& thread = entry.thread();
@@ -143,7 +143,7 @@ MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, 
   if constexpr (kSampled) g_sampler.WeighBirth(thread, stack, p, bytes);
   thread.newest_block = p;
   if (MALLOW_UNLIKELY(thread.log != nullptr)) {
-    if (thread.wrapped != Function::kNone) argument = thread.wrapped_argument;
+    if (thread.state.wrapped != Function::kNone) argument = thread.wrapped_argument;
     thread.log->Birth(stack, bytes, p, argument, thread.shard->events);
   }
   return p;
@@ -161,7 +161,7 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
 }
 
 // Whether the block's birth was counted in this process, so that its death has to be.
-bool IsOurs(const Tag& tag) { return tag.shard >= g_process.first_shard() && tag.shard != kNoShard; }
+bool IsOurs(const Tag& tag) { return tag.shard() >= g_process.first_shard() && tag.shard() != kNoShard; }
 
 // For a block that is about to be released and whose side record does not say where it comes from. A thread that was
 // within malloc when recording began may have been given, unseen, a block of which the last thing seen is a release.
@@ -176,7 +176,7 @@ MALLOW_ALWAYS_INLINE const Tag* Known(const Tag* tag, const void* p, const char*
 
 MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p,
                                      Counting::Release how, uintptr_t pc) {
-  if (MALLOW_LIKELY(tag.shard == thread.number || IsOurs(tag))) {
+  if (MALLOW_LIKELY(tag.shard() == thread.number || IsOurs(tag))) {
     Counting(thread).Death(tag, p, how, pc);
   } else {
     thread.shard->inherited_frees++;
@@ -302,13 +302,11 @@ void Leave() {
 }
 
 void* Allocate(Function function, size_t bytes, const Registers& caller) {
-  PrefetchFor(caller);
   // The hit path never hits while every call is slow.
   return Born(function, heap::AllocateSlow(bytes), bytes, caller);
 }
 
 void* AllocateZeroed(Function function, size_t bytes, size_t count, const Registers& caller) {
-  PrefetchFor(caller);
   return Born(function, heap::AllocateZeroed(bytes), bytes, caller, count == 1 ? 0 : count);
 }
 
@@ -391,19 +389,19 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
     ThreadRecorder& thread = entry.thread();
     const StackId stack = StackOf(thread, function, caller);
     if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
-    const bool wrapped = thread.wrapped != Function::kNone;
+    const bool wrapped = thread.state.wrapped != Function::kNone;
     const uintptr_t pc = wrapped ? thread.wrapped_caller.pc : caller.pc;
     InFlight in_flight(*thread.shard, stack);
     CountDeath(thread, old, p, Counting::Release::kRealloc, pc);
     *moved_tag = Counting(thread).Birth(stack, bytes, block.usable_bytes);
-    NoteRealloc(thread, stack, old.stack, old.size, bytes, moved != p,
+    NoteRealloc(thread, stack, old.stack, old.size(), bytes, moved != p,
                 moved != p && !heap::MovedAway(old_block));
     thread.newest_block = moved;
     if (MALLOW_UNLIKELY(thread.log != nullptr)) {
       thread.log->Move(stack, p, ClockOf(thread, old), bytes, moved, thread.shard->events);
     }
   } else {
-    *moved_tag = Tag{kNoStack, 0, bytes, kNoShard, 0};
+    *moved_tag = Tag::Of(kNoStack, 0, bytes, kNoShard, Study::kNone);
   }
   if (moved != p) {
     if (MALLOW_LIKELY(tag != nullptr)) tag->stack = kReleased;
@@ -419,11 +417,12 @@ void BeginWrapped(Function function, uintptr_t argument, const Registers& caller
   if (thread == nullptr) return;
   thread->wrapped_caller = caller;
   thread->wrapped_argument = argument;
-  thread->wrapped = function;
+  thread->state.wrapped = function;
 }
 
 void EndWrapped() {
-  if (ThreadRecorder* thread = g_process.Current(); thread != nullptr) thread->wrapped = Function::kNone;
+  if (ThreadRecorder* thread = g_process.Current(); thread != nullptr)
+    thread->state.wrapped = Function::kNone;
 }
 
 }  // namespace mallow::record

@@ -6,7 +6,8 @@
 // open an image file of their own before their first record. A handler that did interrupt the
 // recorder is served and counted as a lost call.
 //
-// Cost per malloc/free pair: one capture (see stack_cache.h) and two counter records.
+// Cost per malloc/free pair: one capture (see stack_cache.h) and two counter records. hit.cc has what nearly every call
+// comes to, recorder.cc all cases.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +36,13 @@ void SampleEvery(uint64_t bytes);
 bool Join(const char* folder, uint64_t sample);
 // Ends the recording; the hit paths open again.
 void Leave();
+
+// Most calls while every call is recorded: of a stack that the thread knows, for a small block that lies in its cache.
+// What is not of that kind is left to `otherwise`, by a jump, and nothing has happened then. To be entered by a jump
+// from what the program has called, the frame above is the caller's.
+void* HitAllocate(size_t bytes, Function function, void* (*otherwise)(size_t bytes));
+void* HitAllocateZeroed(size_t bytes, size_t count, void* (*otherwise)(size_t bytes, size_t count));
+void HitRelease(void* p, void (*otherwise)(void* p));
 
 // Each returns a block or null (no memory; errno is the caller's business). A null counts as a failed call,
 // except for operator new, whose handler may yet find memory: that notes its failure at the end.

@@ -124,7 +124,7 @@ void Sampler::WeighBirth(ThreadRecorder& thread, uint32_t stack, const void* p, 
 void Sampler::WeighDeath(ThreadRecorder& thread, const Tag& tag) const {
   Weights* weights = thread.WeightsOf(tag.stack);
   if (weights == nullptr) return;
-  const uint64_t bytes = tag.size;
+  const uint64_t bytes = tag.size();
   const Weight weight = WeightOf(bytes, mean_);
   const double size = static_cast<double>(bytes);
   weights->releases += weight.calls;

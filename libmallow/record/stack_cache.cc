@@ -1,5 +1,6 @@
 #include "record/stack_cache.h"
 
+#include "record/leaf_hit.h"
 #include "record/module_generation.h"
 #include "record/mutant.h"
 #include "record/oracle_hook.h"
@@ -14,44 +15,6 @@ uintptr_t g_own_text_start, g_own_text_bytes;
 constexpr uintptr_t kLowestPc = 4096;
 
 bool CanBePc(uintptr_t pc) { return pc - kLowestPc < kPcLimit - kLowestPc; }
-
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uintptr_t Load(uintptr_t address) {
-  return *reinterpret_cast<const uintptr_t*>(address);
-}
-
-// Compares words[0, count), which all lie in the own range, from the last to the first: 1 + index of the first that
-// changed, 0 if none did.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t FirstChanged(const StackWord* words, uint32_t count) {
-  const StackWord* end = words + count;  // what lies behind is unchanged
-  for (; end - words >= 4; end -= 4) {
-    if (MALLOW_UNLIKELY(Load(end[-1].address) != end[-1].value)) return static_cast<uint32_t>(end - words);
-    if (MALLOW_UNLIKELY(Load(end[-2].address) != end[-2].value))
-      return static_cast<uint32_t>(end - words) - 1;
-    if (MALLOW_UNLIKELY(Load(end[-3].address) != end[-3].value))
-      return static_cast<uint32_t>(end - words) - 2;
-    if (MALLOW_UNLIKELY(Load(end[-4].address) != end[-4].value))
-      return static_cast<uint32_t>(end - words) - 3;
-  }
-  for (; end != words; --end) {
-    if (MALLOW_UNLIKELY(Load(end[-1].address) != end[-1].value)) return static_cast<uint32_t>(end - words);
-  }
-  return 0;
-}
-
-// Compares the words of an entry, from the inside. False: one changed, and `hash` is where the search goes on.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, size_t* hash) {
-  if (kMutant == Mutant::kLeafWordsNotVerified) return true;
-  const LeafEntry::Words* const end = leaf.words + leaf.group_count;
-  for (const LeafEntry::Words* words = leaf.words; words != end; ++words) {
-    for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
-      const uintptr_t value = Load(leaf.sp + static_cast<uintptr_t>(intptr_t{words->offsets[i]}));
-      if (MALLOW_LIKELY(value == words->values[i])) continue;
-      *hash = LeafCache::Next(*hash, words->offsets[i], value);
-      return false;
-    }
-  }
-  return true;
-}
 
 NodeId ChildOf(NodeId parent, uint64_t key_and_module, const NodeTable& table) {
   const FrameKey key = key_and_module & kFrameKeyMask;
@@ -86,32 +49,14 @@ bool InOwnText(uintptr_t pc) { return pc - g_own_text_start < g_own_text_bytes; 
 
 // --- One capture ------------------------------------------------------------------------------
 
-MALLOW_ALWAYS_INLINE bool CaptureContext::IsSettled(const Registers& registers) const {
-  if (generation_ != ModuleGeneration() && kMutant != Mutant::kGenerationIgnored) return false;
-  if (base_outside_objects_ || !leaves_.ready()) return false;
-  return memory_.InOwnRange(registers.sp - sizeof(uintptr_t)) &&
-         (plain_home_ == memory_.home() || kMutant == Mutant::kStackBoundsIgnored);
-}
-
-MALLOW_ALWAYS_INLINE bool CaptureContext::TryLeaf(const Registers& registers, CaptureStatistics* statistics,
-                                                  Captured* captured) {
-  if (MALLOW_UNLIKELY(!IsSettled(registers))) return false;
-  LeafEntry* const leaf = FindLeaf(registers);
-  if (MALLOW_UNLIKELY(leaf == nullptr)) return false;
-  ++statistics->captures;
-  ++statistics->reused;
-  statistics->frames_verified += leaf->frames_verified;
-  if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
-  *captured = {leaf->node, &leaf->memo};
-  return true;
-}
-
 Captured CaptureContext::Capture(const Registers& registers, const NodeTable& table,
                                  CaptureStatistics* statistics) {
   const uint64_t generation = ModuleGeneration();
   if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
+  const uint32_t home = memory_.home();
   memory_.Begin(registers.sp);
+  if (memory_.home() != home) ++last_stack_;
   ++statistics->captures;
   return CaptureByWalk(registers, table, statistics);
 }
@@ -148,6 +93,7 @@ void CaptureContext::Flush(uint64_t generation) {
 }
 
 void CaptureContext::ForgetLastStack() {
+  ++last_stack_;
   frames_.Truncate(0);
   words_.Truncate(0);
   base_outside_objects_ = false;
@@ -210,26 +156,23 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
   return false;
 }
 
-// The entry that leads from `registers` to a frame of the last stack, with everything compared; null if there is none.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::FindLeaf(const Registers& registers) {
-  size_t hash = LeafCache::First(registers.pc, registers.sp);
-  for (unsigned hop = 0; hop < LeafCache::kMostHops; ++hop) {
-    LeafEntry& leaf = leaves_.At(hash);
-    if (!leaf.BeginsAt(registers.pc, registers.sp) || leaf.home != memory_.home()) return nullptr;
-    if (leaf.need_bp && leaf.bp != registers.bp && kMutant != Mutant::kLeafBpNotCompared) return nullptr;
-    if (MALLOW_LIKELY(IsUnchanged(leaf, &hash))) return JoinsLastStack(leaf) ? &leaf : nullptr;
-  }
-  return nullptr;
+// What an entry takes for granted whose words are to be read: all of them lie in the range that this capture begins in.
+MALLOW_NOINLINE bool CaptureContext::IsInOwnRange(const LeafEntry& leaf) const {
+  return !base_outside_objects_ && memory_.InOwnRange(leaf.sp - sizeof(uintptr_t)) &&
+         leaf.home == memory_.home() &&
+         (plain_home_ == memory_.home() || kMutant == Mutant::kStackBoundsIgnored);
 }
 
-MALLOW_ALWAYS_INLINE bool CaptureContext::JoinsLastStack(const LeafEntry& leaf) {
+MALLOW_NOINLINE bool CaptureContext::JoinsLastStack(LeafEntry& leaf) {
   if (leaf.join >= frames_.size()) return false;
   const Frame& join = frames_[leaf.join];
   if ((join.node != leaf.join_node || join.sp != leaf.join_sp) && kMutant != Mutant::kLeafJoinNotCompared) {
     return false;
   }
   if (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored) return false;
-  return FirstChanged(words_.data(), join.words()) == 0;
+  leaf.outer_words = join.words();
+  leaf.last_stack = last_stack_;
+  return true;
 }
 
 // 1 + index of the innermost of words_[0, words) that changed, 0 if none did.
@@ -240,7 +183,7 @@ MALLOW_ALWAYS_INLINE uint32_t CaptureContext::FindChanged(uint32_t words) {
 }
 
 MALLOW_NOINLINE uint32_t CaptureContext::FindChangedAnywhere(uint32_t words) {
-  for (; words != 0; --words) {
+  for (; words > kPaddingWords; --words) {
     uintptr_t value;
     const StackWord& word = words_[words - 1];
     if (!memory_.Read(word.address, &value) || value != word.value) return words;
@@ -403,6 +346,7 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
   if (end == End::kJoined) {
     const Frame& joined = frames_[joined_];
     if (walked_.size() == 0) return joined.node;
+    if (kMutant != Mutant::kWalkKeepsLastStack) ++last_stack_;
     node = joined.node;
     need_bp = joined.need_bp();
     caller = {joined.key, joined.sp, joined.bp};
@@ -421,10 +365,14 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
     plain_home_ = memory_.home();
   }
   constexpr size_t kMostWordsOfRule = 3;
-  if (MALLOW_UNLIKELY(!frames_.Reserve(walked_.size()) ||
-                      !words_.Reserve(walked_.size() * kMostWordsOfRule + interpreted_words_.size()))) {
+  if (MALLOW_UNLIKELY(
+          !frames_.Reserve(walked_.size()) ||
+          !words_.Reserve(kPaddingWords + walked_.size() * kMostWordsOfRule + interpreted_words_.size()))) {
     ForgetLastStack();
     return NodesOfWalk(node, table);
+  }
+  while (words_.size() < kPaddingWords) {
+    *words_.Append() = {reinterpret_cast<uintptr_t>(&kPaddingValue), kPaddingValue};
   }
   for (size_t i = walked_.size(); i-- != 0;) {
     const WalkedFrame& frame = walked_[i];
@@ -498,6 +446,8 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->join_sp = join.sp;
   leaf->node = node;
   leaf->memo = {};
+  leaf->outer_words = join.words();
+  leaf->last_stack = base_outside_objects_ ? 0 : last_stack_;
   leaf->frames_verified = static_cast<uint32_t>(frames_.size());
   constexpr size_t kGroup = LeafEntry::Words::kCount;
   leaf->group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
@@ -510,15 +460,21 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   return &leaf->memo;
 }
 
-// The way that FindLeaf will come, as far as it finds nothing of this start, or this very way. The last slot that it
-// looks at gives place.
+// The way that TryLeaf will come, as far as it finds nothing of this start, or this very way. The last slot that it
+// looks at gives place; of two that belong to other starts the one that was of use longer ago.
 LeafEntry* CaptureContext::SlotForLeaf(const Frame& start) {
   size_t hash = LeafCache::First(start.key, start.sp);
   for (unsigned hop = 1;; ++hop) {
-    LeafEntry& leaf = leaves_.At(hash);
-    if (hop == LeafCache::kMostHops || !leaf.BeginsAt(start.key, start.sp) || leaf.home != memory_.home() ||
-        (leaf.need_bp && leaf.bp != start.bp) || IsUnchanged(leaf, &hash)) {
-      return &leaf;
+    LeafEntry* leaf = &leaves_.At(hash);
+    if (!leaf->BeginsAt(start.key, start.sp)) {
+      LeafEntry* const beside = &leaves_.Beside(*leaf);
+      const bool is_beside = beside->BeginsAt(start.key, start.sp);
+      if (is_beside || beside->last_stack < leaf->last_stack) leaf = beside;
+      if (!is_beside) return leaf;
+    }
+    if (hop == LeafCache::kMostHops || leaf->home != memory_.home() ||
+        (leaf->need_bp && leaf->bp != start.bp) || IsUnchanged(*leaf, &hash)) {
+      return leaf;
     }
   }
 }
@@ -630,10 +586,14 @@ Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable
   if (MALLOW_LIKELY(depth_ == 0)) {
     depth_ = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    const bool hit = contexts_[0].TryLeaf(registers, statistics, &captured);
+    LeafEntry* const leaf = contexts_[0].TryLeaf(registers.pc, registers.sp, registers.bp);
+    if (MALLOW_LIKELY(leaf != nullptr)) {
+      contexts_[0].CountHit(*leaf, statistics);
+      captured = {leaf->node, &leaf->memo};
+    }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     depth_ = 0;
-    if (MALLOW_LIKELY(hit)) {
+    if (MALLOW_LIKELY(leaf != nullptr)) {
       if constexpr (kOracleBuild) CheckAgainstOracle(registers, captured.node);
       return captured;
     }

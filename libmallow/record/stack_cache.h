@@ -18,7 +18,9 @@
 //      only as far as they are equal: so each comparison reads a word that an unwind would read as well.
 //  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says, and joins at a frame where rbp is dead.
 //  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
-//  I6  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
+//  I6  last_stack_ is a new number whenever frames_, words_ or the range that they lie in may be others than they were. An
+//      entry that carries it was found to join them.
+//  I7  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
 //      in the second context; one that interrupts that one gets a path that is marked as truncated (kBusy).
 //
 // What cannot be unwound is marked truncated and never guessed: the path starts with a frame of tag kTagTruncated, then
@@ -43,18 +45,18 @@ struct Captured {
 // One walk at a time. All zero is the empty state.
 class CaptureContext {
  public:
-  // By a leaf entry, if everything is as it was when that was made; else false, and nothing has happened.
-  bool TryLeaf(const Registers& registers, CaptureStatistics* statistics, Captured* captured);
+  // The leaf entry for what begins at these registers, if everything is as it was when that was made; else null. Its
+  // node is the result, which is to be counted.
+  LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp);
+  void CountHit(const LeafEntry& leaf, CaptureStatistics* statistics) const {
+    ++statistics->captures;
+    ++statistics->reused;
+    statistics->frames_verified += leaf.frames_verified;
+    if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
+  }
   // By a walk.
   Captured Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
 
-  MALLOW_ALWAYS_INLINE void Prefetch(const Registers& registers) const {
-    if (MALLOW_UNLIKELY(!leaves_.ready())) return;
-    const LeafEntry& leaf = leaves_.At(LeafCache::First(registers.pc, registers.sp));
-    __builtin_prefetch(&leaf);
-    __builtin_prefetch(&leaf.words[0]);
-    __builtin_prefetch(&leaf.words[1]);
-  }
   // The next capture starts on another thread's stack.
   void Forget();
   // Gives all memory back.
@@ -102,11 +104,8 @@ class CaptureContext {
 
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
-  // What a leaf entry takes for granted: the loaded objects are the same, and all words of the last stack lie in the
-  // range that this capture begins in.
-  bool IsSettled(const Registers& registers) const;
-  LeafEntry* FindLeaf(const Registers& registers);
-  bool JoinsLastStack(const LeafEntry& leaf);
+  bool IsInOwnRange(const LeafEntry& leaf) const;
+  bool JoinsLastStack(LeafEntry& leaf);
   NodeMemo* RememberLeaf(NodeId node);
   LeafEntry* SlotForLeaf(const Frame& start);
   uint32_t FindChanged(uint32_t words);
@@ -141,9 +140,10 @@ class CaptureContext {
   StackMemory memory_;
 
   // The last stack.
+  uint64_t last_stack_ = 0;  // I6
   MappedArray<Frame> frames_;
-  MappedArray<StackWord> words_;
-  NodeId base_ = kRoot;  // parent of the outermost frame
+  MappedArray<StackWord> words_;  // the first kPaddingWords of them never change
+  NodeId base_ = kRoot;           // parent of the outermost frame
   bool base_truncated_ = false;
   bool base_outside_objects_ = false;  // truncated at a pc that no object had then
   uint32_t plain_home_ = 0;            // home() of memory_ if all words lie in that own range; 0 never
@@ -176,8 +176,14 @@ class StackCache {
     return CaptureWithMemo(registers, table, statistics).node;
   }
 
-  // To be called some time before a capture: brings what that will look at first.
-  MALLOW_ALWAYS_INLINE void Prefetch(const Registers& registers) const { contexts_[0].Prefetch(registers); }
+  // The entry of a stack that a leaf entry knows; else null. Only while no signal handler of the owner can come to a
+  // capture. Nothing has happened; CountHit makes it a capture.
+  MALLOW_ALWAYS_INLINE const LeafEntry* TryHit(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+    return contexts_[0].TryLeaf(pc, sp, bp);
+  }
+  MALLOW_ALWAYS_INLINE void CountHit(const LeafEntry& leaf, CaptureStatistics* statistics) const {
+    contexts_[0].CountHit(leaf, statistics);
+  }
 
   // Between two owners: the next one has another stack. Rules are kept.
   void Forget();

@@ -178,6 +178,52 @@ TEST_F(StackCacheTest, ALeafEntryLeadsBackToTheLastStack) {
   EXPECT_EQ(statistics_.frames_walked, 2u + 1u + 1u + 1u);
 }
 
+// The last stack is another one by now, whose words are unchanged where those of the entry's own were.
+TEST_F(StackCacheTest, ALeafEntryAsksWhatTheLastStackIs) {
+  const uintptr_t sp = stack_.low() + 512;
+  const auto set_callers = [&](const char* inner, const char* outer) {
+    stack_.At(sp - 8) = AddressOf(inner);
+    stack_.At(sp + 8) = AddressOf(outer);
+  };
+  stack_.At(sp + 24) = AddressOf(OutermostReturn);
+  set_callers(Sp16Return, Sp16Return);
+  Capture(AddressOf(Sp24Return), sp - 24, 0);
+  Capture(AddressOf(Sp16Return), sp - 16, 0);
+  set_callers(Sp16TwinReturn, Sp16TwinReturn);
+  Capture(AddressOf(Sp24Return), sp - 24, 0);
+  set_callers(Sp16Return, Sp16TwinReturn);
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp - 16, 0),
+            (Frames{AddressOf(Sp16Return), AddressOf(Sp16Return), AddressOf(Sp16TwinReturn),
+                    AddressOf(OutermostReturn)}));
+}
+
+TEST_F(StackCacheTest, TwoLeafEntriesOfOneSlotBothStay) {
+  const MadeStack stack(16);
+  const uintptr_t bp = stack.high() - 64;
+  stack.At(bp + 8) = AddressOf(OutermostReturn);
+  struct Start {
+    uintptr_t pc, sp;
+  };
+  const auto capture = [&](const Start& start) {
+    stack.At(start.sp + 8) = AddressOf(Bp16Return);
+    return Capture(start.pc, start.sp, bp);
+  };
+  capture({AddressOf(Sp16Return), bp - 64});
+  std::map<size_t, Start> starts;
+  Start one{}, other{};
+  for (uintptr_t sp = bp - 64; sp > stack.low() && one.pc == 0; sp -= 16) {
+    for (const uintptr_t pc : {AddressOf(Sp16Return), AddressOf(Sp16TwinReturn)}) {
+      const auto [found, is_new] = starts.emplace(LeafCache::SlotOf(LeafCache::First(pc, sp)), Start{pc, sp});
+      if (!is_new) one = found->second, other = {pc, sp};
+    }
+  }
+  ASSERT_NE(one.pc, 0u);
+  capture(one), capture(other);
+  const uint64_t walked = statistics_.frames_walked;
+  for (int again = 0; again < 3; ++again) capture(one), capture(other);
+  EXPECT_EQ(statistics_.frames_walked, walked);
+}
+
 // What was known of an object's frames is not, once objects may have been unloaded and others have come to their place,
 // not even below frames of an object that stayed.
 TEST_F(StackCacheTest, NothingOutlivesAnUnloadedObject) {

@@ -30,7 +30,7 @@ bool CountThread(ThreadCounts* counts) {
   *counts = {};
   if (!g_recording || g_sampling) return false;
   ThreadRecorder* const thread = g_process.Current();
-  if (thread == nullptr || thread->busy) return false;
+  if (thread == nullptr || thread->state.busy) return false;
   for (size_t page = 0; page < thread->pages.capacity; ++page) {
     const auto* births = reinterpret_cast<const Births*>(
         thread->pages.items[page].of_kind[ThreadRecorder::IndexOf(CounterKind::kBirths)]);

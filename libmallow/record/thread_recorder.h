@@ -66,6 +66,12 @@ struct ThreadRecorder {
   // For the timeline, after a look.
   void NoteChange(StackId stack, int64_t bytes);
   CallerSlot& CallerAt(uintptr_t pc);
+  // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
+  Births* KnownBirthsOf(StackId stack) {
+    const size_t at = StackIndex(stack) / kCountersPerPage;
+    char* const page = at < pages.capacity ? pages.items[at].of_kind[IndexOf(CounterKind::kBirths)] : nullptr;
+    return page == nullptr ? nullptr : reinterpret_cast<Births*>(page) + StackIndex(stack) % kCountersPerPage;
+  }
 
   void SetPage(CounterKind kind, size_t at, char* page) { pages.items[at].of_kind[IndexOf(kind)] = page; }
 
@@ -85,10 +91,26 @@ struct ThreadRecorder {
   Header* header;
   uint64_t session;  // of the process, in which it has its shard
   uint32_t number;   // of the shard, counted on from the parent's
-  bool busy;
-  bool full;         // no room for another page of the rarer kinds
-  bool borrowed;     // for one call, by a thread whose exit hook ran
-  Function wrapped;  // not kNone: what this thread's next allocations count as
+  // One word, because nearly every call asks only whether all of it is zero.
+  struct State {
+    bool busy;
+    bool borrowed;     // for one call, by a thread whose exit hook ran
+    Function wrapped;  // not kNone: what this thread's next allocations count as
+    uint8_t unused;
+
+    bool is_plain() const {
+      uint32_t all;
+      __builtin_memcpy(&all, this, sizeof(all));
+      return all == 0;
+    }
+    // Of one that is plain but for `busy`. Written as it is read, so that the processor need not put the word together.
+    void SetBusy(bool now) {
+      const State all = {now, false, Function::kNone, 0};
+      __builtin_memcpy(this, &all, sizeof(all));
+    }
+  } state;
+  static_assert(sizeof(State) == sizeof(uint32_t));
+  bool full;  // no room for another page of the rarer kinds
   Registers wrapped_caller;
   uint64_t wrapped_argument;
   const void* newest_block;   // of the last allocation, for "temporary"
