@@ -402,7 +402,7 @@ func (g *gate) confirm(ctx context.Context, b *budget.Benchmark, metric string, 
 	rounds := len(old.values[metric])
 	ratio := stat.Paired(old.values[metric], new.values[metric], stat.FalseAlarms)
 	if ratio.Verdict() != stat.Slower {
-		return doubt("beside %s in %d rounds no difference was shown", short(commit), rounds)
+		return doubt("beside %s in %d rounds it was not shown to be slower", short(commit), rounds)
 	}
 	c.Verdict = Regression
 	return doubt("beside %s in %d rounds it is %.3g times as slow (%.3g to %.3g)", short(commit), rounds, ratio.Value, ratio.Low, ratio.High)
