@@ -69,6 +69,7 @@ Exit codes: 0 kept, 2 more than a reference has, 4 less than the budget with
 			if err := o.publish.check(); err != nil {
 				return err
 			}
+			o.publish.useStepSummary()
 			if o.publish.comment != "" {
 				o.publish.hideTokens()
 			}

@@ -71,6 +71,14 @@ func (o *publishFlags) check() error {
 	return nil
 }
 
+// useStepSummary writes the page of a step of GitHub Actions unless another
+// file was asked for.
+func (o *publishFlags) useStepSummary() {
+	if o.summary == "" && os.Getenv("GITHUB_ACTIONS") == "true" {
+		o.summary = os.Getenv("GITHUB_STEP_SUMMARY")
+	}
+}
+
 // forges find the request that a run is about.
 var forges = map[string]func(ctx context.Context, env forge.Environment) (*forge.Request, error){
 	"github": forge.GitHub, "gitlab": forge.GitLab,
@@ -85,9 +93,12 @@ const patience = 2 * time.Minute
 // publish writes a result in all forms that were asked for. Where the comment
 // is not possible the summary says why, and that is no error.
 func (o *publishFlags) publish(stdout, stderr io.Writer, r *gate.Result, strict bool) error {
+	if o.summary+o.annotations+o.junit+o.quality+o.metrics+o.comment == "" {
+		return nil
+	}
 	run, err := thisRun(os.Getenv)
-	if err != nil {
-		return err
+	if err != nil { // then there are no links
+		fmt.Fprintf(stderr, "mallow: %s\n", term.Safe(err.Error()))
 	}
 	options := ci.Options{Root: o.rootOf(run), Source: run.Source, Commit: run.Commit, Run: run.URL, Strict: strict}
 	said, err := o.putComment(r, options)

@@ -98,6 +98,21 @@ func TestGateOfAChange(t *testing.T) {
 	}
 }
 
+// Without the action, too, the page of the step is written; and what is wrong with the event is no reason to fail.
+func TestGateInAStep(t *testing.T) {
+	j := newJob(t, forgetest.GitHub(t), "pull_request")
+	j.repository()
+	j.variables["GITHUB_STEP_SUMMARY"] = filepath.Join(j.temp, "summary")
+	j.variables["GITHUB_EVENT_PATH"] = "no/such/event"
+	j.shell("echo 'What was there.' >$GITHUB_STEP_SUMMARY; " + harness.CLI(t) + " gate --no-history --no-base")
+	contains(t, "the summary", read(t, j.temp, "summary"), "What was there.\n## mallow gate: 4 kept\n")
+	output, status := shell(t, j.workspace, j.variables, "-c", harness.CLI(t)+" gate --no-history --no-base --comment github")
+	if status != 1 {
+		t.Errorf("status %d", status)
+	}
+	contains(t, "the error", output, "mallow: the event of this run: open no/such/event: no such file or directory")
+}
+
 // The history goes from run to run of the branch, and its points once.
 func TestHistoryOfARealGate(t *testing.T) {
 	server := forgetest.GitHub(t)
