@@ -21,6 +21,9 @@ type Escape struct {
 	Line, Column int
 	Message      string // such as "&x escapes to heap"
 	Flow         []Step // how it comes to outlive its function
+	// beyond is what the function does that it is an argument of; nil where that
+	// is not known.
+	beyond *beyond
 }
 
 // Step is one step of an escape: Text is the compiler's.
@@ -146,14 +149,6 @@ func readEscapes(folder string) (escapes, error) {
 }
 
 func (e escapes) add(content []byte) {
-	type position struct{ Line, Character int }
-	type related struct {
-		Location struct {
-			URI   string
-			Range struct{ Start position }
-		}
-		Message string
-	}
 	lines := bufio.NewScanner(bytes.NewReader(content))
 	lines.Buffer(nil, 16<<20)
 	var head struct{ File string }
@@ -161,26 +156,11 @@ func (e escapes) add(content []byte) {
 		return
 	}
 	for lines.Scan() {
-		var d struct {
-			Range              struct{ Start position }
-			Code, Message      string
-			RelatedInformation []related
-		}
+		var d diagnostic
 		if json.Unmarshal(lines.Bytes(), &d) != nil || d.Code != "escape" && d.Code != "escapes" || d.Message == "" {
 			continue
 		}
-		escape := Escape{File: head.File, Line: d.Range.Start.Line, Column: d.Range.Start.Character, Message: d.Message}
-		for _, r := range d.RelatedInformation {
-			text, ok := strings.CutPrefix(r.Message, "escflow:")
-			if !ok {
-				continue
-			}
-			file, _ := strings.CutPrefix(r.Location.URI, "file://")
-			if plain, err := url.PathUnescape(file); err == nil {
-				file = plain
-			}
-			escape.Flow = append(escape.Flow, Step{file, r.Location.Range.Start.Line, r.Location.Range.Start.Character, strings.TrimSpace(text)})
-		}
+		escape := Escape{File: head.File, Line: d.Range.Start.Line, Column: d.Range.Start.Character, Message: d.Message, Flow: d.flow()}
 		if e[head.File] == nil {
 			e[head.File] = make(map[int][]Escape)
 		}
@@ -212,6 +192,9 @@ func (e *Escape) reason() string {
 		how := escapeWords(kind, expression)
 		if how == "" {
 			continue
+		}
+		if e.beyond != nil && kind == "call parameter" {
+			how = strings.Replace(how, "which may keep it", e.beyond.words(), 1)
 		}
 		return fmt.Sprintf("%s goes to the heap: %s", what, how)
 	}

@@ -1,7 +1,9 @@
 package gocode
 
 import (
+	"fmt"
 	"go/ast"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -64,6 +66,7 @@ var rules = []rule{
 	{"conversion", findConversion},
 	{"conversion", findCallee("conversion")},
 	{"join-strings", findConcatenation},
+	{"callee", findColdCallee},
 	{"variadic", findVariadic},
 	{"boxing", findBoxing},
 	{"closure", findClosure},
@@ -81,7 +84,9 @@ var rules = []rule{
 // be had is not known then: the figures stand without it.
 func (b *Builder) understand(patterns, command []string) (*sources, escapes) {
 	e, _ := b.diagnose(ownModules(), append(command, patterns...))
-	return b.loadSources(patterns, nil), e
+	s := b.loadSources(patterns, nil)
+	s.follower = &follower{Builder: b, known: make(map[string]leaks)}
+	return s, e
 }
 
 // explain gives lines their reasons.
@@ -91,7 +96,19 @@ func explain(lines []*Line, s *sources, e escapes) {
 			continue
 		}
 		sub := &subject{line: l, sources: s, escapes: e.at(l.File, l.Line)}
+		sub.follow()
 		l.Reason = sub.reason()
+	}
+}
+
+// follow finds out what functions do with the values that escape because they
+// are arguments.
+func (s *subject) follow() {
+	if s.sources == nil || s.sources.follower == nil || !s.ofCompiler() {
+		return
+	}
+	for i := range s.escapes {
+		s.escapes[i].beyond = s.sources.follower.follow(&s.escapes[i], s.sources)
 	}
 }
 
@@ -100,6 +117,11 @@ func (s *subject) reason() Reason {
 	for i := range s.escapes {
 		for _, step := range s.escapes[i].Flow {
 			r.Flow = append(r.Flow, step.Text)
+		}
+		if w := s.escapes[i].beyond; w != nil {
+			for _, step := range w.flow {
+				r.Flow = append(r.Flow, fmt.Sprintf("in %s, %s:%d: %s", ShortFunction(w.function), filepath.Base(step.File), step.Line, step.Text))
+			}
 		}
 	}
 	for _, rule := range rules {

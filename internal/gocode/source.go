@@ -19,6 +19,8 @@ type sources struct {
 	errorsCompared *bool
 	// packages are the import paths of the files, nil until they are known.
 	packages map[string]bool
+	// follower looks into functions that are called; nil: nobody does.
+	follower *follower
 }
 
 type sourceFile struct {

@@ -1,0 +1,306 @@
+package gocode
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// leak is what the compiler says of a parameter that outlives its function.
+type leak struct {
+	name string
+	heap bool // it goes to the heap, and not only to a result
+	flow []Step
+}
+
+// leaks are by file and line of the parameter.
+type leaks map[string]map[int][]leak
+
+// follower finds out what a function that is called does with an argument. The
+// package of the function is compiled for that, once: what the compiler says is
+// kept.
+type follower struct {
+	*Builder
+	known map[string]leaks // by import path
+}
+
+// beyond is what a function does with an argument that makes it escape.
+type beyond struct {
+	function string // symbol
+	file     string
+	line     int
+	how      string // in words, "" where the compiler's are not known
+	// cold tells that it happens on a way out only, such as for an error, while
+	// the arguments of all calls have to go to the heap for it.
+	cold bool
+	own  bool   // the function can be changed: it is none of the standard library
+	flow []Step // the compiler's
+}
+
+func (w *beyond) words() string {
+	at := fmt.Sprintf("%s:%d", filepath.Join(filepath.Base(filepath.Dir(w.file)), filepath.Base(w.file)), w.line)
+	text := "which may keep it, in " + at
+	if w.how != "" {
+		text += ": " + w.how
+	}
+	if w.cold {
+		text += "; only on its way out, but all callers' arguments go to the heap for that"
+	}
+	return text
+}
+
+// follow returns nil where the escape does not end in a call, or the function
+// is not known.
+func (f *follower) follow(e *Escape, s *sources) *beyond {
+	at := -1
+	for i := range e.Flow {
+		if strings.HasSuffix(e.Flow[i].Text, "(call parameter)") {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	step := &e.Flow[at]
+	expression, _, _ := cutLast(strings.TrimPrefix(step.Text, "from "), " (")
+	for _, spot := range s.spots(step.File, step.Line, isCall) {
+		call := spot.expr.(*ast.CallExpr)
+		if callName(text(call)) != callName(expression) {
+			continue
+		}
+		function, _ := spot.calledObject(call).(*types.Func)
+		if _, told := alternatives[spot.callee(call)]; function == nil || function.Pkg() == nil || told {
+			continue
+		}
+		if of := function.Signature().Recv(); of != nil && types.IsInterface(of.Type()) {
+			continue // which function it is shows when it runs
+		}
+		parameter := parameterOf(function, call, passed(e, at))
+		if parameter == nil {
+			continue
+		}
+		return f.find(function, parameter, s)
+	}
+	return nil
+}
+
+// calledObject is what a call names.
+func (f *sourceFile) calledObject(call *ast.CallExpr) types.Object {
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		return f.info.Uses[fun]
+	case *ast.SelectorExpr:
+		return f.info.Uses[fun.Sel]
+	}
+	return nil
+}
+
+// passed is the expression that the step before the call speaks of.
+func passed(e *Escape, at int) string {
+	for i := at - 1; i >= 0; i-- {
+		if text, ok := strings.CutPrefix(e.Flow[i].Text, "from "); ok {
+			expression, _, _ := cutLast(text, " (")
+			return expression
+		}
+	}
+	return e.value()
+}
+
+// parameterOf is the parameter that an argument becomes, nil where that cannot
+// be said.
+func parameterOf(function *types.Func, call *ast.CallExpr, argument string) *types.Var {
+	signature := function.Signature()
+	all := signature.Params()
+	if all.Len() == 0 {
+		return signature.Recv()
+	}
+	at := slices.IndexFunc(call.Args, func(e ast.Expr) bool { return text(e) == argument })
+	switch {
+	case argument == "... argument":
+		at = all.Len() - 1
+	case at < 0 && all.Len() == 1:
+		at = 0
+	case at < 0:
+		return nil
+	}
+	return all.At(min(at, all.Len()-1))
+}
+
+// mostFollowed packages are compiled, for the lines that come first.
+const mostFollowed = 6
+
+// find looks the parameter up in what the compiler says of its package.
+func (f *follower) find(function *types.Func, parameter *types.Var, s *sources) *beyond {
+	path := function.Pkg().Path()
+	known, read := f.known[path]
+	if !read && len(f.known) < mostFollowed {
+		known = f.read(path)
+		f.known[path] = known
+	}
+	at := s.fset.Position(parameter.Pos())
+	for _, l := range known[at.Filename][at.Line] {
+		if l.name != parameter.Name() || !l.heap {
+			continue
+		}
+		w := &beyond{function: function.FullName(), file: at.Filename, line: at.Line, own: !f.standard(at.Filename), flow: l.flow}
+		for i := range l.flow {
+			expression, kind, ok := cutLast(strings.TrimPrefix(l.flow[i].Text, "from "), " (")
+			if how := escapeWords(strings.TrimSuffix(kind, ")"), expression); ok && how != "" {
+				w.file, w.line, w.how = l.flow[i].File, l.flow[i].Line, how
+			}
+		}
+		w.cold = onWayOut(w.file, w.line)
+		return w
+	}
+	return nil
+}
+
+func (f *follower) standard(file string) bool {
+	inside, err := filepath.Rel(filepath.Join(f.Root, "src"), file)
+	return err == nil && filepath.IsLocal(inside)
+}
+
+// read compiles a package for what the compiler says of its parameters. Of one
+// that does not compile on its own nothing is known.
+func (f *follower) read(path string) leaks {
+	folder, err := f.diagnosisFolder([]string{"callee", path})
+	if err != nil {
+		return nil
+	}
+	if _, err := f.diagnoseInto(folder, nil, []string{"build", "--", path}); err != nil {
+		return nil
+	}
+	found := make(leaks)
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(path) == ".json" {
+			if content, err := os.ReadFile(path); err == nil {
+				found.add(content)
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+var leakMessage = regexp.MustCompile(`^(?:parameter (\S+) leaks to (\{heap\})?|leaking param(?: content)?: (\S+)( to result)?)`)
+
+func (l leaks) add(content []byte) {
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	lines.Buffer(nil, 16<<20)
+	var head struct{ File string }
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.File == "" {
+		return
+	}
+	for lines.Scan() {
+		var d diagnostic
+		if json.Unmarshal(lines.Bytes(), &d) != nil || d.Code != "leak" {
+			continue
+		}
+		m := leakMessage.FindStringSubmatch(d.Message)
+		if m == nil {
+			continue
+		}
+		one := leak{name: m[1] + m[3], heap: m[2] != "" || m[3] != "" && m[4] == "", flow: d.flow()}
+		if l[head.File] == nil {
+			l[head.File] = make(map[int][]leak)
+		}
+		l[head.File][d.Range.Start.Line] = append(l[head.File][d.Range.Start.Line], one)
+	}
+}
+
+// diagnostic is a line of what the compiler writes.
+type diagnostic struct {
+	Range              struct{ Start position }
+	Code, Message      string
+	RelatedInformation []struct {
+		Location struct {
+			URI   string
+			Range struct{ Start position }
+		}
+		Message string
+	}
+}
+
+type position struct{ Line, Character int }
+
+// flow are the steps of an escape.
+func (d *diagnostic) flow() []Step {
+	var all []Step
+	for _, r := range d.RelatedInformation {
+		text, ok := strings.CutPrefix(r.Message, "escflow:")
+		if !ok {
+			continue
+		}
+		file, _ := strings.CutPrefix(r.Location.URI, "file://")
+		if plain, err := url.PathUnescape(file); err == nil {
+			file = plain
+		}
+		all = append(all, Step{file, r.Location.Range.Start.Line, r.Location.Range.Start.Character, strings.TrimSpace(text)})
+	}
+	return all
+}
+
+// onWayOut tells whether a line is in a branch that ends its function: with a
+// panic, or with what a return gives besides.
+func onWayOut(file string, line int) bool {
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return false
+	}
+	out := false
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if n == nil || fset.Position(n.Pos()).Line > line || fset.Position(n.End()).Line < line {
+			return false
+		}
+		if branch, ok := n.(*ast.IfStmt); ok && within(fset, branch.Body, line) {
+			out = endsFunction(branch.Body)
+		}
+		return true
+	})
+	return out
+}
+
+func within(fset *token.FileSet, body *ast.BlockStmt, line int) bool {
+	return fset.Position(body.Lbrace).Line <= line && line <= fset.Position(body.Rbrace).Line
+}
+
+func endsFunction(body *ast.BlockStmt) bool {
+	if len(body.List) == 0 {
+		return false
+	}
+	switch last := body.List[len(body.List)-1].(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.ExprStmt:
+		call, ok := last.X.(*ast.CallExpr)
+		return ok && text(call.Fun) == "panic"
+	}
+	return false
+}
+
+// findColdCallee holds where what a function that can be changed does on its way out
+// makes the arguments of all its callers escape.
+func findColdCallee(s *subject) (why, remedy string, found bool) {
+	if !s.ofCompiler() {
+		return "", "", false
+	}
+	for i := range s.escapes {
+		if w := s.escapes[i].beyond; w != nil && w.cold && w.own {
+			return s.escapes[i].reason(), "let " + ShortFunction(w.function) + " take a copy there, of the value or of the text, and keep that: what callers pass then stays on the stack", true
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,78 @@
+package gocode
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// markedLine is the number of the line that ends with a comment.
+func markedLine(t *testing.T, file, comment string) int {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(content), "// "+comment+"\n")
+	if at < 0 {
+		t.Fatalf("%s has no line of %q", file, comment)
+	}
+	return 1 + strings.Count(string(content)[:at], "\n")
+}
+
+func TestEscapesAreFollowedIntoOtherModules(t *testing.T) {
+	cache, err := goOutput("env", "GOCACHE")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOWORK", "off")
+	t.Chdir("testdata/follow")
+	toolchain, err := FindToolchain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &Builder{Toolchain: toolchain}
+	s, e := b.understand([]string{"."}, []string{"build", "--"})
+	file, err := filepath.Abs("follow.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		line   string
+		object string
+		why    string
+		rule   string
+		flow   string
+	}{
+		{"checked", "int", "it is an argument of dep.Check, which may keep it, in dep/dep.go:11: it is an argument of fmt.", "callee", "in dep.Check, dep.go:11: from p (interface-converted)"},
+		{"kept", "int", "it is an argument of dep.Keep, which may keep it, in dep/dep.go:19: it is stored by kept = p", "pointer", "in dep.Keep, dep.go:19: from kept = p (assign)"},
+	} {
+		l := &Line{Frame: Frame{Function: "example.org/follow.F", File: file, Line: markedLine(t, file, test.line), Origin: OriginOwn}, Callee: "runtime.newobject", Type: test.object}
+		explain([]*Line{l}, s, e)
+		if !strings.Contains(l.Why, test.why) || l.Rule != test.rule || !strings.Contains(strings.Join(l.Flow, "\n"), test.flow) {
+			t.Errorf("%s: %q, rule %q, flow %q\nescapes %+v", test.line, l.Why, l.Rule, l.Flow, e.at(l.File, l.Line))
+		}
+	}
+}
+
+func TestLeaksOfOtherVersions(t *testing.T) {
+	head := `{"version":0,"file":"/p.go"}` + "\n"
+	of := func(message string) string {
+		return `{"range":{"start":{"line":3,"character":8}},"code":"leak","message":"` + message + `"}` + "\n"
+	}
+	l := make(leaks)
+	l.add([]byte(head + of("parameter p leaks to {heap} with derefs=0") + of("parameter q leaks to ~r0 with derefs=0") + of("leaking param: r") + of("leaking param: s to result ~r0 level=0") + of("something else") + "no JSON\n"))
+	var got []string
+	for _, one := range l["/p.go"][3] {
+		if one.heap {
+			got = append(got, one.name)
+		}
+	}
+	if strings.Join(got, " ") != "p r" || len(l["/p.go"][3]) != 4 {
+		t.Errorf("%+v", l)
+	}
+}

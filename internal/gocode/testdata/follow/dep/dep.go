@@ -1,0 +1,21 @@
+// Package dep is another module's.
+package dep
+
+import "fmt"
+
+var kept *int
+
+//go:noinline
+func Check(p *int) error {
+	if *p < 0 {
+		return fmt.Errorf("a negative number at %p", p) // on its way out
+	}
+	return nil
+}
+
+//go:noinline
+func Keep(name string, p *int) {
+	if name != "" {
+		kept = p // kept
+	}
+}
