@@ -151,7 +151,7 @@ func TestFixRefuses(t *testing.T) {
 	}
 	for folder, says := range map[string]string{
 		failing:            "its tests fail as it is",
-		broken:             "its tests fail as it is",
+		broken:             "the tests of example.org/digest do not build",
 		source(t, "exits"): "no test files",
 	} {
 		if result, _ := fix(t, folder, "."); result.Status != 1 || !strings.Contains(result.Errors, says) {
