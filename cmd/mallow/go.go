@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"mallow/internal/gocode"
@@ -29,6 +30,7 @@ type goOptions struct {
 	output    string
 	verbose   bool
 	pprof     string
+	benchfmt  string
 	html      htmlOptions
 }
 
@@ -80,6 +82,7 @@ show. Where there are no benchmarks the tests run once, counting.`,
 	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run may take")
 	f.BoolVar(&o.verbose, "verbose", false, "with the compiler's own words for why a value goes to the heap")
 	f.StringVar(&o.pprof, "pprof", "", "write a profile for go tool pprof into this file, too")
+	o.benchfmtFlag(f)
 	o.html.flags(f)
 	f.IntVar(&o.top, "top", o.top, "lines to show of each benchmark, 0 for all")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
@@ -196,7 +199,7 @@ func splitGoFlags(args []string, output, program bool) (goFlags, own []string) {
 // takesValue holds for mallow's own flags that are followed by a value.
 func takesValue(name string) bool {
 	switch name {
-	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "patch-dir", "commits", "budget", "pprof", "go", "html":
+	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "patch-dir", "commits", "budget", "pprof", "benchfmt", "go", "html":
 		return true
 	}
 	return false
@@ -238,6 +241,9 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	}
 	unsound = gocode.UnsoundOnce(unsound)
 	err = o.writePprof(func(w io.Writer) error { return goreport.WriteBenchmarksPprof(w, all) })
+	if err == nil {
+		err = writeBeside(o.benchfmt, func(w io.Writer) error { return goreport.WriteBenchfmt(w, all) })
+	}
 	if err != nil {
 		return err
 	}
@@ -287,14 +293,24 @@ func (o goOptions) page(p *goreport.Page) func(io.Writer) error {
 
 // writePprof writes the file that --pprof names, if it does.
 func (o goOptions) writePprof(write func(w io.Writer) error) error {
-	if o.pprof == "" {
+	return writeBeside(o.pprof, write)
+}
+
+func (o *goOptions) benchfmtFlag(f *pflag.FlagSet) {
+	f.StringVar(&o.benchfmt, "benchfmt", "", "write the figures for benchstat into this file, too")
+}
+
+// writeBeside writes a file that a flag names beside the report; none where the
+// flag was not given.
+func writeBeside(file string, write func(w io.Writer) error) error {
+	if file == "" {
 		return nil
 	}
-	var profile bytes.Buffer
-	if err := write(&profile); err != nil {
+	var content bytes.Buffer
+	if err := write(&content); err != nil {
 		return err
 	}
-	return clean(os.WriteFile(o.pprof, profile.Bytes(), 0o644))
+	return clean(os.WriteFile(file, content.Bytes(), 0o644))
 }
 
 func (o goOptions) noBenchmark() error {

@@ -41,6 +41,7 @@ Exit codes: 0 kept, 2 more than the budget, 4 fewer with --strict, 1 otherwise.`
 	f.StringVar(&o.bench, "bench", o.bench, "regular expression of benchmarks, as go test -bench takes it")
 	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run of a new benchmark may take")
 	f.StringVar(&budget, "budget", budget, "the file")
+	o.benchfmtFlag(f)
 	f.BoolVar(&update, "update", false, "write what there is now into the file")
 	f.BoolVar(&strict, "strict", false, "fewer allocations than the budget has fail, too, until --update takes them in")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
@@ -73,6 +74,9 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 		if err := os.WriteFile(file, budget.Format(), 0o644); err != nil {
 			return clean(err)
 		}
+	}
+	if err := writeBeside(o.benchfmt, func(w io.Writer) error { return goreport.WriteChecksBenchfmt(w, checks) }); err != nil {
+		return err
 	}
 	write := goreport.WriteChecks
 	if o.json {

@@ -71,6 +71,7 @@ func TestBenchmarks(t *testing.T) {
 	golden(t, "benchmarks.txt", func(w io.Writer) error {
 		return WriteBenchmarks(w, benchmarks(), nil, Options{Top: 10, Verbose: true, Folder: "/src"})
 	})
+	golden(t, "benchmarks.benchfmt", func(w io.Writer) error { return WriteBenchfmt(w, benchmarks()) })
 	golden(t, "benchmarks.json", func(w io.Writer) error {
 		return WriteBenchmarksJSON(w, "go1.26.8", benchmarks(), nil)
 	})
@@ -89,6 +90,7 @@ func checks() []gocode.Check {
 func TestChecks(t *testing.T) {
 	golden(t, "checks.txt", func(w io.Writer) error { return WriteChecks(w, checks()) })
 	golden(t, "checks.json", func(w io.Writer) error { return WriteChecksJSON(w, checks()) })
+	golden(t, "checks.benchfmt", func(w io.Writer) error { return WriteChecksBenchfmt(w, checks()) })
 }
 
 func TestDifferences(t *testing.T) {
