@@ -335,8 +335,19 @@ var entries = []struct{ prefix, name string }{
 	{"FreeSized", "free"}, {"Free", "free"}, {"NewAligned", "operator new"}, {"New", "operator new"}, {"Aligned", "aligned_alloc"},
 }
 
+// hits are the functions that a recorded call ends up in when little is to be
+// done. operator new comes there as malloc does.
+var hits = []struct{ prefix, name string }{
+	{"mallow::record::HitAllocateZeroed", "calloc"}, {"mallow::record::HitAllocate", "malloc"}, {"mallow::record::HitRelease", "free"},
+}
+
 // allocatorName is the public name of a function of libmallow.
 func allocatorName(function string) string {
+	for _, hit := range hits {
+		if strings.HasPrefix(function, hit.prefix) {
+			return hit.name
+		}
+	}
 	_, inside, found := strings.Cut(function, "mallow::api::")
 	if !found {
 		return function
