@@ -5,6 +5,7 @@
 //
 //	go run ./bench/go            all of them
 //	go run ./bench/go -only NAME the modules of that name; the others keep their figures
+//	go run ./bench/go -cost      what counting costs, bench/results/go-cost.md
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 const (
@@ -26,11 +28,26 @@ const (
 func main() {
 	only := flag.String("only", "", "one `module` of the list")
 	write := flag.Bool("page", false, "only write the page anew")
+	costs := flag.Bool("cost", false, "measure what counting costs instead")
 	flag.Parse()
-	if err := survey(*only, *write); err != nil {
+	err := error(nil)
+	if *costs {
+		err = surveyCosts(*only)
+	} else {
+		err = survey(*only, *write)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench/go:", err)
 		os.Exit(1)
 	}
+}
+
+func surveyCosts(only string) error {
+	modules, err := readModules(list)
+	if err != nil {
+		return err
+	}
+	return measureCosts(slices.DeleteFunc(modules, func(m module) bool { return only != "" && only != m.name }))
 }
 
 func survey(only string, write bool) error {
