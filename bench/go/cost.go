@@ -50,7 +50,7 @@ var digest = module{"digest", "./test/gocode/testdata/digest", ".", "^BenchmarkW
 // one of our own.
 func measureCosts(modules []module) error {
 	var all []cost
-	for _, m := range append(modules, digest) {
+	for _, m := range append([]module{digest}, modules...) {
 		if _, err := readOutcome(filepath.Join(results, m.file())); err != nil && m != digest {
 			continue
 		}
@@ -60,9 +60,12 @@ func measureCosts(modules []module) error {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		all = append(all, c)
+		slices.SortFunc(all, func(a, b cost) int { return cmp.Compare(b.ratio(), a.ratio()) })
+		if err := writeCosts(all); err != nil {
+			return err
+		}
 	}
-	slices.SortFunc(all, func(a, b cost) int { return cmp.Compare(b.ratio(), a.ratio()) })
-	return writeCosts(all)
+	return nil
 }
 
 func (c *cost) ratio() float64 { return c.modes[1] / c.modes[0] }
