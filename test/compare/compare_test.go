@@ -280,7 +280,7 @@ func TestHeapOfItsOwn(t *testing.T) {
 // Processes that get away from the preload are named.
 func TestProcessesWithAnotherMalloc(t *testing.T) {
 	program := compile(t, allocating)
-	c := compared(t, "--rounds", "1", "--only", "libmallow", "--", "sh", "-c", "env -i "+program+" 1000 0; true")
+	c := compared(t, "--rounds", "1", "--only", "libmallow", "--", "sh", "-c", "env -i "+program+" 20000000 0; true") // long enough to be seen
 	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, program+", which it starts, was not recorded") {
 		t.Errorf("%q", c.Notes)
 	}
