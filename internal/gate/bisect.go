@@ -1,18 +1,17 @@
 package gate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"mallow/internal/budget"
+	"mallow/internal/git"
 	"mallow/internal/history"
 )
 
@@ -65,14 +64,14 @@ func Bisect(ctx context.Context, o BisectOptions) (*Bisected, error) {
 		return nil, err
 	}
 	tree := filepath.Join(scrap, "tree")
-	if _, err := b.git(ctx, g.repository.root, "worktree", "add", "--detach", "--force", tree, b.new); err != nil {
+	if _, err := git.Run(ctx, g.repository.root, "worktree", "add", "--detach", "--force", tree, b.new); err != nil {
 		return nil, fmt.Errorf("%s cannot be checked out: %w", short(b.new), err)
 	}
 	defer func() {
 		ctx := context.WithoutCancel(ctx)
-		if _, err := b.git(ctx, g.repository.root, "worktree", "remove", "--force", "--force", tree); err != nil {
+		if _, err := git.Run(ctx, g.repository.root, "worktree", "remove", "--force", "--force", tree); err != nil {
 			os.RemoveAll(tree)
-			b.git(ctx, g.repository.root, "worktree", "prune")
+			git.Run(ctx, g.repository.root, "worktree", "prune")
 		}
 	}()
 	b.runner = &runner{Tools: o.Tools, folder: filepath.Join(tree, g.repository.inside), root: tree, scrap: scrap, where: ""}
@@ -94,25 +93,10 @@ type bisection struct {
 	found    *Bisected
 }
 
-// git runs it without the hooks of the user, which are not for this tree.
-func (b *bisection) git(ctx context.Context, folder string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-C", folder}, args...)...)
-	c.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
-	var problems bytes.Buffer
-	c.Stderr = &problems
-	out, err := c.Output()
-	if err != nil {
-		if said, _, _ := strings.Cut(strings.TrimSpace(problems.String()), "\n"); said != "" {
-			err = fmt.Errorf("git %s: %s", args[0], said)
-		}
-	}
-	return strings.TrimSuffix(string(out), "\n"), err
-}
-
 // between makes sure that there is a way from the old commit to the new one.
 func (b *bisection) between(ctx context.Context) error {
 	for name, hash := range map[string]*string{b.options.Old: &b.old, b.options.New: &b.new} {
-		full, err := b.git(ctx, b.gate.repository.root, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+		full, err := git.Run(ctx, b.gate.repository.root, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 		if err != nil {
 			return fmt.Errorf("%s is no commit of this repository (is the clone shallow? git fetch --unshallow gets the rest)", name)
 		}
@@ -121,7 +105,7 @@ func (b *bisection) between(ctx context.Context) error {
 	if b.old == b.new {
 		return fmt.Errorf("both are %s: there is nothing between them", short(b.old))
 	}
-	if _, err := b.git(ctx, b.gate.repository.root, "merge-base", "--is-ancestor", b.old, b.new); err != nil {
+	if _, err := git.Run(ctx, b.gate.repository.root, "merge-base", "--is-ancestor", b.old, b.new); err != nil {
 		return fmt.Errorf("%s does not stand on %s: the good commit must be an ancestor of the bad one", short(b.new), short(b.old))
 	}
 	return nil
@@ -147,7 +131,7 @@ func (b *bisection) search(ctx context.Context, tree string) error {
 			b.options.Metric, amount(b.options.Metric, b.found.Old), short(b.old), short(b.new))
 	}
 	middle := b.found.Old/2 + b.found.New/2
-	said, err := b.git(ctx, tree, "bisect", "start", "--term-old=old", "--term-new=new", b.new, b.old)
+	said, err := git.Run(ctx, tree, "bisect", "start", "--term-old=old", "--term-new=new", b.new, b.old)
 	for err == nil {
 		if m := firstNew.FindStringSubmatch(said); m != nil {
 			b.found.Commit = m[1]
@@ -156,7 +140,7 @@ func (b *bisection) search(ctx context.Context, tree string) error {
 		if onlySkip.MatchString(said) {
 			return b.undecided(said)
 		}
-		commit, fault := b.git(ctx, tree, "rev-parse", "--verify", "HEAD")
+		commit, fault := git.Run(ctx, tree, "rev-parse", "--verify", "HEAD")
 		if fault != nil {
 			return fault
 		}
@@ -171,7 +155,7 @@ func (b *bisection) search(ctx context.Context, tree string) error {
 		case (v > middle) == (b.found.New > middle):
 			word = "new"
 		}
-		said, err = b.git(ctx, tree, "bisect", word)
+		said, err = git.Run(ctx, tree, "bisect", word)
 		if word == "skip" && onlySkip.MatchString(said) {
 			return b.undecided(said) // with an exit code of its own
 		}
@@ -202,16 +186,16 @@ func (b *bisection) value(ctx context.Context, tree, commit string) (float64, er
 		b.values[commit] = v
 		return v, nil
 	}
-	if _, err := b.git(ctx, tree, "checkout", "--quiet", "--detach", "--force", commit); err != nil {
+	if _, err := git.Run(ctx, tree, "checkout", "--quiet", "--detach", "--force", commit); err != nil {
 		return 0, err
 	}
 	m, err := b.measure(ctx, commit)
 	// What a build writes over must not keep git from the next commit.
-	defer b.git(context.WithoutCancel(ctx), tree, "reset", "--quiet", "--hard")
+	defer git.Run(context.WithoutCancel(ctx), tree, "reset", "--quiet", "--hard")
 	var f *failure
 	if errors.As(err, &f) && b.options.Benchmark.Build != "" {
 		// What another commit left may be in the way.
-		if _, err := b.git(ctx, tree, "clean", "-ffdxq"); err != nil {
+		if _, err := git.Run(ctx, tree, "clean", "-ffdxq"); err != nil {
 			return 0, err
 		}
 		m, err = b.measure(ctx, commit)
@@ -278,7 +262,7 @@ func (b *bisection) around(ctx context.Context) {
 	if len(b.found.Others) > 0 {
 		return
 	}
-	parent, err := b.git(ctx, b.gate.repository.root, "rev-parse", "--verify", "--quiet", b.found.Commit+"^")
+	parent, err := git.Run(ctx, b.gate.repository.root, "rev-parse", "--verify", "--quiet", b.found.Commit+"^")
 	if err != nil {
 		return
 	}

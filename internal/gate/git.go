@@ -1,16 +1,15 @@
 package gate
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"mallow/internal/git"
 )
 
 // repository is what git knows of the folder of a budget.
@@ -54,35 +53,9 @@ func isBudgetFile(line string) bool {
 	return strings.HasSuffix(line, "mallow.toml") || strings.Contains(line, stacksFolder+"/")
 }
 
-// git runs git in the working tree and returns what it prints, without the
-// last newline.
+// git runs git in the working tree.
 func (r *repository) git(ctx context.Context, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.directory=*", "-c", "core.quotePath=false", "-c", "core.hooksPath=/dev/null", "-C", r.root}, args...)...)
-	c.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
-	var problems bytes.Buffer
-	c.Stderr = &problems
-	out, err := c.Output()
-	if err != nil {
-		if said, _, _ := strings.Cut(strings.TrimSpace(problems.String()), "\n"); said != "" {
-			err = fmt.Errorf("git %s: %s", args[0], said)
-		}
-		return "", err
-	}
-	return strings.TrimSuffix(string(out), "\n"), nil
-}
-
-// withoutGit leaves out what git tells its hooks: it is of one working tree, and
-// a gate has several.
-func withoutGit(env []string) []string {
-	return slices.DeleteFunc(env, func(setting string) bool {
-		name, _, _ := strings.Cut(setting, "=")
-		switch name {
-		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_INTERNAL_SUPER_PREFIX", "GIT_QUARANTINE_PATH":
-			return true
-		}
-		return false
-	})
+	return git.Run(ctx, r.root, args...)
 }
 
 // base returns the commit to compare with: where HEAD left the branch that it

@@ -1,14 +1,11 @@
 package gate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -149,21 +146,11 @@ func (g *gate) tree(ctx context.Context, commit string) (*runner, error) {
 func short(commit string) string { return commit[:min(len(commit), 10)] }
 
 func (g *gate) key(b *budget.Benchmark) history.Key {
-	return history.Key{Benchmark: b.Name, Platform: Platform(), Build: b.Build}
+	return history.Key{Benchmark: b.Name, Platform: platform(), Build: b.Build}
 }
 
-// Platform names what figures depend on beside the program.
-var Platform = sync.OnceValue(func() string {
-	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
-	if arch == "" {
-		arch = runtime.GOARCH
-	}
-	libc := "libc"
-	if out, err := exec.Command("getconf", "GNU_LIBC_VERSION").Output(); err == nil {
-		libc = string(bytes.TrimSpace(out))
-	}
-	return arch + "-linux-gnu, " + libc + ", libmallow"
-})
+// platform is that of what the gate runs.
+var platform = sync.OnceValue(func() string { return history.Platform("libmallow") })
 
 // ofPoints returns what the history has of a commit, nil for nothing.
 func (g *gate) ofPoints(b *budget.Benchmark, commit string) *reference {

@@ -18,6 +18,7 @@ import (
 
 	"mallow/internal/budget"
 	"mallow/internal/figure"
+	"mallow/internal/git"
 	"mallow/internal/launch"
 	"mallow/internal/measure"
 	"mallow/internal/profile"
@@ -107,7 +108,7 @@ func lastWords(output string) string {
 
 // environment is that of mallow with what the benchmark sets.
 func (r *runner) environment(b *budget.Benchmark, folder string) []string {
-	env := withoutGit(os.Environ())
+	env := git.Environment()
 	if b.CleanEnv {
 		env = cleaned(env)
 	}

@@ -1,13 +1,12 @@
 package gocode
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
+
+	"mallow/internal/git"
 )
 
 // Revision is a commit whose files were written into a folder.
@@ -20,27 +19,27 @@ type Revision struct {
 // into a folder. The repository stays as it is: there is no work tree that it
 // would have to know of, and that would have to be taken back.
 func CheckOut(revision, into string) (*Revision, error) {
-	commit, err := git(nil, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	commit, err := git.Run(context.Background(), "", "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
-		if _, err := git(nil, "rev-parse", "--git-dir"); err != nil {
+		if _, err := git.Run(context.Background(), "", "rev-parse", "--git-dir"); err != nil {
 			return nil, err
 		}
 		return nil, fmt.Errorf("%s is no commit of this repository", revision)
 	}
-	prefix, err := git(nil, "rev-parse", "--show-prefix")
+	prefix, err := git.Run(context.Background(), "", "rev-parse", "--show-prefix")
 	if err != nil {
 		return nil, err
 	}
-	top, err := git(nil, "rev-parse", "--show-toplevel")
+	top, err := git.Run(context.Background(), "", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, err
 	}
-	index := []string{"GIT_INDEX_FILE=" + filepath.Join(into, "index")}
-	if _, err := git(index, "read-tree", commit); err != nil {
+	index := filepath.Join(into, "index")
+	if _, err := withIndex(index, "", "read-tree", commit); err != nil {
 		return nil, err
 	}
 	tree := filepath.Join(into, "tree")
-	if _, err := git(index, "-C", top, "checkout-index", "--all", "--prefix="+tree+"/"); err != nil {
+	if _, err := withIndex(index, top, "checkout-index", "--all", "--prefix="+tree+"/"); err != nil {
 		return nil, err
 	}
 	r := &Revision{Commit: commit, Folder: filepath.Join(tree, prefix)}
@@ -50,19 +49,10 @@ func CheckOut(revision, into string) (*Revision, error) {
 	return r, nil
 }
 
-// git returns what a git command prints, without the last newline.
-func git(environment []string, args ...string) (string, error) {
-	c := exec.Command("git", args...)
-	c.Env = append(os.Environ(), environment...)
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	out, err := c.Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", errors.New("there is no git command in PATH")
-	}
-	if err != nil {
-		first, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
-		return "", fmt.Errorf("git %s: %s", args[0], first)
-	}
-	return strings.TrimSuffix(string(out), "\n"), nil
+// withIndex runs git in a folder with an index of its own, which leaves that of
+// the repository as it is.
+func withIndex(index, folder string, args ...string) (string, error) {
+	c := git.Command(context.Background(), folder, args...)
+	c.Env = append(c.Env, "GIT_INDEX_FILE="+index)
+	return git.Output(c)
 }

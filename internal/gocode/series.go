@@ -2,11 +2,13 @@ package gocode
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"mallow/internal/git"
 )
 
 // Message says what a step of the ladder does, as that of a commit.
@@ -60,17 +62,13 @@ func NewBranch(folder, branch string) error {
 // Commit makes a new branch on top of the last commit, with a commit for each
 // step. The working tree and the index stay as they are.
 func (f *Fixed) Commit(branch string, messages []Message) error {
-	index, err := os.MkdirTemp("", "mallow-go-*")
+	scrap, err := os.MkdirTemp("", "mallow-go-*")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(index)
+	defer os.RemoveAll(scrap)
 	repository := func(input []byte, args ...string) (string, error) { return inRepository(f.Root, input, args...) }
-	inIndex := func(args ...string) (string, error) {
-		c := exec.Command("git", args...)
-		c.Env = append(os.Environ(), "GIT_INDEX_FILE="+filepath.Join(index, "index"))
-		return runGit(c, f.Root)
-	}
+	inIndex := func(args ...string) (string, error) { return withIndex(filepath.Join(scrap, "index"), f.Root, args...) }
 	head, err := repository(nil, "rev-parse", "HEAD")
 	if err != nil {
 		return err
@@ -147,26 +145,11 @@ func (f *Fixed) committed(commit, name, path string) (mode string, err error) {
 	return mode, nil
 }
 
-// inRepository runs git in a folder and returns what it prints, without the line feed
-// at its end.
+// inRepository runs git in a folder with an input.
 func inRepository(folder string, input []byte, args ...string) (string, error) {
-	c := exec.Command("git", args...)
+	c := git.Command(context.Background(), folder, args...)
 	if input != nil {
 		c.Stdin = bytes.NewReader(input)
 	}
-	return runGit(c, folder)
-}
-
-func runGit(c *exec.Cmd, folder string) (string, error) {
-	c.Dir = folder
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	out, err := c.Output()
-	if err != nil {
-		if said := strings.TrimSpace(stderr.String()); said != "" {
-			return "", fmt.Errorf("git %s: %s", c.Args[1], strings.Split(said, "\n")[0])
-		}
-		return "", fmt.Errorf("git %s: %w", c.Args[1], err)
-	}
-	return strings.TrimSuffix(string(out), "\n"), nil
+	return git.Output(c)
 }

@@ -3,8 +3,11 @@ package history
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
 	"strings"
+
+	"mallow/internal/git"
 )
 
 // Graph orders the commits of points. Clocks do not count: a commit comes
@@ -23,7 +26,7 @@ func ReadGraph(repository string, points []Point) *Graph {
 	if repository == "" || len(wanted) == 0 {
 		return g
 	}
-	head, err := git(repository, "rev-parse", "--verify", "--quiet", "HEAD")
+	head, err := firstLine(repository, "rev-parse", "--verify", "--quiet", "HEAD")
 	if err != nil {
 		return g
 	}
@@ -81,7 +84,7 @@ func isHash(s string) bool {
 // walk returns the commits that tips stand on, each with its parents after it,
 // ancestors first; with a first commit not those that this one stands on.
 func walk(repository string, tips []string, first string) ([][]string, error) {
-	c := gitCommand(repository, "rev-list", "--topo-order", "--reverse", "--parents", "--ignore-missing", "--stdin")
+	c := git.Command(context.Background(), repository, "rev-list", "--topo-order", "--reverse", "--parents", "--ignore-missing", "--stdin")
 	input := strings.Join(tips, "\n") + "\n"
 	if first != "" {
 		input += "--not\n" + first + "^@\n"

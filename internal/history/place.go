@@ -1,11 +1,13 @@
 package history
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"mallow/internal/git"
 )
 
 // Environment names the variable that says where the history is.
@@ -22,24 +24,16 @@ func Location(repository string) (string, error) {
 	if told := os.Getenv(Environment); told != "" {
 		return filepath.Abs(told)
 	}
-	folder, err := git(repository, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	folder, err := firstLine(repository, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
 		return "", fmt.Errorf("no git repository to keep the history in: say where with --db FILE or %s", Environment)
 	}
 	return filepath.Join(folder, fileName), nil
 }
 
-// git runs git in a folder and returns the first line that it says.
-func git(folder string, args ...string) (string, error) {
-	out, err := gitCommand(folder, args...).Output()
-	line, _, _ := strings.Cut(string(out), "\n")
+// firstLine runs git in a folder and returns the first line that it says.
+func firstLine(folder string, args ...string) (string, error) {
+	out, err := git.Run(context.Background(), folder, args...)
+	line, _, _ := strings.Cut(out, "\n")
 	return line, err
-}
-
-// gitCommand takes no settings that change what git prints, and asks nobody.
-func gitCommand(folder string, args ...string) *exec.Cmd {
-	c := exec.Command("git", args...)
-	c.Dir = folder
-	c.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
-	return c
 }

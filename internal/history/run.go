@@ -18,7 +18,7 @@ import (
 // the profile is of one recording. Frames of the profile are named.
 func Recorded(p *profile.Profile, folder string) (Point, error) {
 	at := Head(folder)
-	root, err := git(folder, "rev-parse", "--show-toplevel")
+	root, err := firstLine(folder, "rev-parse", "--show-toplevel")
 	if err != nil {
 		root = ""
 	}
@@ -63,14 +63,14 @@ func Head(folder string) Commit {
 	if err != nil {
 		return Commit{}
 	}
-	changed, err := git(folder, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
+	changed, err := firstLine(folder, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
 	c.Dirty = err != nil || changed != ""
 	return c
 }
 
 // CommitNamed returns the commit of a name, such as v1.2 or a part of a hash.
 func CommitNamed(folder, name string) (Commit, error) {
-	line, err := git(folder, "log", "-1", "--no-show-signature", "--format=%H %cI", "--end-of-options", name+"^{commit}", "--")
+	line, err := firstLine(folder, "log", "-1", "--no-show-signature", "--format=%H %cI", "--end-of-options", name+"^{commit}", "--")
 	hash, when, _ := strings.Cut(line, " ")
 	if err != nil || !isHash(hash) {
 		return Commit{}, fmt.Errorf("%s is no commit of this repository", name)
@@ -92,7 +92,7 @@ func Describe(folder, name string) (Description, error) {
 		return Description{}, err
 	}
 	d := Description{Commit: c}
-	line, err := git(folder, "log", "-1", "--no-show-signature", "--format=%an%x00%s", c.Hash, "--")
+	line, err := firstLine(folder, "log", "-1", "--no-show-signature", "--format=%an%x00%s", c.Hash, "--")
 	d.Author, d.Subject, _ = strings.Cut(line, "\x00")
 	return d, err
 }
