@@ -190,7 +190,7 @@ func (t *Tests) profile(b *Benchmark, o BenchmarkOptions) error {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "cpu")
-	again, err := t.timed(exactly(b.Name), o.Benchtime, append([]string{"-test.cpuprofile=" + path}, o.TestFlags...))
+	again, err := t.timed(Exactly(b.Name), o.Benchtime, append([]string{"-test.cpuprofile=" + path}, o.TestFlags...))
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func operations(ns float64, within time.Duration) uint64 {
 }
 
 func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*measured, error) {
-	args := append([]string{"-test.run=^$", "-test.bench=" + exactly(name), fmt.Sprintf("-test.benchtime=%dx", operations)}, o.TestFlags...)
+	args := append([]string{"-test.run=^$", "-test.bench=" + Exactly(name), fmt.Sprintf("-test.benchtime=%dx", operations)}, o.TestFlags...)
 	if t.why != nil {
 		return t.stockRun(args)
 	}
@@ -323,8 +323,9 @@ func (t *Tests) counted(args, environment []string) (*measured, error) {
 	return m, nil
 }
 
-// exactly returns the expression that only one benchmark matches.
-func exactly(name string) string {
+// Exactly returns the expression that only one benchmark matches, as go test
+// -bench takes it.
+func Exactly(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(part) + "$"

@@ -131,41 +131,49 @@ func (b *Builder) diagnosisFolder(modules []string) (string, error) {
 	return os.MkdirTemp(parent, "")
 }
 
-// readEscapes reads what the compiler wrote below a folder. Of what it cannot
-// read, which may be the form of another version, it knows nothing.
+// readEscapes reads what the compiler wrote below a folder.
 func readEscapes(folder string) (escapes, error) {
 	found := make(escapes)
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		if err == nil {
-			found.add(content)
-		}
-		return err
-	})
+	err := eachDiagnostic(folder, found.add)
 	return found, err
 }
 
-func (e escapes) add(content []byte) {
-	lines := bufio.NewScanner(bytes.NewReader(content))
-	lines.Buffer(nil, 16<<20)
-	var head struct{ File string }
-	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.File == "" {
+func (e escapes) add(file string, d *diagnostic) {
+	if d.Code != "escape" && d.Code != "escapes" || d.Message == "" {
 		return
 	}
-	for lines.Scan() {
-		var d diagnostic
-		if json.Unmarshal(lines.Bytes(), &d) != nil || d.Code != "escape" && d.Code != "escapes" || d.Message == "" {
-			continue
-		}
-		escape := Escape{File: head.File, Line: d.Range.Start.Line, Column: d.Range.Start.Character, Message: d.Message, Flow: d.flow()}
-		if e[head.File] == nil {
-			e[head.File] = make(map[int][]Escape)
-		}
-		e[head.File][escape.Line] = append(e[head.File][escape.Line], escape)
+	escape := Escape{File: file, Line: d.Range.Start.Line, Column: d.Range.Start.Character, Message: d.Message, Flow: d.flow()}
+	if e[file] == nil {
+		e[file] = make(map[int][]Escape)
 	}
+	e[file][escape.Line] = append(e[file][escape.Line], escape)
+}
+
+// eachDiagnostic visits all that the compiler wrote below a folder. Of what
+// cannot be read, which may be the form of another version, nothing is known.
+func eachDiagnostic(folder string, visit func(file string, d *diagnostic)) error {
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		lines := bufio.NewScanner(bytes.NewReader(content))
+		lines.Buffer(nil, 16<<20)
+		var head struct{ File string }
+		if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.File == "" {
+			return nil
+		}
+		for lines.Scan() {
+			var d diagnostic
+			if json.Unmarshal(lines.Bytes(), &d) == nil {
+				visit(head.File, &d)
+			}
+		}
+		return nil
+	})
 }
 
 // reason says in one sentence why the value escapes: by the last step of its

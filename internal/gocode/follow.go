@@ -1,17 +1,12 @@
 package gocode
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -183,41 +178,22 @@ func (f *follower) read(path string) leaks {
 		return nil
 	}
 	found := make(leaks)
-	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && filepath.Ext(path) == ".json" {
-			if content, err := os.ReadFile(path); err == nil {
-				found.add(content)
-			}
-		}
-		return nil
-	})
+	_ = eachDiagnostic(folder, found.add)
 	return found
 }
 
 var leakMessage = regexp.MustCompile(`^(?:parameter (\S+) leaks to (\{heap\})?|leaking param(?: content)?: (\S+)( to result)?)`)
 
-func (l leaks) add(content []byte) {
-	lines := bufio.NewScanner(bytes.NewReader(content))
-	lines.Buffer(nil, 16<<20)
-	var head struct{ File string }
-	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.File == "" {
+func (l leaks) add(file string, d *diagnostic) {
+	m := leakMessage.FindStringSubmatch(d.Message)
+	if d.Code != "leak" || m == nil {
 		return
 	}
-	for lines.Scan() {
-		var d diagnostic
-		if json.Unmarshal(lines.Bytes(), &d) != nil || d.Code != "leak" {
-			continue
-		}
-		m := leakMessage.FindStringSubmatch(d.Message)
-		if m == nil {
-			continue
-		}
-		one := leak{name: m[1] + m[3], heap: m[2] != "" || m[3] != "" && m[4] == "", flow: d.flow()}
-		if l[head.File] == nil {
-			l[head.File] = make(map[int][]leak)
-		}
-		l[head.File][d.Range.Start.Line] = append(l[head.File][d.Range.Start.Line], one)
+	one := leak{name: m[1] + m[3], heap: m[2] != "" || m[3] != "" && m[4] == "", flow: d.flow()}
+	if l[file] == nil {
+		l[file] = make(map[int][]leak)
 	}
+	l[file][d.Range.Start.Line] = append(l[file][d.Range.Start.Line], one)
 }
 
 // diagnostic is a line of what the compiler writes.

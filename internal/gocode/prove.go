@@ -344,7 +344,7 @@ func (t *trial) time(b *Benchmark) error {
 	f := t.f
 	switch f.Measure {
 	case MeasureBenchmark:
-		timed, err := t.tests.timed(exactly(b.Name), f.o.Benchtime, f.o.TestFlags)
+		timed, err := t.tests.timed(Exactly(b.Name), f.o.Benchtime, f.o.TestFlags)
 		if err != nil {
 			return err
 		}

@@ -276,7 +276,7 @@ func (f *fixer) measureTwin(t *twinSource) error {
 		return err
 	}
 	defer trial.close()
-	pattern := exactly(f.Benchmark) + "|" + exactly(twinBenchmark) + "|" + exactly(asItIs)
+	pattern := Exactly(f.Benchmark) + "|" + Exactly(twinBenchmark) + "|" + Exactly(asItIs)
 	o := f.o.BenchmarkOptions
 	runs := make([]map[string]float64, 2)
 	operations := []int{shortRun, shortRun + 100}

@@ -42,6 +42,14 @@ func functions(pass *analysis.Pass, visit func(body *ast.BlockStmt)) {
 	}
 }
 
+// ofFunctions is an analyzer that looks at one function body after the other.
+func ofFunctions(name, doc string, check func(pass *analysis.Pass, body *ast.BlockStmt)) *analysis.Analyzer {
+	return &analysis.Analyzer{Name: name, Doc: doc, Run: func(pass *analysis.Pass) (any, error) {
+		functions(pass, func(body *ast.BlockStmt) { check(pass, body) })
+		return nil, nil
+	}}
+}
+
 // own visits the nodes of a function, but for those of function literals in it.
 func own(body ast.Node, visit func(ast.Node)) {
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -207,14 +215,7 @@ func reuseAlias(pass *analysis.Pass, loop ast.Node, body *ast.BlockStmt) {
 
 // FilterAlias reports a slice that is read after another one, which shares its
 // memory from the beginning, was filled in a loop over it.
-var FilterAlias = &analysis.Analyzer{
-	Name: "filteralias",
-	Doc:  "report slices that are read after what was appended to x[:0] has overwritten them",
-	Run: func(pass *analysis.Pass) (any, error) {
-		functions(pass, func(body *ast.BlockStmt) { filterAlias(pass, body) })
-		return nil, nil
-	},
-}
+var FilterAlias = ofFunctions("filteralias", "report slices that are read after what was appended to x[:0] has overwritten them", filterAlias)
 
 func filterAlias(pass *analysis.Pass, body *ast.BlockStmt) {
 	info := pass.TypesInfo
@@ -275,14 +276,7 @@ func appendsTo(info *types.Info, body ast.Node, v *types.Var) (found bool) {
 
 // MakeAppend reports a slice that is made with elements and then only appended
 // to: it has zero elements in front.
-var MakeAppend = &analysis.Analyzer{
-	Name: "makeappend",
-	Doc:  "report make([]T, n) of which the n elements are never set before more are appended",
-	Run: func(pass *analysis.Pass) (any, error) {
-		functions(pass, func(body *ast.BlockStmt) { makeAppend(pass, body) })
-		return nil, nil
-	},
-}
+var MakeAppend = ofFunctions("makeappend", "report make([]T, n) of which the n elements are never set before more are appended", makeAppend)
 
 func makeAppend(pass *analysis.Pass, body *ast.BlockStmt) {
 	info := pass.TypesInfo
@@ -354,14 +348,7 @@ func parents(root ast.Node, visit func(n ast.Node, path []ast.Node)) {
 
 // UnsafeString reports a string that package unsafe makes of bytes that are
 // written to afterwards.
-var UnsafeString = &analysis.Analyzer{
-	Name: "unsafestring",
-	Doc:  "report unsafe.String of bytes that the function writes to afterwards",
-	Run: func(pass *analysis.Pass) (any, error) {
-		functions(pass, func(body *ast.BlockStmt) { unsafeString(pass, body) })
-		return nil, nil
-	},
-}
+var UnsafeString = ofFunctions("unsafestring", "report unsafe.String of bytes that the function writes to afterwards", unsafeString)
 
 func unsafeString(pass *analysis.Pass, body *ast.BlockStmt) {
 	info := pass.TypesInfo

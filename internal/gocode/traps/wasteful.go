@@ -41,14 +41,7 @@ func isBoxed(t types.Type) bool {
 
 // PoolGrown reports a slice of a pool that grows and is put back as it was:
 // the longer array is lost, and made again by the next user.
-var PoolGrown = &analysis.Analyzer{
-	Name: "poolgrown",
-	Doc:  "report pointers to slices that go back to a sync.Pool without the array that append has made",
-	Run: func(pass *analysis.Pass) (any, error) {
-		functions(pass, func(body *ast.BlockStmt) { poolGrown(pass, body) })
-		return nil, nil
-	},
-}
+var PoolGrown = ofFunctions("poolgrown", "report pointers to slices that go back to a sync.Pool without the array that append has made", poolGrown)
 
 func poolGrown(pass *analysis.Pass, body *ast.BlockStmt) {
 	info := pass.TypesInfo
