@@ -96,7 +96,7 @@ func (m module) cost() (cost, error) {
 	c.benchmark = benchmark
 	run := func(mode int) (float64, error) {
 		how := modes[mode]
-		args := append([]string{"-test.run=^$", "-test.bench=" + exactly(benchmark.Name), fmt.Sprintf("-test.benchtime=%dx", c.operations)}, how.args...)
+		args := append([]string{"-test.run=^$", "-test.bench=" + gocode.Exactly(benchmark.Name), fmt.Sprintf("-test.benchtime=%dx", c.operations)}, how.args...)
 		run := exec.Command(filepath.Join(into, how.executable), args...)
 		run.Dir = found.Dir
 		if how.counts {
@@ -154,11 +154,6 @@ func build(m module, into string) (found gocode.Package, benchmark *gocode.Bench
 		return found, nil, fmt.Errorf("no benchmark: %w", err)
 	}
 	return packages[0], benchmarks[0], nil
-}
-
-// exactly returns the expression that only one benchmark matches.
-func exactly(name string) string {
-	return "^Benchmark" + strings.ReplaceAll(name, "/", "$/^") + "$"
 }
 
 func writeCosts(all []cost) error {
