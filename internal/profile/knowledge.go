@@ -216,17 +216,16 @@ func (p *Profile) KnowledgeAmong(sites []*Site, partners Partners) []Knowledge {
 	p.nameFreers(sites)
 	begun := p.begins()
 	all := make([]Knowledge, len(sites))
-	sum := func(next func() (int, bool)) {
+	workers := allWorkers()
+	if p.Restricted() {
+		workers = 1 // its strangers must be the same for all sites
+	}
+	together(workers, len(sites), func(next func() (int, bool)) {
 		k := &knower{profile: p, begun: begun, partners: partners, strangers: make(map[Frame]*Site)}
 		for i, ok := next(); ok; i, ok = next() {
 			all[i] = k.sum(sites[i])
 		}
-	}
-	if p.Restricted() { // whose strangers must be the same for all sites
-		oneByOne(len(sites), sum)
-	} else {
-		together(len(sites), sum)
-	}
+	})
 	return all
 }
 

@@ -117,7 +117,7 @@ func (p *Profile) byCaller(part *Part) []*Part {
 func (p *Profile) outsideAll(at []position) []position {
 	const atOnce = 4096
 	next := make([]position, len(at))
-	together((len(at)+atOnce-1)/atOnce, func(chunk func() (int, bool)) {
+	together(allWorkers(), (len(at)+atOnce-1)/atOnce, func(chunk func() (int, bool)) {
 		for k, ok := chunk(); ok; k, ok = chunk() {
 			for i := k * atOnce; i < min(len(at), (k+1)*atOnce); i++ {
 				next[i] = p.outside(at[i])
