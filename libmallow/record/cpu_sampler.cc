@@ -53,7 +53,7 @@ void SampleCpu(uint64_t hertz) {
 }
 
 void EndCpuSamples() {
-  if (g_recording && g_cpu_sampler.on()) g_cpu_sampler.NoteEnd();
+  if (g_cpu_sampler.on()) g_cpu_sampler.NoteEnd();
 }
 
 void CpuSampler::Start(uint64_t hertz) {
