@@ -18,6 +18,7 @@ import (
 	"mallow/internal/recording/recordingtest"
 	"mallow/internal/report/csv"
 	"mallow/internal/report/folded"
+	reportjson "mallow/internal/report/json"
 	"mallow/internal/report/metric"
 	reportpprof "mallow/internal/report/pprof"
 	"mallow/internal/report/speedscope"
@@ -226,4 +227,18 @@ func FuzzExports(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestHostileJSON(t *testing.T) {
+	p := hostile(t)
+	var b bytes.Buffer
+	if err := reportjson.Write(&b, p, reportjson.Options{Sites: p.Sites}); err != nil {
+		t.Fatal(err)
+	}
+	checkVisible(t, b.String())
+	for _, name := range []string{`\u202egnirts`, `\u2028line`, `\u001b[2J`} {
+		if !strings.Contains(b.String(), name) {
+			t.Errorf("%s is lost", name)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode"
@@ -65,4 +66,41 @@ func TestColour(t *testing.T) {
 	if Width(&file) != 0 {
 		t.Error("what is no terminal has no width")
 	}
+}
+
+func TestJSON(t *testing.T) {
+	type value struct{ Name string }
+	for in, want := range map[string]string{
+		"":                            `{"Name":""}`,
+		"std::vector<int>&":           `{"Name":"std::vector<int>&"}`,
+		"grüße 表":                     `{"Name":"grüße 表"}`,
+		"\x1b[31m\n\x7f":              `{"Name":"\u001b[31m\n\u007f"}`,
+		"\u009b31m":                   `{"Name":"\u009b31m"}`,
+		"safe\u202egpj.exe":           `{"Name":"safe\u202egpj.exe"}`,
+		"\u2066x\u2069\u200f\u2028":   `{"Name":"\u2066x\u2069\u200f\u2028"}`,
+		"a tag \U000e0041 that hides": `{"Name":"a tag \udb40\udc41 that hides"}`,
+		"half \xe2\x82":               `{"Name":"half \ufffd\ufffd"}`,
+	} {
+		text, err := JSON(value{in}, "")
+		if err != nil || string(text) != want+"\n" {
+			t.Errorf("JSON(%q) = %s, %v, want %s", in, text, err, want)
+		}
+	}
+	if _, err := JSON(func() {}, ""); err == nil {
+		t.Error("a function was written")
+	}
+}
+
+func FuzzJSON(f *testing.F) {
+	f.Add("\u202e\x7f\U000e0041")
+	f.Fuzz(func(t *testing.T, s string) {
+		text, err := JSON(s, "")
+		if err != nil || bytes.ContainsFunc(bytes.TrimSuffix(text, []byte("\n")), func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Fatalf("JSON(%q) = %q, %v", s, text, err)
+		}
+		var back string
+		if err := json.Unmarshal(text, &back); err != nil || back != strings.ToValidUTF8(s, "\ufffd") && utf8.ValidString(s) {
+			t.Errorf("%q came back as %q: %v", s, back, err)
+		}
+	})
 }

@@ -8,7 +8,6 @@ package exchange
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,9 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"mallow/internal/history"
 )
@@ -196,37 +192,6 @@ func (g *gathered) all() (points []history.Point) {
 		}
 	}
 	return points
-}
-
-// writeJSON writes what is to be read back as it was: what could steer a
-// terminal or mislead the eye stands in it as escapes of JSON's own.
-func writeJSON(w io.Writer, v any, indent string) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", indent)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(visible(b.Bytes()))
-	return err
-}
-
-func visible(text []byte) []byte {
-	made := make([]byte, 0, len(text))
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		switch {
-		case r < utf8.RuneSelf || unicode.IsPrint(r):
-			made = append(made, text[:size]...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			made = fmt.Appendf(made, `\u%04x\u%04x`, high, low)
-		default:
-			made = fmt.Appendf(made, `\u%04x`, r)
-		}
-		text = text[size:]
-	}
-	return made
 }
 
 // number writes a figure in as few digits as it needs.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mallow/internal/history"
+	"mallow/internal/term"
 )
 
 // googleBenchmark is the JSON that programs made with Google Benchmark write
@@ -162,5 +163,5 @@ func writeGoogleBenchmark(w io.Writer, points []history.Point, _ Profiles) error
 		}
 		d.Benchmarks = append(d.Benchmarks, row)
 	}
-	return writeJSON(w, &d, "  ")
+	return term.WriteJSON(w, &d, "  ")
 }

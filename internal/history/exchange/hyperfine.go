@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mallow/internal/history"
+	"mallow/internal/term"
 )
 
 // hyperfine is what hyperfine --export-json writes.
@@ -111,5 +112,5 @@ func writeHyperfine(w io.Writer, points []history.Point, _ Profiles) error {
 	if len(results) == 0 {
 		return errors.New("no benchmark has a wall time, and hyperfine's format has nothing else")
 	}
-	return writeJSON(w, map[string]any{"results": results}, "  ")
+	return term.WriteJSON(w, map[string]any{"results": results}, "  ")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mallow/internal/history"
+	"mallow/internal/term"
 )
 
 // mallow is our own format: a line of JSON for each thing, the first of which
@@ -96,7 +97,7 @@ func (p *mallowPoint) point() history.Point {
 }
 
 func writeMallow(w io.Writer, points []history.Point, profile Profiles) error {
-	err := writeJSON(w, &mallowLine{Schema: mallowSchema}, "")
+	err := term.WriteJSON(w, &mallowLine{Schema: mallowSchema}, "")
 	written := make(map[string]bool)
 	for i := range points {
 		p := &points[i]
@@ -107,9 +108,9 @@ func writeMallow(w io.Writer, points []history.Point, profile Profiles) error {
 				return missing
 			}
 			written[id] = true
-			err = errors.Join(err, writeJSON(w, &mallowLine{Profile: &mallowProfile{id, content}}, ""))
+			err = errors.Join(err, term.WriteJSON(w, &mallowLine{Profile: &mallowProfile{id, content}}, ""))
 		}
-		err = errors.Join(err, writeJSON(w, &mallowLine{Point: &mallowPoint{
+		err = errors.Join(err, term.WriteJSON(w, &mallowLine{Point: &mallowPoint{
 			p.Key, p.Commit, known(p.CommitTime), known(p.Time), p.Dirty, p.Metrics, id,
 		}}, ""))
 	}

@@ -3,7 +3,6 @@ package ci
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"io"
 	"strings"
 
@@ -68,7 +67,5 @@ func CodeQuality(w io.Writer, r *gate.Result, o Options, budget string) error {
 			add(c, budget, 1, explained(c), "")
 		}
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(issues)
+	return term.WriteJSON(w, issues, "  ")
 }

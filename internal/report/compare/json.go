@@ -1,12 +1,12 @@
 package compare
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 
 	"mallow/internal/compare"
 	"mallow/internal/stat"
+	"mallow/internal/term"
 )
 
 // Schema names the keys of a comparison and their meaning. What is not obvious
@@ -145,10 +145,7 @@ type work struct {
 
 // WriteJSON writes the whole result, with every run.
 func WriteJSON(w io.Writer, r *compare.Result) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(newDocument(r))
+	return term.WriteJSON(w, newDocument(r), "  ")
 }
 
 func newDocument(r *compare.Result) *document {

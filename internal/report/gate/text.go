@@ -3,7 +3,6 @@ package gate
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -210,8 +209,5 @@ func amount(value *float64, unit string) string {
 
 // WriteJSON writes the result as it is: schema "mallow.gate/1".
 func WriteJSON(w io.Writer, r *gate.Result) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(true)
-	return e.Encode(r)
+	return term.WriteJSON(w, r, "  ")
 }

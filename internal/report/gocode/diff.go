@@ -149,7 +149,7 @@ func WriteDifferencesJSON(w io.Writer, d *gocode.Differences) error {
 		}
 		all.Escapes = append(all.Escapes, keys)
 	}
-	return encode(w, all)
+	return term.WriteJSON(w, all, "")
 }
 
 func sideKeys(s *gocode.Side) side { return side{s.Name, known(s.Commit), s.Version} }

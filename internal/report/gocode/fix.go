@@ -137,7 +137,7 @@ type rejected struct {
 
 // WriteFixedJSON prints the ladder as one line of JSON.
 func WriteFixedJSON(w io.Writer, version string, f *gocode.Fixed) error {
-	return encode(w, fixedKeys(version, f))
+	return term.WriteJSON(w, fixedKeys(version, f), "")
 }
 
 func fixedKeys(version string, f *gocode.Fixed) *report {

@@ -121,7 +121,7 @@ func WriteChecksJSON(w io.Writer, checks []gocode.Check) error {
 		Schema string  `json:"schema"`
 		Checks []check `json:"checks"`
 	}{GateSchema, checksKeys(checks)}
-	return encode(w, all)
+	return term.WriteJSON(w, all, "")
 }
 
 func checksKeys(checks []gocode.Check) []check {

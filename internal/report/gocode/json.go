@@ -1,10 +1,10 @@
 package gocode
 
 import (
-	"encoding/json"
 	"io"
 
 	"mallow/internal/gocode"
+	"mallow/internal/term"
 )
 
 // Schema names the keys and their meaning. Keys are only ever added.
@@ -133,7 +133,7 @@ const stacksShown = 10
 
 // WriteBenchmarksJSON prints benchmarks as one line of JSON.
 func WriteBenchmarksJSON(w io.Writer, version string, all []*gocode.Benchmark, unsound []gocode.Unsound) error {
-	return encode(w, benchmarksKeys(version, all, unsound))
+	return term.WriteJSON(w, benchmarksKeys(version, all, unsound), "")
 }
 
 func benchmarksKeys(version string, all []*gocode.Benchmark, unsound []gocode.Unsound) *report {
@@ -164,7 +164,7 @@ func benchmarksKeys(version string, all []*gocode.Benchmark, unsound []gocode.Un
 
 // WriteRunJSON prints a run as one line of JSON.
 func WriteRunJSON(w io.Writer, version string, run *gocode.Run) error {
-	return encode(w, runKeys(version, run))
+	return term.WriteJSON(w, runKeys(version, run), "")
 }
 
 func runKeys(version string, run *gocode.Run) *report {
@@ -194,12 +194,6 @@ func newReport(version string) *report {
 		Schema: Schema, Version: version,
 		Benchmarks: []benchmark{}, Processes: []process{}, Lines: []line{}, Ladder: []rung{}, Rejected: []rejected{}, Twins: []twin{}, Unsound: []unsound{},
 	}
-}
-
-func encode(w io.Writer, report any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(report)
 }
 
 func lineKeys(l *gocode.Line) line {

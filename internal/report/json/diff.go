@@ -1,12 +1,12 @@
 package json
 
 import (
-	"encoding/json"
 	"io"
 
 	"mallow/internal/advise"
 	"mallow/internal/diff"
 	"mallow/internal/profile"
+	"mallow/internal/term"
 )
 
 // DiffSchema names the keys of a comparison and their meaning. What is not
@@ -237,9 +237,7 @@ func WriteDiff(w io.Writer, d *diff.Diff, o DiffOptions) error {
 	for _, v := range o.Verdicts {
 		c.Regressions = append(c.Regressions, verdictKeys(v))
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(c)
+	return term.WriteJSON(w, c, "")
 }
 
 func withoutLibc(p *profile.Profile) *profile.Totals {

@@ -55,13 +55,13 @@ package json
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"time"
 
 	"mallow/internal/advise"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
+	"mallow/internal/term"
 )
 
 // Schema names the keys and their meaning.
@@ -248,9 +248,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	if p.SumsOnly {
 		return encodeSums(w, r)
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
+	return term.WriteJSON(w, r, "")
 }
 
 func qualityOf(p *profile.Profile) qualityKeys {

@@ -1,11 +1,11 @@
 package json
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
 	"mallow/internal/live"
+	"mallow/internal/term"
 )
 
 // LiveSchema names the keys of a reading of a recording whose program runs:
@@ -75,9 +75,7 @@ func WriteLive(w io.Writer, v *live.View, top int) error {
 		s := &v.Sites[i]
 		r.Sites = append(r.Sites, liveSite{frameKeys(&s.Frame), s.Origin.String(), liveKeys(v, &s.Figures)})
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
+	return term.WriteJSON(w, r, "")
 }
 
 func liveKeys(v *live.View, f *live.Figures) liveFigures {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	"mallow/internal/term"
 )
 
 // unknownOfSums are the keys that nobody knows of a recording that was made
@@ -23,9 +25,7 @@ func encodeSums(w io.Writer, r report) error {
 		return err
 	}
 	forget(keys)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(keys)
+	return term.WriteJSON(w, keys, "")
 }
 
 // forget goes no deeper than reports do.

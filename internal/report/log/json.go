@@ -2,11 +2,11 @@ package log
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 
 	"mallow/internal/eventlog"
 	"mallow/internal/recording"
+	"mallow/internal/term"
 )
 
 // Schema names the keys and their meaning.
@@ -55,13 +55,11 @@ func (j *jsonLines) describe(c *call) {
 }
 
 func marshal(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
+	text, err := term.JSON(v, "")
+	if err != nil {
 		return []byte("{}") // of strings and numbers alone there is no error
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	return bytes.TrimSuffix(text, []byte{'\n'})
 }
 
 func (j *jsonLines) event(b []byte, e *eventlog.Event, c *call) []byte {

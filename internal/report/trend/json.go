@@ -1,12 +1,12 @@
 package trend
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"time"
 
 	"mallow/internal/history"
+	"mallow/internal/term"
 )
 
 type document struct {
@@ -76,9 +76,7 @@ func WriteJSON(w io.Writer, series []*history.Series, notes []string) error {
 		}
 		d.Series = append(d.Series, keys)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(&d)
+	return term.WriteJSON(w, &d, " ")
 }
 
 func known(s string) *string {
