@@ -53,7 +53,7 @@ func TestArchive(t *testing.T) {
 			for i, im := range archive.Images {
 				want := folder.Images[i]
 				if im.Name != want.Name || !reflect.DeepEqual(im.Shards, want.Shards) || !reflect.DeepEqual(im.nodes, want.nodes) ||
-					!reflect.DeepEqual(im.counters, want.counters) || !reflect.DeepEqual(im.Warnings, want.Warnings) {
+					!reflect.DeepEqual(im.blocks, want.blocks) || !reflect.DeepEqual(im.Warnings, want.Warnings) {
 					t.Errorf("image %s differs", im.Name)
 				}
 			}

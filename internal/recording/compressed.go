@@ -21,12 +21,30 @@ func (s section) reader(r io.ReaderAt) (io.Reader, func(), error) {
 	if s.stored == 0 {
 		return io.NewSectionReader(r, s.offset, s.bytes()), func() {}, nil
 	}
-	z, err := zstd.NewReader(io.NewSectionReader(r, s.offset, s.stored), zstd.WithDecoderConcurrency(2),
+	z, err := zstd.NewReader(io.NewSectionReader(r, s.offset, s.stored), zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxWindow(mostWindow), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return nil, nil, err
 	}
 	return z, z.Close, nil
+}
+
+// unpack unpacks a compressed section into room, which is as long. It costs a
+// third less than to read it. False means that not all of it can be had like
+// this, and says nothing of what can be read.
+func (s section) unpack(r io.ReaderAt, room []byte) bool {
+	stored := make([]byte, s.stored)
+	if _, err := io.ReadFull(io.NewSectionReader(r, s.offset, s.stored), stored); err != nil {
+		return false
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow),
+		zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		return false
+	}
+	defer z.Close()
+	b, err := z.DecodeAll(stored, room[:0:len(room)])
+	return err == nil && len(b) == len(room)
 }
 
 // compress writes a section's items to the end of target, which is at an

@@ -1,10 +1,6 @@
 package recording
 
-import (
-	"io"
-	"maps"
-	"slices"
-)
+import "io"
 
 // Counters are the figures of one stack, summed over all threads.
 type Counters struct {
@@ -42,10 +38,7 @@ func (c *Counters) Waste() int64 { return max(0, int64(c.UsableBytes-c.Bytes)) }
 // Add sums the figures of two stacks, or of one in two processes.
 func (c *Counters) Add(o *Counters) {
 	if o.Calls > 0 {
-		if c.Calls == 0 || o.SizeMin < c.SizeMin {
-			c.SizeMin = o.SizeMin
-		}
-		c.SizeMax = max(c.SizeMax, o.SizeMax)
+		c.addSizes(c.Calls > 0, o.SizeMin, o.SizeMax)
 	}
 	c.Calls += o.Calls
 	c.Failed += o.Failed
@@ -83,29 +76,20 @@ func (im *Image) readDirectory(r io.ReaderAt) {
 func (im *Image) readCounters(r io.ReaderAt) {
 	im.readDirectory(r)
 	s := im.sections[sectionCounterPages]
-	im.counters = make(map[uint32]*[stacksPerPage]Counters)
 	im.regionFigures = make(map[uint32]*RegionFigures)
 	described := min(int64(len(im.pages)), s.used)
 	if lost := int64(len(im.pages)) - described; lost > 0 {
 		im.warn("cut or damaged: the last %d counter pages are missing", lost)
 	}
-	const atOnce = chunkBytes / pageBytes
-	from, end, err := s.reader(r)
+	added := int64(0)
+	err := s.readAhead(r, described, func(chunk []byte) {
+		for ; len(chunk) > 0; chunk = chunk[pageBytes:] {
+			im.addPage(im.pages[added], chunk[:pageBytes])
+			added++
+		}
+	})
 	if err != nil {
-		im.warn("%d counter pages cannot be read: %v", described, err)
-		return
-	}
-	defer end()
-	buffer := make([]byte, min(chunkBytes, described*pageBytes))
-	for first := int64(0); first < described; first += atOnce {
-		chunk := buffer[:min(atOnce, described-first)*pageBytes]
-		if _, err := io.ReadFull(from, chunk); err != nil {
-			im.warn("%d counter pages cannot be read: %v", described-first, err)
-			return
-		}
-		for i := range int64(len(chunk) / pageBytes) {
-			im.addPage(im.pages[first+i], chunk[i*pageBytes:][:pageBytes])
-		}
+		im.warn("%d counter pages cannot be read: %v", described-added, err)
 	}
 }
 
@@ -114,12 +98,12 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 	if item.block >= blocks {
 		return
 	}
-	counters := im.counters
+	of := &im.blocks
 	if !im.counts(item.shard) {
 		if item.kind != pageBirths && item.kind != pageDeaths {
 			return
 		}
-		counters = im.others
+		of = im.others
 	}
 	if item.kind == pageRegions {
 		im.addRegions(item, page)
@@ -145,17 +129,13 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 	default:
 		return
 	}
-	block := counters[item.block]
-	if block == nil {
-		block = new([stacksPerPage]Counters)
-		counters[item.block] = block
-	}
-	for i := range block {
-		record := page[i*recordBytes:][:recordBytes]
+	counters := of.counters(item.block)
+	for i := range counters {
+		record := (*[recordBytes]byte)(page[i*recordBytes:])
 		if item.kind == pageBirths {
-			im.addBirths(&block[i], record)
+			im.addBirths(&counters[i], record)
 		} else {
-			im.addDeaths(&block[i], record)
+			im.addDeaths(&counters[i], record)
 		}
 	}
 }
@@ -179,36 +159,41 @@ func (im *Image) addWeights(item directoryItem, page []byte) {
 	}
 }
 
-func (im *Image) addBirths(c *Counters, b []byte) {
-	if allZero(b) {
+func (im *Image) addBirths(c *Counters, b *[recordBytes]byte) {
+	if allZero(b[:]) {
 		return
 	}
-	births := Counters{
-		Calls:       le.Uint64(b[0:]),
-		Bytes:       le.Uint64(b[8:]),
-		UsableBytes: le.Uint64(b[16:]),
-		PeakBytes:   int64(im.bytesAtPeak(le.Uint64(b[8:]), le.Uint64(b[24:]), le.Uint64(b[32:]))),
-		SizeMin:     le.Uint64(b[40:]),
-		SizeMax:     le.Uint64(b[48:]),
-		Failed:      le.Uint64(b[56:]),
+	calls, bytes := le.Uint64(b[0:]), le.Uint64(b[8:])
+	if calls > 0 {
+		c.addSizes(c.Calls > 0, le.Uint64(b[40:]), le.Uint64(b[48:]))
 	}
-	c.Add(&births)
+	c.Calls += calls
+	c.Bytes += bytes
+	c.UsableBytes += le.Uint64(b[16:])
+	c.PeakBytes += int64(im.bytesAtPeak(bytes, le.Uint64(b[24:]), le.Uint64(b[32:])))
+	c.Failed += le.Uint64(b[56:])
 }
 
-func (im *Image) addDeaths(c *Counters, b []byte) {
-	if allZero(b) {
+// addSizes widens the range of sizes; known tells that there is one.
+func (c *Counters) addSizes(known bool, least, most uint64) {
+	if !known || least < c.SizeMin {
+		c.SizeMin = least
+	}
+	c.SizeMax = max(c.SizeMax, most)
+}
+
+func (im *Image) addDeaths(c *Counters, b *[recordBytes]byte) {
+	if allZero(b[:]) {
 		return
 	}
-	deaths := Counters{
-		Releases:      le.Uint64(b[0:]),
-		ReleasedBytes: le.Uint64(b[8:]),
-		PeakBytes:     -int64(im.bytesAtPeak(le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:]))),
-		Temporary:     le.Uint64(b[32:]),
-		ShortLived:    le.Uint64(b[40:]),
-		ByRealloc:     le.Uint64(b[48:]),
-		Foreign:       le.Uint64(b[56:]),
-	}
-	c.Add(&deaths)
+	released := le.Uint64(b[8:])
+	c.Releases += le.Uint64(b[0:])
+	c.ReleasedBytes += released
+	c.PeakBytes -= int64(im.bytesAtPeak(released, le.Uint64(b[16:]), le.Uint64(b[24:])))
+	c.Temporary += le.Uint64(b[32:])
+	c.ShortLived += le.Uint64(b[40:])
+	c.ByRealloc += le.Uint64(b[48:])
+	c.Foreign += le.Uint64(b[56:])
 }
 
 // bytesAtPeak returns the bytes of a record as they were at the last peak: a
@@ -224,19 +209,21 @@ func (im *Image) bytesAtPeak(bytes, saved, epoch uint64) uint64 {
 // EachStack calls visit for every stack that counted something, in the order
 // of stack ids. Stack 0 is what could be given no stack.
 func (im *Image) EachStack(visit func(id uint32, c *Counters)) {
-	for _, block := range slices.Sorted(maps.Keys(im.counters)) {
-		for i := range im.counters[block] {
-			c := &im.counters[block][i]
-			if *c != (Counters{}) {
-				visit(block*stacksPerPage+uint32(i), c)
+	im.blocks.each(func(number uint32, of *block) {
+		if of.counters == nil {
+			return
+		}
+		for i := range of.counters {
+			if c := &of.counters[i]; *c != (Counters{}) {
+				visit(number*stacksPerPage+uint32(i), c)
 			}
 		}
-	}
+	})
 }
 
 // StackCount returns how many stacks counted something, or somewhat more.
 func (im *Image) StackCount() int {
-	return min(len(im.counters)*stacksPerPage, int(im.ParentStacks)+len(im.stacks)+1)
+	return min(len(im.blocks.all)*stacksPerPage, int(im.ParentStacks)+len(im.stacks)+1)
 }
 
 // checkSums holds the counters of the stacks against those of the threads,

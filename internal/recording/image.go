@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 )
 
 // Image is what one process image recorded. It is a snapshot: reading it
@@ -37,17 +39,15 @@ type Image struct {
 	strings  []byte
 	symbolic []SymbolicFrame
 	pages    []directoryItem
-	counters map[uint32]*[stacksPerPage]Counters
+	blocks   blocks
 	weights  map[uint32]*weights // of samples, by stack
 	chosen   []bool              // of each shard; nil: all are
-	others   map[uint32]*[stacksPerPage]Counters
+	others   *blocks             // of the shards that are not chosen
 
 	regions       []Region
 	regionFigures map[uint32]*RegionFigures
 	cpu           []CPUSample
-	// By first stack / 64, in the order of the directory.
-	knowledge map[uint32][]knowledgePage
-	timeline  [maxTimelinePages][]byte
+	timeline      [maxTimelinePages][]byte
 }
 
 // Header describes the process.
@@ -213,7 +213,7 @@ func readImage(name string, r io.ReaderAt, size int64, choose func(*Image)) (*Im
 	}
 	im := &Image{Name: name, Header: header, Warnings: header.tableWarnings}
 	im.readStrings(r)
-	im.readNodes(r)
+	addNodes := im.readNodesBeside(r)
 	im.readStacks(r)
 	im.readModules(r)
 	im.readSymbolicFrames(r)
@@ -225,6 +225,7 @@ func readImage(name string, r io.ReaderAt, size int64, choose func(*Image)) (*Im
 		choose(im)
 	}
 	im.readCounters(r)
+	addNodes()
 	im.separate()
 	im.estimate()
 	if !im.Chosen {
@@ -234,6 +235,20 @@ func readImage(name string, r io.ReaderAt, size int64, choose func(*Image)) (*Im
 	return im, nil
 }
 
+// readNodesBeside begins to read the nodes while other sections are read, and
+// returns a function that waits for them.
+func (im *Image) readNodesBeside(r io.ReaderAt) (add func()) {
+	before := len(im.Warnings)
+	beside := &Image{Header: im.Header}
+	var reading sync.WaitGroup
+	reading.Go(func() { beside.readNodes(r) })
+	return func() {
+		reading.Wait()
+		im.nodes = beside.nodes
+		im.Warnings = slices.Insert(im.Warnings, before, beside.Warnings...)
+	}
+}
+
 // read hands a section to take and warns of what the file lacks of it.
 func (im *Image) read(r io.ReaderAt, kind sectionKind, take func(chunk []byte)) {
 	s, ok := im.sections[kind]
@@ -241,7 +256,13 @@ func (im *Image) read(r io.ReaderAt, kind sectionKind, take func(chunk []byte)) 
 		return
 	}
 	n, err := readDense(r, s, take)
-	missing := im.missing[kind] + uint64(s.used-n)
+	im.warnOfMissing(kind, n, err)
+}
+
+// warnOfMissing tells what the file lacks of a section of which n items were
+// read.
+func (im *Image) warnOfMissing(kind sectionKind, n int64, err error) {
+	missing := im.missing[kind] + uint64(im.sections[kind].used-n)
 	switch {
 	case err != nil:
 		im.warn("%d items of the %s cannot be read: %v", missing, sectionNames[kind], err)

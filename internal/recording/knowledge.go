@@ -76,11 +76,8 @@ type knowledgePage struct {
 }
 
 func (im *Image) addKnowledge(item directoryItem, page []byte) {
-	if im.knowledge == nil {
-		im.knowledge = make(map[uint32][]knowledgePage)
-	}
-	im.knowledge[item.block] = append(im.knowledge[item.block],
-		knowledgePage{kind: item.kind, shard: item.shard, records: bytes.Clone(page)})
+	of := im.blocks.make(item.block)
+	of.known = append(of.known, knowledgePage{kind: item.kind, shard: item.shard, records: bytes.Clone(page)})
 }
 
 // Knowledge returns what is known of a stack; nil where nothing is.
@@ -95,7 +92,11 @@ func (im *Image) Knowledge(id uint32) *Knowledge {
 // ReadKnowledge does the same into k, whose memory it uses again, and tells
 // whether anything is known.
 func (im *Image) ReadKnowledge(id uint32, k *Knowledge) (known bool) {
-	for _, page := range im.knowledge[id/stacksPerPage] {
+	of := im.blocks.at(id / stacksPerPage)
+	if of == nil {
+		return false
+	}
+	for _, page := range of.known {
 		record := page.records[id%stacksPerPage*recordBytes:][:recordBytes]
 		if allZero(record) {
 			continue
@@ -123,7 +124,11 @@ func (im *Image) ReadKnowledge(id uint32, k *Knowledge) (known bool) {
 // EachFreer calls visit with the candidates of the votes on who releases the
 // blocks of a stack.
 func (im *Image) EachFreer(id uint32, visit func(node uint32)) {
-	for _, page := range im.knowledge[id/stacksPerPage] {
+	of := im.blocks.at(id / stacksPerPage)
+	if of == nil {
+		return
+	}
+	for _, page := range of.known {
 		if page.kind != pageTraits {
 			continue
 		}

@@ -60,6 +60,47 @@ func parseSection(entry []byte, fileSize int64) (s section, missing uint64, err 
 	return s, used - fit, nil
 }
 
+// readAhead calls take with the first items of a section, chunk by chunk. A
+// compressed one is unpacked while the chunks before are taken.
+func (s section) readAhead(r io.ReaderAt, items int64, take func(chunk []byte)) error {
+	from, end, err := s.reader(r)
+	if err != nil {
+		return err
+	}
+	defer end()
+	left := items * s.item
+	if s.stored == 0 || left <= chunkBytes {
+		buffer := make([]byte, min(chunkBytes, left))
+		for ; left > 0; left -= int64(len(buffer)) {
+			buffer = buffer[:min(chunkBytes, left)]
+			if _, err := io.ReadFull(from, buffer); err != nil {
+				return err
+			}
+			take(buffer)
+		}
+		return nil
+	}
+	const ahead = 4
+	free, full := make(chan []byte, ahead), make(chan []byte, ahead)
+	for range ahead {
+		free <- make([]byte, chunkBytes)
+	}
+	go func() {
+		defer close(full)
+		for ; left > 0 && err == nil; left -= chunkBytes {
+			chunk := (<-free)[:min(chunkBytes, left)]
+			if _, err = io.ReadFull(from, chunk); err == nil {
+				full <- chunk
+			}
+		}
+	}()
+	for chunk := range full {
+		take(chunk)
+		free <- chunk[:chunkBytes]
+	}
+	return err
+}
+
 // chunkBytes is the unit in which sections are read; a multiple of the size
 // of every item, and of a page.
 const chunkBytes = 1 << 18
@@ -90,6 +131,16 @@ func readDense(r io.ReaderAt, s section, take func(chunk []byte)) (int64, error)
 		done += int64(len(chunk))
 	}
 	return done / s.item, nil
+}
+
+// dense returns how many of a section's bytes readDense would take.
+func dense(b []byte) int {
+	for at := 0; at+chunkBytes <= len(b); at += chunkBytes {
+		if allZero(b[at:][:chunkBytes]) {
+			return at
+		}
+	}
+	return len(b)
 }
 
 func allZero(b []byte) bool {

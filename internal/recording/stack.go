@@ -1,6 +1,9 @@
 package recording
 
-import "io"
+import (
+	"io"
+	"unsafe"
+)
 
 // Node is one frame of one or many stacks.
 type Node struct {
@@ -38,23 +41,51 @@ type SymbolicFrame struct {
 var truncatedByDamage = Node{frame: uint64(TagTruncated)<<56 | 2}
 
 func (im *Image) readNodes(r io.ReaderAt) {
-	damaged := 0
+	if s := im.sections[sectionNodes]; s.stored > 0 && s.bytes() <= mostUnpacked {
+		nodes := make([]Node, s.used)
+		if b := bytesOf(nodes); s.unpack(r, b) {
+			im.nodes = nodes[:dense(b)/nodeBytes]
+			im.warnOfMissing(sectionNodes, int64(len(im.nodes)), nil)
+			im.checkNodes()
+			return
+		}
+	}
 	used := im.sections[sectionNodes].used
 	im.read(r, sectionNodes, func(chunk []byte) {
-		im.nodes = room(im.nodes, len(chunk)/16, used)
-		for ; len(chunk) >= 16; chunk = chunk[16:] {
-			n := Node{frame: le.Uint64(chunk), Parent: le.Uint32(chunk[8:]), Extra: le.Uint32(chunk[12:])}
-			id := uint64(im.ParentNodes) + uint64(len(im.nodes))
-			switch {
-			case id == 0:
-				n = Node{} // the root, whatever stands there
-			case uint64(n.Parent) >= id:
-				n = truncatedByDamage
-				damaged++
-			}
-			im.nodes = append(im.nodes, n)
-		}
+		from := len(im.nodes)
+		im.nodes = room(im.nodes, len(chunk)/nodeBytes, used)
+		im.nodes = im.nodes[:from+len(chunk)/nodeBytes]
+		copy(bytesOf(im.nodes[from:]), chunk)
 	})
+	im.checkNodes()
+}
+
+const (
+	nodeBytes = 16
+	// Greater sections are read piece by piece: their files may claim more than
+	// they hold.
+	mostUnpacked = 256 << 20
+)
+
+// bytesOf returns the memory of nodes. They stand in it as they do in a file,
+// whose numbers have the order of the machine that is recorded: this one's.
+func bytesOf(nodes []Node) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(nodes))), len(nodes)*nodeBytes)
+}
+
+// checkNodes replaces what cannot be right, so that following parents ends.
+func (im *Image) checkNodes() {
+	nodes, id, damaged := im.nodes, uint64(im.ParentNodes), 0
+	if id == 0 && len(nodes) > 0 {
+		nodes[0] = Node{} // the root, whatever stands there
+		nodes, id = nodes[1:], 1
+	}
+	for i := range nodes {
+		if uint64(nodes[i].Parent) >= id+uint64(i) {
+			nodes[i] = truncatedByDamage
+			damaged++
+		}
+	}
 	if damaged > 0 {
 		im.warn("damaged: nodes that point forward, where their stacks are cut: %d", damaged)
 	}

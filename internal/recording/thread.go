@@ -75,7 +75,7 @@ func (im *Image) choose(selectors []string) {
 		im.chosen[i] = selectsThread(selectors, im, &im.Shards[i])
 	}
 	im.CPUInterval, im.TimelineUsed = 0, 0
-	im.others = make(map[uint32]*[stacksPerPage]Counters)
+	im.others = new(blocks)
 }
 
 // counts tells whether what the shard counted is wanted.
@@ -87,13 +87,16 @@ func (im *Image) counts(shard uint32) bool {
 // ones' blocks. Where several threads allocate with one stack and release each
 // other's blocks that is not known: Mixed counts the calls.
 func (im *Image) separate() {
-	for block, others := range im.others {
-		chosen := im.counters[block]
-		if chosen == nil {
-			continue
+	if im.others == nil {
+		return
+	}
+	im.others.each(func(number uint32, others *block) {
+		chosen := im.blocks.at(number)
+		if chosen == nil || chosen.counters == nil {
+			return
 		}
-		for i := range others {
-			c, o := &chosen[i], &others[i]
+		for i := range others.counters {
+			c, o := &chosen.counters[i], &others.counters[i]
 			switch {
 			case *o == (Counters{}) || c.Foreign == 0 && o.Foreign == 0:
 			case c.Calls == 0: // it only released what others allocated
@@ -107,6 +110,6 @@ func (im *Image) separate() {
 				c.PeakBytes = max(0, c.PeakBytes)
 			}
 		}
-	}
+	})
 	im.others = nil
 }

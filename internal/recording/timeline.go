@@ -91,8 +91,8 @@ func (im *Image) now() TimelineSample {
 		s.LiveBytes += shard.LiveBytes
 	}
 	s.Births = uint64(max(0, events+s.LiveBlocks)) / 2
-	for _, pages := range im.knowledge {
-		for _, page := range pages {
+	for i := range im.blocks.all {
+		for _, page := range im.blocks.all[i].known {
 			if page.kind != pageTraits {
 				continue
 			}
