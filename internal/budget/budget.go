@@ -22,22 +22,29 @@ import (
 const FileName = "mallow.toml"
 
 // Metrics of a benchmark. Counts are those of the program and its libraries,
-// without libc's own; sizes are bytes, times seconds.
+// what libc allocates for them apart; sizes are bytes, times seconds.
 const (
 	Allocations = "allocations"
 	Bytes       = "bytes" // requested
 	Peak        = "peak"  // bytes that lived at the same time
 	Live        = "live"  // bytes never freed
+	Libc        = "libc"  // allocations that libc makes on behalf of the program
 	CPU         = "cpu"   // of the program that is not recorded
 	Wall        = "wall"  // the same
 )
 
 // Metrics are all there are, in the order in which they are written.
-var Metrics = []string{Allocations, Bytes, Peak, Live, CPU, Wall}
+var Metrics = []string{Allocations, Bytes, Peak, Live, Libc, CPU, Wall}
 
 // Counted are those that a recording knows, and that every benchmark has
 // unless it chooses others.
-var Counted = Metrics[:4]
+var Counted = Metrics[:5]
+
+// IsPerUnit tells whether a metric is divided by the work that was done, if a
+// benchmark has a unit of that.
+func IsPerUnit(metric string) bool {
+	return metric == Allocations || metric == Bytes || metric == Libc
+}
 
 // IsTime tells whether a metric depends on what else the machine does.
 func IsTime(metric string) bool { return metric == CPU || metric == Wall }

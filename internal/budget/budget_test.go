@@ -62,7 +62,7 @@ func TestParse(t *testing.T) {
 	if c := b.Target(CPU); c == nil || c.Value != 1.5 {
 		t.Errorf("%+v", c)
 	}
-	if got := strings.Join(b.Metrics, " "); got != "allocations bytes peak live cpu" {
+	if got := strings.Join(b.Metrics, " "); got != "allocations bytes peak live libc cpu" {
 		t.Error(got)
 	}
 	if line := f.Place(b); line != 4 {

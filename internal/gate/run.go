@@ -209,6 +209,7 @@ func (m *measured) take(b *budget.Benchmark, p *profile.Profile) error {
 	add(budget.Bytes, float64(totals.Bytes)/divide)
 	add(budget.Peak, float64(totals.PeakBytes))
 	add(budget.Live, float64(totals.LiveBytes))
+	add(budget.Libc, float64(p.Origins[profile.OriginLibc].Allocations)/divide)
 	m.error[budget.Peak] = max(m.error[budget.Peak], float64(p.Quality.PeakErrorBytes))
 	return nil
 }

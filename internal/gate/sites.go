@@ -33,11 +33,18 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 	if err != nil {
 		return nil, err
 	}
-	old, err := r.stacks.Profile(wrappers)
+	kept, now := r.stacks, m.profile
+	if metric == budget.Libc {
+		kept = kept.OfLibc()
+		if now, err = m.stacks.OfLibc().Profile(wrappers); err != nil {
+			return nil, err
+		}
+	}
+	old, err := kept.Profile(wrappers)
 	if err != nil {
 		return nil, err
 	}
-	d := diff.Compare(old, m.profile, diff.Options{Per: commonUnit(old, m.profile, b.Unit)})
+	d := diff.Compare(old, now, diff.Options{Per: commonUnit(old, now, b.Unit)})
 	found := growths(d, metric, r.stacks.Sites())
 	of := ""
 	if len(found) == 0 && metric == budget.Peak {
@@ -66,10 +73,10 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 		f := found[i].site.Frame()
 		s := Site{
 			Function: f.Function, File: f.File, Line: f.Line, Module: f.Module, Was: found[i].was, Now: found[i].now,
-			Status: statusOf(found[i].site, metric) + of, Callers: callersOf(m.profile, f, ways[i], &growth[i]), Changed: []LineChange{},
+			Status: statusOf(found[i].site, metric) + of, Callers: callersOf(now, f, ways[i], &growth[i]), Changed: []LineChange{},
 		}
 		if since != nil {
-			s.Callers = since.through(ctx, m.profile, found[i].site, s.Callers)
+			s.Callers = since.through(ctx, now, found[i].site, s.Callers)
 			s.Changed = since.near(ctx, &s)
 		}
 		sites = append(sites, s)

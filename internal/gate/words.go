@@ -18,7 +18,7 @@ func unitOf(metric string, b *budget.Benchmark) string {
 	case budget.CPU, budget.Wall:
 		unit = "s"
 	}
-	if b.Unit != "" && (metric == budget.Allocations || metric == budget.Bytes) {
+	if b.Unit != "" && budget.IsPerUnit(metric) {
 		unit += "/" + b.Unit
 	}
 	return unit
@@ -45,13 +45,13 @@ func (s span) words(metric string) string {
 
 var nouns = map[string]string{
 	budget.Allocations: "allocations", budget.Bytes: "bytes requested", budget.Peak: "bytes at the peak",
-	budget.Live: "bytes never freed", budget.CPU: "of CPU time", budget.Wall: "of time",
+	budget.Live: "bytes never freed", budget.Libc: "allocations that libc makes for it", budget.CPU: "of CPU time", budget.Wall: "of time",
 }
 
 // sentence says what became of a metric against a reference.
 func sentence(metric string, b *budget.Benchmark, was, now span, against string, better int) string {
 	of := nouns[metric]
-	if b.Unit != "" && (metric == budget.Allocations || metric == budget.Bytes) {
+	if b.Unit != "" && budget.IsPerUnit(metric) {
 		of += " per " + b.Unit
 	}
 	word := "more"

@@ -42,7 +42,12 @@ const (
 // so what was compared is kept. It may be used by one goroutine at a time.
 type Causes struct {
 	store    Store
-	compared map[[2]string]*comparison
+	compared map[comparisonKey]*comparison
+}
+
+type comparisonKey struct {
+	old, new string
+	libc     bool
 }
 
 type comparison struct {
@@ -52,7 +57,7 @@ type comparison struct {
 
 // NewCauses begins to explain steps of a store's series.
 func NewCauses(store Store) *Causes {
-	return &Causes{store: store, compared: make(map[[2]string]*comparison)}
+	return &Causes{store: store, compared: make(map[comparisonKey]*comparison)}
 }
 
 // Of tells what changed at a step of a series.
@@ -68,7 +73,7 @@ func (c *Causes) Between(old, new *Point, metric string) (*Cause, error) {
 	if old == nil || new == nil || old.ProfileID == "" || new.ProfileID == "" {
 		return cause, nil
 	}
-	compared, err := c.compare(cause.Old.ProfileID, cause.New.ProfileID)
+	compared, err := c.compare(cause.Old.ProfileID, cause.New.ProfileID, metric == "libc")
 	if err != nil {
 		return nil, err
 	}
@@ -133,16 +138,17 @@ func (s *Series) profiled(step *Step) (old, new *Point) {
 	return old, nil
 }
 
-func (c *Causes) compare(oldID, newID string) (*comparison, error) {
-	key := [2]string{oldID, newID}
+// compare leaves out what libc allocates, or all that is beside it.
+func (c *Causes) compare(oldID, newID string, libc bool) (*comparison, error) {
+	key := comparisonKey{oldID, newID, libc}
 	if known := c.compared[key]; known != nil {
 		return known, nil
 	}
-	old, oldAt, err := c.profile(oldID)
+	old, oldAt, err := c.profile(oldID, libc)
 	if err != nil {
 		return nil, err
 	}
-	new, newAt, err := c.profile(newID)
+	new, newAt, err := c.profile(newID, libc)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +156,7 @@ func (c *Causes) compare(oldID, newID string) (*comparison, error) {
 	return c.compared[key], nil
 }
 
-func (c *Causes) profile(id string) (*profile.Profile, map[stacks.Frame]stacks.Figures, error) {
+func (c *Causes) profile(id string, libc bool) (*profile.Profile, map[stacks.Frame]stacks.Figures, error) {
 	content, err := c.store.Profile(id)
 	if err != nil {
 		return nil, nil, err
@@ -158,6 +164,9 @@ func (c *Causes) profile(id string) (*profile.Profile, map[stacks.Frame]stacks.F
 	set, err := stacks.ParsePprof(content)
 	if err != nil {
 		return nil, nil, err
+	}
+	if libc {
+		set = set.OfLibc()
 	}
 	p, err := set.Profile(nil)
 	return p, set.Sites(), err

@@ -34,14 +34,15 @@ func Recorded(p *profile.Profile, folder string) (Point, error) {
 const mostCallers = 24
 
 // Metrics returns what a profile of one run counts, of the program and its
-// libraries without libc's own calls. Whether other runs agree one run cannot
-// tell.
+// libraries, what libc allocates for them apart. Whether other runs agree one
+// run cannot tell.
 func Metrics(p *profile.Profile) map[string]Value {
 	t := p.WithoutLibc()
 	metrics := map[string]Value{
 		"allocations": {Value: float64(t.Allocations)},
 		"bytes":       {Value: float64(t.Bytes), Unit: "bytes"},
 		"live":        {Value: float64(t.LiveBytes), Unit: "bytes"},
+		"libc":        {Value: float64(p.Origins[profile.OriginLibc].Allocations)},
 	}
 	if !p.SumsOnly {
 		metrics["peak"] = Value{Value: float64(t.PeakBytes), Unit: "bytes"}

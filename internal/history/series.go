@@ -71,7 +71,7 @@ func (k Key) compare(o Key) int {
 }
 
 // usual are metrics in the order in which they are shown.
-var usual = []string{"allocations", "bytes", "peak", "live", "temporary", "cpu", "wall"}
+var usual = []string{"allocations", "bytes", "peak", "live", "libc", "temporary", "cpu", "wall"}
 
 func metricRank(metric string) int {
 	if at := slices.Index(usual, metric); at >= 0 {

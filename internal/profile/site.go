@@ -138,12 +138,22 @@ func (s *Site) Known() bool { return s.Frame != (Frame{}) || s.AllocatedType != 
 // Without returns the site with the stacks of one origin left out; nil when
 // none remains.
 func (s *Site) Without(o Origin) *Site {
-	if !slices.ContainsFunc(s.stacks, func(st *stack) bool { return st.origin == o }) {
+	return s.part(func(st *stack) bool { return st.origin != o })
+}
+
+// Only returns the site with no stacks but those of one origin; nil when it has
+// none.
+func (s *Site) Only(o Origin) *Site {
+	return s.part(func(st *stack) bool { return st.origin == o })
+}
+
+func (s *Site) part(keep func(*stack) bool) *Site {
+	if !slices.ContainsFunc(s.stacks, func(st *stack) bool { return !keep(st) }) {
 		return s
 	}
 	rest := &Site{Frame: s.Frame, CPU: s.CPU}
 	for _, st := range s.stacks {
-		if st.origin != o {
+		if keep(st) {
 			rest.stacks = append(rest.stacks, st)
 			rest.Counters.Add(st.counters)
 		}

@@ -60,7 +60,7 @@ func (s *Set) Pprof() ([]byte, error) {
 		st := &s.Stacks[i]
 		sample := &profile.Sample{
 			Value:    []int64{value(st.Calls), value(st.Bytes), value(st.LiveBlocks), value(st.LiveBytes), value(st.PeakBytes)},
-			Label:    map[string][]string{"call": {functionName(st.Function)}},
+			Label:    map[string][]string{"call": {st.functionName()}},
 			NumLabel: map[string][]int64{"size_min": {value(st.SizeMin)}, "size_max": {value(st.SizeMax)}},
 		}
 		frames := st.Frames
@@ -130,7 +130,7 @@ func ParsePprof(data []byte) (s *Set, err error) {
 		}}
 		st.LiveBlocks, st.LiveBytes = min(st.LiveBlocks, st.Calls), min(st.LiveBytes, st.Bytes)
 		if call := sample.Label["call"]; len(call) == 1 {
-			st.Function = functionNamed(call[0])
+			st.setFunction(call[0])
 		}
 		for _, l := range sample.Location {
 			module := ""

@@ -11,8 +11,9 @@ import (
 	"mallow/internal/symbolize"
 )
 
-// Profile makes a profile of the set that can be compared with others. Its
-// peak is what lives at the end: Sites knows the sites' own.
+// Profile makes a profile of the set that can be compared with others, without
+// what libc allocates, which OfLibc has. Its peak is what lives at the end: Sites
+// knows the sites' own.
 func (s *Set) Profile(wrappers []*regexp.Regexp) (*profile.Profile, error) {
 	folder, err := os.MkdirTemp("", "mallow-stacks-")
 	if err != nil {
@@ -39,6 +40,9 @@ func (s *Set) image() *recorder.Image {
 	thread := process.Thread()
 	for i := range s.Stacks {
 		st := &s.Stacks[i]
+		if st.Libc {
+			continue
+		}
 		var node uint32
 		for k := len(st.Frames) - 1; k >= 0; k-- {
 			f := &st.Frames[k]

@@ -15,7 +15,7 @@ import (
 	"mallow/internal/recording"
 )
 
-// Set is where a program allocates, without what libc does on its own account.
+// Set is where a program allocates.
 type Set struct {
 	Units  []Unit
 	Stacks []Stack // by site
@@ -36,6 +36,10 @@ type Frame struct {
 
 // Stack is a call stack, from the site outwards, with what it allocated.
 type Stack struct {
+	// Libc tells that libc allocates, on behalf of the program. Its own frames,
+	// which differ between versions and have lines on some machines only, are
+	// left out: the site is the line that calls it.
+	Libc     bool
 	Function recording.Function // that was called
 	Frames   []Frame
 	Figures
@@ -79,16 +83,29 @@ func Of(p *profile.Profile, root string) *Set {
 			s.Units = append(s.Units, Unit{u.Name, u.Function, u.Count})
 		}
 	}
-	var sites []*profile.Site
+	var own, libc []*profile.Site
 	for _, site := range p.Sites {
-		if own := site.Without(profile.OriginLibc); own != nil {
-			sites = append(sites, own)
+		if part := site.Without(profile.OriginLibc); part != nil {
+			own = append(own, part)
+		}
+		if part := site.Only(profile.OriginLibc); part != nil {
+			libc = append(libc, part)
 		}
 	}
 	named := make(map[profile.Frame]Frame)
+	s.addStacks(p, own, false, root, named)
+	s.addStacks(p, libc, true, root, named)
+	s.sort()
+	return s
+}
+
+func (s *Set) addStacks(p *profile.Profile, sites []*profile.Site, libc bool, root string, named map[profile.Frame]Frame) {
 	_ = p.EachStack(sites, func(site *profile.Site, st *profile.Stack) error {
-		kept := Stack{Function: st.Function, Figures: figuresOf(&st.Counters)}
+		kept := Stack{Libc: libc, Function: st.Function, Figures: figuresOf(&st.Counters)}
 		at := slices.Index(st.Frames, site.Frame)
+		if libc {
+			at = beyondLibc(p, st.Frames)
+		}
 		for i := max(0, at); i < len(st.Frames); i++ {
 			f := &st.Frames[i]
 			if i > at && p.Wraps(f) {
@@ -110,8 +127,21 @@ func Of(p *profile.Profile, root string) *Set {
 		s.Stacks = append(s.Stacks, kept)
 		return nil
 	})
-	s.sort()
-	return s
+}
+
+// beyondLibc is the index of the first frame outside of libc that does not only
+// pass allocations on; that of the outermost frame where there is none.
+func beyondLibc(p *profile.Profile, frames []profile.Frame) int {
+	at := slices.IndexFunc(frames, func(f profile.Frame) bool { return !isLibc(f.Module) && !p.Wraps(&f) })
+	if at < 0 {
+		return len(frames) - 1
+	}
+	return at
+}
+
+func isLibc(module string) bool {
+	name := filepath.Base(module)
+	return strings.HasPrefix(name, "libc.so") || strings.HasPrefix(name, "ld-linux")
 }
 
 // Telling returns how many of the n frames of a stack, innermost first, say
@@ -119,8 +149,7 @@ func Of(p *profile.Profile, root string) *Set {
 func Telling(n int, frame func(i int) (function, module string)) int {
 	for n > 1 {
 		function, module := frame(n - 1)
-		name := filepath.Base(module)
-		if function != "_start" && !strings.HasPrefix(name, "libc.so") && !strings.HasPrefix(name, "ld-linux") {
+		if function != "_start" && !isLibc(module) {
 			break
 		}
 		n--
@@ -154,6 +183,12 @@ func (f Frame) compare(o Frame) int {
 }
 
 func compareStacks(a, b Stack) int {
+	if a.Libc != b.Libc {
+		if b.Libc {
+			return -1
+		}
+		return 1
+	}
 	return cmp.Or(
 		a.site().compare(b.site()),
 		slices.CompareFunc(a.Frames, b.Frames, Frame.compare),
@@ -179,21 +214,29 @@ func (s *Set) sort() {
 // Cut returns the set with at most so many callers of each site, and none
 // where the site has less than a share of everything.
 func (s *Set) Cut(callers int, share float64) *Set {
-	var all Figures
-	sites := make(map[Frame]*Figures)
+	type place struct {
+		site Frame
+		libc bool
+	}
+	sums := make(map[place]*Figures)
+	sum := func(of place) *Figures {
+		if sums[of] == nil {
+			sums[of] = &Figures{}
+		}
+		return sums[of]
+	}
 	for i := range s.Stacks {
 		st := &s.Stacks[i]
-		all.add(&st.Figures)
-		if sites[st.site()] == nil {
-			sites[st.site()] = &Figures{}
+		sum(place{libc: st.Libc}).add(&st.Figures)
+		if st.site() != (Frame{}) {
+			sum(place{st.site(), st.Libc}).add(&st.Figures)
 		}
-		sites[st.site()].add(&st.Figures)
 	}
 	matters := func(part, whole uint64) bool { return float64(part) >= share*float64(whole) && part > 0 }
 	short := &Set{Units: s.Units, Stacks: slices.Clone(s.Stacks)}
 	for i := range short.Stacks {
 		st := &short.Stacks[i]
-		of := sites[st.site()]
+		of, all := sum(place{st.site(), st.Libc}), sum(place{libc: st.Libc})
 		keep := 1
 		if matters(of.Calls, all.Calls) || matters(of.Bytes, all.Bytes) || matters(of.PeakBytes, all.PeakBytes) || matters(of.LiveBytes, all.LiveBytes) {
 			keep += callers
@@ -204,10 +247,25 @@ func (s *Set) Cut(callers int, share float64) *Set {
 	return short
 }
 
-// Sites adds up the stacks of each site.
+// OfLibc returns what libc allocates, as if the lines that call it did.
+func (s *Set) OfLibc() *Set {
+	libc := &Set{Units: s.Units}
+	for _, st := range s.Stacks {
+		if st.Libc {
+			st.Libc = false
+			libc.Stacks = append(libc.Stacks, st)
+		}
+	}
+	return libc
+}
+
+// Sites adds up the stacks of each site of the program and its libraries.
 func (s *Set) Sites() map[Frame]Figures {
 	sites := make(map[Frame]Figures)
 	for i := range s.Stacks {
+		if s.Stacks[i].Libc {
+			continue
+		}
 		sum := sites[s.Stacks[i].site()]
 		sum.add(&s.Stacks[i].Figures)
 		sites[s.Stacks[i].site()] = sum

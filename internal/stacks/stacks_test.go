@@ -51,6 +51,12 @@ func TestRoundTrips(t *testing.T) {
 		if old.Allocations != new.Allocations || old.Bytes != new.Bytes || old.LiveBlocks != new.LiveBlocks || old.LiveBytes != new.LiveBytes || old.News != new.News {
 			t.Errorf("%+v\n%+v", old, new)
 		}
+		if q, err = s.OfLibc().Profile(nil); err != nil {
+			t.Fatal(err)
+		}
+		if old := &p.Origins[profile.OriginLibc]; old.Allocations != q.Totals.Allocations || old.Bytes != q.Totals.Bytes {
+			t.Errorf("%+v\n%+v", old, q.Totals)
+		}
 	})
 }
 

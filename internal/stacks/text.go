@@ -13,8 +13,8 @@ import (
 
 // head explains the text to those who see it in a diff.
 const head = `# Where benchmark %s allocates. With this mallow gate names what grew; --update writes it.
-# A site: function, place, module. Below it each way to call it: calls, function, bytes, size of the blocks,
-# blocks and bytes never freed, bytes at the peak, and the callers outwards.
+# A site: function, place, module. Below it each way to call it: calls, function (libc: by libc on behalf of it),
+# bytes, size of the blocks, blocks and bytes never freed, bytes at the peak, and the callers outwards.
 `
 
 // Text writes the set for people and for ParseText: a line for each site, and
@@ -32,7 +32,7 @@ func (s *Set) Text(benchmark string) []byte {
 	}
 	for i := range s.Stacks {
 		st := &s.Stacks[i]
-		if i == 0 || s.Stacks[i-1].site() != st.site() {
+		if i == 0 || s.Stacks[i-1].site() != st.site() || s.Stacks[i-1].Libc != st.Libc {
 			f := st.site()
 			fmt.Fprintf(&b, "%s\t%s\t%s\n", escape(orDash(f.Function)), escape(f.place()), escape(orDash(f.Module)))
 		}
@@ -40,7 +40,7 @@ func (s *Set) Text(benchmark string) []byte {
 		if st.SizeMax != st.SizeMin {
 			sizes += "-" + strconv.FormatUint(st.SizeMax, 10)
 		}
-		fmt.Fprintf(&b, "\t%d %s %d %s %d %d %d", st.Calls, functionName(st.Function), st.Bytes, sizes, st.LiveBlocks, st.LiveBytes, st.PeakBytes)
+		fmt.Fprintf(&b, "\t%d %s %d %s %d %d %d", st.Calls, st.functionName(), st.Bytes, sizes, st.LiveBlocks, st.LiveBytes, st.PeakBytes)
 		for _, f := range st.Frames[min(1, len(st.Frames)):] {
 			at := f.place()
 			if f.File == "" {
@@ -53,18 +53,25 @@ func (s *Set) Text(benchmark string) []byte {
 	return b.Bytes()
 }
 
-func functionName(f recording.Function) string {
-	if f == 0 {
-		return "-"
+// ofLibc stands before the function that libc calls.
+const ofLibc = "libc:"
+
+func (st *Stack) functionName() string {
+	name := "-"
+	if st.Function != 0 {
+		name = strings.ReplaceAll(st.Function.String(), " ", "_")
 	}
-	return strings.ReplaceAll(f.String(), " ", "_")
+	if st.Libc {
+		return ofLibc + name
+	}
+	return name
 }
 
-func functionNamed(text string) recording.Function {
-	if f := recording.FunctionNamed(text); f != 0 { // posix_memalign
-		return f
+func (st *Stack) setFunction(name string) {
+	name, st.Libc = strings.CutPrefix(name, ofLibc)
+	if st.Function = recording.FunctionNamed(name); st.Function == 0 { // unlike posix_memalign
+		st.Function = recording.FunctionNamed(strings.ReplaceAll(name, "_", " "))
 	}
-	return recording.FunctionNamed(strings.ReplaceAll(text, "_", " "))
 }
 
 // place is file and line, as far as they are known.
@@ -187,7 +194,7 @@ func parseStack(site *Frame, fields []string) (Stack, error) {
 		return Stack{}, fmt.Errorf("expected calls, function, bytes, size, blocks and bytes never freed and bytes at the peak, then callers with their places")
 	}
 	var st Stack
-	st.Function = functionNamed(figures[1])
+	st.setFunction(figures[1])
 	least, most, several := strings.Cut(figures[3], "-")
 	if !several {
 		most = least

@@ -105,7 +105,7 @@ func TestGateInAStep(t *testing.T) {
 	j.variables["GITHUB_STEP_SUMMARY"] = filepath.Join(j.temp, "summary")
 	j.variables["GITHUB_EVENT_PATH"] = "no/such/event"
 	j.shell("echo 'What was there.' >$GITHUB_STEP_SUMMARY; " + harness.CLI(t) + " gate --no-history --no-base")
-	contains(t, "the summary", read(t, j.temp, "summary"), "What was there.\n## mallow gate: 4 kept\n")
+	contains(t, "the summary", read(t, j.temp, "summary"), "What was there.\n## mallow gate: 5 kept\n")
 	output, status := shell(t, j.workspace, j.variables, "-c", harness.CLI(t)+" gate --no-history --no-base --comment github")
 	if status != 1 {
 		t.Errorf("status %d", status)

@@ -161,12 +161,13 @@ func TestExact(t *testing.T) {
 	r.gate(4, "--strict") // it shall have one
 	before := r.read("mallow.toml")
 	r.gate(0, "--update")
-	want := before + "\n[benchmark.parse.budget]\nallocations = 1_000\nbytes = 8_890\npeak = 9\nlive = 0\n"
+	want := before + "\n[benchmark.parse.budget]\nallocations = 1_000\nbytes = 8_890\npeak = 9\nlive = 0\nlibc = 1\n"
 	if got := r.read("mallow.toml"); got != want {
 		t.Errorf("the budget is\n%s", got)
 	}
 	if kept := r.read("mallow.stacks/parse.txt"); !strings.HasSuffix(kept,
-		"copy_word\tparse.c:7\tparse\n\t1000 malloc 8890 7-9 0 0 0\tparse_line\tparse.c:15\tmain\tparse.c:23\n") {
+		"copy_word\tparse.c:7\tparse\n\t1000 malloc 8890 7-9 0 0 0\tparse_line\tparse.c:15\tmain\tparse.c:23\n"+
+			"main\tparse.c:24\tparse\n\t1 libc:malloc 4096 4096 1 4096 4096\n") {
 		t.Errorf("the stacks are\n%s", kept)
 	}
 	r.commit("its budget")
@@ -389,6 +390,26 @@ func TestTarget(t *testing.T) {
 	}
 	if c := r.check(found, "parse", "peak"); c.Verdict != gate.OK || !strings.Contains(c.Message, "its target is 8") {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestLibc plants a call of a function of libc that allocates: no other metric sees it.
+func TestLibc(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update", "--no-history")
+	r.commit("its budget")
+	r.replace("parse.c", "#include <stdio.h>", "#define _GNU_SOURCE\n#include <stdio.h>")
+	r.replace("parse.c", "  int length = strlen(word);\n", "  int length = strlen(word);\n  char* said;\n  if (asprintf(&said, \"%s!\", word) > 0) free(said);\n")
+	found := r.decide(2, "--no-history", "--no-base")
+	if c := r.check(found, "parse", "allocations"); c.Verdict != gate.OK {
+		t.Errorf("%+v", c)
+	}
+	c := r.check(found, "parse", "libc")
+	if c.Verdict != gate.Regression || c.Class != gate.Exact || !strings.HasPrefix(c.Message, "2,001 allocations that libc makes for it, and the budget has 1: 2,000 more") || len(c.Sites) != 1 { // the text grows into its block
+		t.Fatalf("%+v", c)
+	}
+	if s := c.Sites[0]; s.Now-s.Was != 2000 || s.Function != "parse_line" || s.Line != 19 || len(s.Changed) == 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -33,6 +33,7 @@ var goUnits = []struct {
 }{
 	{"allocations", "", "allocs/op"}, {"bytes", "bytes", "B/op"}, {"wall", "seconds", "sec/op"},
 	{"cpu", "seconds", "cpu-sec/op"}, {"peak", "bytes", "peak-B"}, {"live", "bytes", "live-B"},
+	{"libc", "", "libc-allocs/op"},
 }
 
 // Keys of the configuration. Those of Go itself are pkg, goos, goarch and cpu.

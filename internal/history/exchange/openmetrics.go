@@ -34,7 +34,7 @@ var (
 
 // openMetricsNames are what metrics are called there: the unit comes last.
 var openMetricsNames = []struct{ metric, unit, name string }{
-	{"allocations", "", "mallow_allocations"}, {"temporary", "", "mallow_temporary"},
+	{"allocations", "", "mallow_allocations"}, {"temporary", "", "mallow_temporary"}, {"libc", "", "mallow_libc_allocations"},
 	{"bytes", "bytes", "mallow_requested_bytes"}, {"peak", "bytes", "mallow_peak_bytes"}, {"live", "bytes", "mallow_live_bytes"},
 	{"peak_rss", "bytes", "mallow_peak_rss_bytes"},
 	{"cpu", "seconds", "mallow_cpu_seconds"}, {"wall", "seconds", "mallow_wall_seconds"},
