@@ -70,7 +70,7 @@ func For(p *profile.Profile, o Options) Result {
 			found = append(found, newFound(r.Name, order, f))
 		}
 	}
-	found = settle(found)
+	found = settle(found, p.StackCount())
 	var cost *cost
 	if len(found) > 0 {
 		cost = newCost(p, o.Price)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"mallow/internal/advise/rule"
-	"mallow/internal/profile"
 	"mallow/internal/recording"
 )
 
@@ -51,11 +50,11 @@ func named(f found) int {
 // settle gives every allocation to one finding: to one that knows what the
 // blocks are, then to the best remedy, of two as good to the one that saves
 // more. Findings that are left with little are dropped.
-func settle(all []found) []found {
+func settle(all []found, stacks int) []found {
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(named(a)-named(b), cmp.Compare(a.Means, b.Means), cmp.Compare(b.asked.Calls, a.asked.Calls), cmp.Compare(a.order, b.order))
 	})
-	taken := make(ledger)
+	taken := make(ledger, stacks)
 	kept := all[:0]
 	for _, f := range all {
 		for _, claim := range f.Claims {
@@ -75,20 +74,21 @@ func settle(all []found) []found {
 	return kept
 }
 
-// ledger has the share of each stack's calls that was given away.
-type ledger map[profile.StackKey]float64
+// ledger has the share of each stack's calls that was given away, by the
+// number of the stack.
+type ledger []float64
 
 func share(c rule.Claim) float64 { return min(1, rule.Share(c.Calls, c.Site.Counters.Calls)) }
 
 func (l ledger) available(c rule.Claim) uint64 {
 	wanted, calls := share(c), 0.0
-	c.Site.EachStack(func(key profile.StackKey, of *recording.Counters) {
-		calls += float64(of.Calls) * max(0, min(wanted, 1-l[key]))
+	c.Site.EachStack(func(stack int32, of *recording.Counters) {
+		calls += float64(of.Calls) * max(0, min(wanted, 1-l[stack]))
 	})
 	return uint64(calls + 0.5)
 }
 
 func (l ledger) take(c rule.Claim) {
 	wanted := share(c)
-	c.Site.EachStack(func(key profile.StackKey, _ *recording.Counters) { l[key] = min(1, l[key]+wanted) })
+	c.Site.EachStack(func(stack int32, _ *recording.Counters) { l[stack] = min(1, l[stack]+wanted) })
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"mallow/internal/recording"
@@ -43,115 +44,71 @@ type Common struct {
 	AndAllGreater bool // Size stands for all greater ones
 }
 
-// ballot sums up votes by value.
-type ballot[T comparable] struct {
-	voters  uint64
-	tallies []tally[T]
-	at      map[T]int // of each value, once there are many
-}
-
-type tally[T comparable] struct {
-	value       T
-	least, most uint64
-}
-
-// manyTallies are no longer looked through one by one.
-const manyTallies = 8
-
-func (b *ballot[T]) add(votes []recording.Vote, valueOf func(candidate uint32) (T, bool)) {
-	for i := range votes {
-		v := &votes[i]
-		b.voters += v.Voters
-		if v.Lead == 0 {
-			continue
-		}
-		value, ok := valueOf(v.Candidate)
-		if !ok {
-			continue
-		}
-		t := b.tally(value)
-		t.least += v.Least()
-		t.most += v.Most()
-	}
-}
-
-func (b *ballot[T]) tally(value T) *tally[T] {
-	if b.at != nil {
-		if i, known := b.at[value]; known {
-			return &b.tallies[i]
-		}
-	} else {
-		for i := range b.tallies {
-			if b.tallies[i].value == value {
-				return &b.tallies[i]
-			}
-		}
-		if len(b.tallies) == manyTallies {
-			b.at = make(map[T]int)
-			for i := range b.tallies {
-				b.at[b.tallies[i].value] = i
-			}
-		}
-	}
-	if b.at != nil {
-		b.at[value] = len(b.tallies)
-	}
-	b.tallies = append(b.tallies, tally[T]{value: value})
-	return &b.tallies[len(b.tallies)-1]
-}
-
-// winner returns the value with most votes for sure, the lesser by before of
-// two that have as many.
-func (b *ballot[T]) winner(before func(a, b T) bool) (value T, c *Common) {
-	var best *tally[T]
-	for i := range b.tallies {
-		t := &b.tallies[i]
-		if best == nil || t.least > best.least || t.least == best.least && before(t.value, best.value) {
-			best = t
-		}
-	}
-	if best == nil {
-		return value, nil
-	}
-	return best.value, &Common{Least: best.least, Most: best.most, OutOf: b.voters}
-}
-
 // knower finds out what is known of sites.
 type knower struct {
-	profile *Profile
-	begun   map[*recording.Image]time.Duration // since the recording that it is part of
-	// partners are where they are other than the profile's sites.
-	partners Partners
-	// strangers are partners that the profile leaves out.
-	strangers map[Frame]*Site
-	scratch   recording.Knowledge
-	threads   []StackKey
+	profile  *Profile
+	begun    map[*recording.Image]time.Duration // since the recording that it is part of
+	partners *Partners
+	// strangers are partners that the profile leaves out; as values they come
+	// after the others.
+	strangers  []*Site
+	strangerAt map[Frame]uint32
+
+	// Of the site that is being looked at:
+	sum                                  Knowledge
+	image                                *recording.Image
+	batch                                recording.Knowledge // of stacks of the image
+	threads                              []thread
+	sizes, bornAfter, freedAfter, freers ballot
 }
 
-// siteOf returns the site of a partner's stack. That of one that was left out
-// has no more than a name.
-func (k *knower) siteOf(im *recording.Image, stack uint32) (*Site, bool) {
-	p := k.profile
-	if n := p.forest.numberOf(im, stack); n >= 0 && stack != 0 {
-		if int(n) < len(k.partners) && k.partners[n] != nil {
-			return k.partners[n], true
-		}
-		return p.siteOfStack[n], true
+// thread is one of an image's shards.
+type thread struct {
+	image *recording.Image
+	shard uint32
+}
+
+// partner returns the value that stands for the site of a partner's stack.
+// That of one that was left out has no more than a name.
+func (k *knower) partner(numbers *stackNumbers, stack uint32) (site uint32, ok bool) {
+	if n := numbers.of(stack); n >= 0 && stack != 0 {
+		return uint32(k.partners.of[n]), true
 	}
-	frame, ok := p.strangerFrame(im, stack)
+	frame, ok := k.profile.strangerFrame(k.image, stack)
 	if !ok {
-		return nil, false
+		return 0, false
 	}
-	if k.strangers[frame] == nil {
-		k.strangers[frame] = &Site{Frame: frame}
+	at, known := k.strangerAt[frame]
+	if !known {
+		at = uint32(len(k.strangers))
+		k.strangerAt[frame] = at
+		k.strangers = append(k.strangers, &Site{Frame: frame})
 	}
-	return k.strangers[frame], true
+	return uint32(len(k.partners.sites)) + at, true
+}
+
+// site is the reverse of partner.
+func (k *knower) site(value uint32) *Site {
+	if all := k.partners.sites; int(value) < len(all) {
+		return all[value]
+	}
+	return k.strangers[int(value)-len(k.partners.sites)]
+}
+
+// freer returns the value that stands for the frame of a node that is a stack
+// of its own.
+func (k *knower) freer(id uint32) (frame uint32, ok bool) {
+	at := k.profile.sites.node(k.profile.forest.find(k.image, id))
+	if at == root {
+		return 0, false
+	}
+	return uint32(k.profile.numbers.of(k.profile.accepted(at))), true
 }
 
 // siteOf returns the site of a stack; nil for one that counted nothing.
 func (p *Profile) siteOf(im *recording.Image, id uint32) *Site {
 	if n := p.forest.numberOf(im, id); n >= 0 {
-		return p.siteOfStack[n]
+		return p.partners.sites[p.partners.of[n]]
 	}
 	return nil
 }
@@ -180,39 +137,35 @@ func (p *Profile) strangers(leaves []node, im *recording.Image, of *recording.Kn
 	return leaves
 }
 
-// StackKey tells a stack of one process from all others.
-type StackKey struct {
-	image *recording.Image
-	id    uint32
-}
-
 // Knowledge returns what is known of each of the sites.
-func (p *Profile) Knowledge(sites []*Site) []Knowledge { return p.KnowledgeAmong(sites, nil) }
+func (p *Profile) Knowledge(sites []*Site) []Knowledge { return p.KnowledgeAmong(sites, p.partners) }
 
-// Partners are sites, or parts of them, that partners are looked for among: by
-// the numbers of stacks.
-type Partners []*Site
-
-// NewPartners indexes sites that have no stack in common.
-func NewPartners(sites []*Site) Partners {
-	most := int32(-1)
-	for _, site := range sites {
-		for i := range site.stacks {
-			most = max(most, site.stacks[i].number)
-		}
-	}
-	partners := make(Partners, most+1)
-	for _, site := range sites {
-		for i := range site.stacks {
-			partners[site.stacks[i].number] = site
-		}
-	}
-	return partners
+// Partners are sites, or parts of them, that partners are looked for among.
+type Partners struct {
+	sites []*Site
+	of    []int32 // of each stack, by its number: the index of its site
 }
 
-// KnowledgeAmong does the same, where a partner that is none of those given is
-// a site of the profile.
-func (p *Profile) KnowledgeAmong(sites []*Site, partners Partners) []Knowledge {
+// NewPartners returns sites that have no stack in common, and those of the
+// profile for all stacks that are in none of them.
+func (p *Profile) NewPartners(sites []*Site) *Partners {
+	among := &Partners{sites: slices.Clone(p.Sites), of: slices.Clone(p.partners.of)}
+	among.add(sites)
+	return among
+}
+
+func (among *Partners) add(sites []*Site) {
+	for _, site := range sites {
+		index := int32(len(among.sites))
+		among.sites = append(among.sites, site)
+		for i := range site.stacks {
+			among.of[site.stacks[i].number] = index
+		}
+	}
+}
+
+// KnowledgeAmong does the same with partners of one's own.
+func (p *Profile) KnowledgeAmong(sites []*Site, partners *Partners) []Knowledge {
 	p.nameFreers(sites)
 	begun := p.begins()
 	all := make([]Knowledge, len(sites))
@@ -221,9 +174,9 @@ func (p *Profile) KnowledgeAmong(sites []*Site, partners Partners) []Knowledge {
 		workers = 1 // its strangers must be the same for all sites
 	}
 	together(workers, len(sites), func(next func() (int, bool)) {
-		k := &knower{profile: p, begun: begun, partners: partners, strangers: make(map[Frame]*Site)}
+		k := &knower{profile: p, begun: begun, partners: partners, strangerAt: make(map[Frame]uint32)}
 		for i, ok := next(); ok; i, ok = next() {
-			all[i] = k.sum(sites[i])
+			all[i] = k.about(sites[i])
 		}
 	})
 	return all
@@ -249,54 +202,61 @@ func (p *Profile) nameFreers(sites []*Site) {
 	}
 	if len(nodes) > 0 {
 		p.sites.prepare(nodes)
+		for _, n := range nodes {
+			if at := p.sites.node(n); at != root {
+				p.numbers.prepare(p.frames.placeIndex(at))
+			}
+		}
 	}
 }
 
-func (k *knower) sum(site *Site) Knowledge {
-	var sum Knowledge
-	var sizes ballot[uint64]
-	var bornAfter, freedAfter ballot[*Site]
-	var freedBy ballot[Frame]
-	var im *recording.Image
-	sizeOfVote := func(size uint32) (uint64, bool) { return uint64(size), true }
-	siteOfVote := func(stack uint32) (*Site, bool) { return k.siteOf(im, stack) }
-	callerOfVote := func(caller uint32) (Frame, bool) { return k.caller(im, caller) }
-	k.threads = k.threads[:0]
-	of := &k.scratch
-	for i := range site.stacks {
-		im = site.stacks[i].image
-		if !im.ReadKnowledge(site.stacks[i].id, of) {
-			continue
+func (k *knower) about(site *Site) Knowledge {
+	const batch = 1024
+	k.sum, k.threads = Knowledge{}, k.threads[:0]
+	for _, st := range site.stacks {
+		if st.image != k.image || len(k.batch.Size) >= batch {
+			k.addBatch()
+			k.image = st.image
 		}
-		sum.Runs += of.Runs
-		sum.LongestRun = max(sum.LongestRun, of.LongestRun)
-		sum.DeathRuns += of.DeathRuns
-		sum.Reallocs.Add(&of.Reallocs)
-		for item, n := range of.Lifetimes {
-			sum.Lifetimes[item] += n
-		}
-		k.addThreads(im, of.Shards)
-		k.addTimes(&sum, im, of)
-		sizes.add(of.Size, sizeOfVote)
-		bornAfter.add(of.BornAfter, siteOfVote)
-		freedAfter.add(of.FreedAfter, siteOfVote)
-		freedBy.add(of.FreedBy, callerOfVote)
+		k.image.AddKnowledge(st.id, &k.batch)
 	}
-	sum.Threads = k.countThreads()
-	sum.PeakBlocks = peakBlocks(site)
-	sum.Size = sizeOf(&sizes, &site.Counters)
-	sum.BornAfter = partner(&bornAfter)
-	sum.FreedAfter = partner(&freedAfter)
-	sum.FreedBy = commonest(&freedBy)
-	return sum
+	k.addBatch()
+	k.sum.Threads = k.countThreads()
+	k.sum.PeakBlocks = peakBlocks(site)
+	k.sum.Size = k.commonSize(&site.Counters)
+	k.sum.BornAfter = k.commonPartner(&k.bornAfter)
+	k.sum.FreedAfter = k.commonPartner(&k.freedAfter)
+	k.sum.FreedBy = k.commonFreer()
+	return k.sum
+}
+
+// addBatch adds what is known of some stacks of an image.
+func (k *knower) addBatch() {
+	sum, of := &k.sum, &k.batch
+	sum.Runs += of.Runs
+	sum.LongestRun = max(sum.LongestRun, of.LongestRun)
+	sum.DeathRuns += of.DeathRuns
+	sum.Reallocs.Add(&of.Reallocs)
+	for item, n := range of.Lifetimes {
+		sum.Lifetimes[item] += n
+	}
+	k.addThreads(of.Shards)
+	k.addTimes(of)
+	numbers := k.profile.forest.stacks[k.image]
+	partner := func(stack uint32) (uint32, bool) { return k.partner(numbers, stack) }
+	k.sizes.add(of.Size, func(size uint32) (uint32, bool) { return size, true })
+	k.bornAfter.add(of.BornAfter, partner)
+	k.freedAfter.add(of.FreedAfter, partner)
+	k.freers.add(of.FreedBy, k.freer)
+	of.Reset()
 }
 
 // addThreads notes shards, most of which are those of the stack before.
-func (k *knower) addThreads(im *recording.Image, shards []uint32) {
+func (k *knower) addThreads(shards []uint32) {
 	for _, shard := range shards {
-		key := StackKey{im, shard}
-		if last := len(k.threads) - 1; last < 0 || k.threads[last] != key {
-			k.threads = append(k.threads, key)
+		of := thread{k.image, shard}
+		if last := len(k.threads) - 1; last < 0 || k.threads[last] != of {
+			k.threads = append(k.threads, of)
 		}
 	}
 }
@@ -305,29 +265,29 @@ func (k *knower) countThreads() uint64 {
 	if len(k.threads) < 2 {
 		return uint64(len(k.threads))
 	}
-	different := make(map[StackKey]bool)
-	for _, key := range k.threads {
-		different[key] = true
+	different := make(map[thread]bool)
+	for _, of := range k.threads {
+		different[of] = true
 	}
 	return uint64(len(different))
 }
 
-func (k *knower) addTimes(sum *Knowledge, im *recording.Image, of *recording.Knowledge) {
-	if !im.Timed() {
+func (k *knower) addTimes(of *recording.Knowledge) {
+	if k.image == nil || !k.image.Timed() {
 		return
 	}
 	at := func(ms uint32) *time.Duration {
-		t := k.begun[im] + time.Duration(ms)*time.Millisecond
+		t := k.begun[k.image] + time.Duration(ms)*time.Millisecond
 		return &t
 	}
 	if of.Births > 0 {
-		if first := at(of.FirstMs); sum.First == nil || *first < *sum.First {
-			sum.First = first
+		if first := at(of.FirstMs); k.sum.First == nil || *first < *k.sum.First {
+			k.sum.First = first
 		}
-		sum.Last = later(sum.Last, at(of.LastMs))
+		k.sum.Last = later(k.sum.Last, at(of.LastMs))
 	}
 	if of.Deaths > 0 {
-		sum.LastDeath = later(sum.LastDeath, at(of.LastDeathMs))
+		k.sum.LastDeath = later(k.sum.LastDeath, at(of.LastDeathMs))
 	}
 }
 
@@ -336,15 +296,6 @@ func later(a, b *time.Duration) *time.Duration {
 		return b
 	}
 	return a
-}
-
-// caller names a node that is a stack of its own.
-func (k *knower) caller(im *recording.Image, id uint32) (Frame, bool) {
-	at := k.profile.sites.node(k.profile.forest.find(im, id))
-	if at == root {
-		return Frame{}, false
-	}
-	return *k.profile.sites.frame(at), true
 }
 
 // peakBlocks counts by the bytes, of which alone the recorder keeps the peak.
@@ -363,35 +314,35 @@ func peakBlocks(site *Site) *uint64 {
 	return &blocks
 }
 
-// commonest returns the frame that most voted for.
-func commonest(frames *ballot[Frame]) *Common {
-	frame, common := frames.winner(func(a, b Frame) bool { return a.compare(&b) < 0 })
+func (k *knower) commonFreer() *Common {
+	frame := func(value uint32) *Frame { return k.profile.numbers.frame(int32(value)) }
+	value, common := k.freers.close(func(a, b uint32) bool { return frame(a).compare(frame(b)) < 0 })
 	if common != nil {
-		common.Frame = frame
+		common.Frame = *frame(value)
 	}
 	return common
 }
 
-// partner is commonest, of sites.
-func partner(sites *ballot[*Site]) *Common {
-	site, common := sites.winner(func(a, b *Site) bool {
-		return cmp.Or(a.Frame.compare(&b.Frame), compareSites(a, b)) < 0
+func (k *knower) commonPartner(votes *ballot) *Common {
+	value, common := votes.close(func(a, b uint32) bool {
+		return cmp.Or(k.site(a).Frame.compare(&k.site(b).Frame), compareSites(k.site(a), k.site(b))) < 0
 	})
 	if common != nil {
-		common.Frame, common.Site = site.Frame, site
+		common.Site = k.site(value)
+		common.Frame = common.Site.Frame
 	}
 	return common
 }
 
-// sizeOf returns the commonest size; where all are the same nothing had to be
-// voted.
-func sizeOf(sizes *ballot[uint64], c *recording.Counters) *Common {
-	if c.Calls > 0 && c.SizeMin == c.SizeMax {
+// commonSize returns the commonest size; where all are the same nothing had to
+// be voted.
+func (k *knower) commonSize(c *recording.Counters) *Common {
+	size, common := k.sizes.close(func(a, b uint32) bool { return a < b })
+	switch {
+	case c.Calls > 0 && c.SizeMin == c.SizeMax:
 		return &Common{Size: c.SizeMin, Least: c.Calls, Most: c.Calls, OutOf: c.Calls}
-	}
-	size, common := sizes.winner(func(a, b uint64) bool { return a < b })
-	if common != nil {
-		common.Size, common.AndAllGreater = size, size == recording.MostVotedSize
+	case common != nil:
+		common.Size, common.AndAllGreater = uint64(size), size == recording.MostVotedSize
 	}
 	return common
 }

@@ -20,7 +20,7 @@ type passed struct {
 
 // NewPassage makes one for kinds that are told by the name of a function.
 func (p *Profile) NewPassage(kindsOf func(function string) uint32) *Passage {
-	return &Passage{profile: p, kindsOf: kindsOf, stacks: make([]passed, len(p.siteOfStack))}
+	return &Passage{profile: p, kindsOf: kindsOf, stacks: make([]passed, len(p.freers))}
 }
 
 // Kinds returns those of all wrappers that passed on calls of the part.

@@ -53,14 +53,16 @@ type Profile struct {
 	// Restriction is what was asked for; see Restricted.
 	Restriction Restriction
 
-	forest      *forest
-	places      *places
-	frames      *frameTable
-	sites       *search
-	freeNulls   []stack
-	siteOfStack []*Site // by the numbers of stacks
-	freers      []bool  // of each stack: who releases its blocks has a name
-	begun       map[*recording.Image]time.Duration
+	forest     *forest
+	places     *places
+	frames     *frameTable
+	sites      *search
+	freeNulls  []stack
+	partners   *Partners // all sites
+	freers     []bool    // of each stack: who releases its blocks has a name
+	numbers    *frameNumbers
+	isPrepared []bool // of each node: see prepareOutside; nil before anybody asked
+	begun      map[*recording.Image]time.Duration
 }
 
 // Process is one image of a process: fork and exec each begin another.
@@ -144,12 +146,10 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 	p.addUp()
 	p.sumSampling(stacks)
 	p.Sites = newSites(p.sites, stacks)
-	p.siteOfStack, p.freers = make([]*Site, len(stacks)), make([]bool, len(stacks))
-	for _, site := range p.Sites {
-		for i := range site.stacks {
-			p.siteOfStack[site.stacks[i].number] = site
-		}
-	}
+	p.freers = make([]bool, len(stacks))
+	p.partners = &Partners{of: make([]int32, len(stacks))}
+	p.partners.add(p.Sites)
+	p.numbers = newFrameNumbers(p.sites)
 	p.addRegions(stacks)
 	p.addUnits()
 	p.describeQuality()

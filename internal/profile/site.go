@@ -166,12 +166,15 @@ func (s *Site) part(keep func(*stack) bool) *Site {
 }
 
 // EachStack visits the stacks of the site, each process's own, with what they
-// counted.
-func (s *Site) EachStack(visit func(key StackKey, c *recording.Counters)) {
-	for i := range s.stacks {
-		visit(StackKey{s.stacks[i].image, s.stacks[i].id}, s.stacks[i].counters)
+// counted, and with their numbers: below Profile.StackCount.
+func (s *Site) EachStack(visit func(number int32, c *recording.Counters)) {
+	for _, st := range s.stacks {
+		visit(st.number, st.counters)
 	}
 }
+
+// StackCount returns how many stacks there are, of all processes.
+func (p *Profile) StackCount() int { return len(p.freers) }
 
 // EachFunction visits the stacks of the site with the function that each
 // called.

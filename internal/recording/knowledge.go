@@ -92,6 +92,21 @@ func (im *Image) Knowledge(id uint32) *Knowledge {
 // ReadKnowledge does the same into k, whose memory it uses again, and tells
 // whether anything is known.
 func (im *Image) ReadKnowledge(id uint32, k *Knowledge) (known bool) {
+	k.Reset()
+	return im.AddKnowledge(id, k)
+}
+
+// Reset forgets everything but the memory.
+func (k *Knowledge) Reset() {
+	*k = Knowledge{
+		Size: k.Size[:0], BornAfter: k.BornAfter[:0], FreedAfter: k.FreedAfter[:0], FreedBy: k.FreedBy[:0], Shards: k.Shards[:0],
+	}
+}
+
+// AddKnowledge adds what is known of a stack to k, which may have that of
+// others of the image: each stack has votes of its own there. It tells whether
+// anything is known.
+func (im *Image) AddKnowledge(id uint32, k *Knowledge) (known bool) {
 	of := im.blocks.at(id / stacksPerPage)
 	if of == nil {
 		return false
@@ -101,12 +116,7 @@ func (im *Image) ReadKnowledge(id uint32, k *Knowledge) (known bool) {
 		if allZero(record) {
 			continue
 		}
-		if !known {
-			known = true
-			*k = Knowledge{
-				Size: k.Size[:0], BornAfter: k.BornAfter[:0], FreedAfter: k.FreedAfter[:0], FreedBy: k.FreedBy[:0], Shards: k.Shards[:0],
-			}
-		}
+		known = true
 		switch page.kind {
 		case pageTraits:
 			k.addTraits(page.shard, record)
@@ -160,7 +170,9 @@ func (k *Knowledge) addTraits(shard uint32, b []byte) {
 	k.DeathRuns += deathRuns
 	k.FreedAfter = addVote(k.FreedAfter, b[44:], deathRuns)
 	k.FreedBy = addVote(k.FreedBy, b[52:], deaths)
-	k.LastDeathMs = max(k.LastDeathMs, le.Uint32(b[60:]))
+	if deaths > 0 {
+		k.LastDeathMs = max(k.LastDeathMs, le.Uint32(b[60:]))
+	}
 }
 
 // addVote reads a vote of so many voters. A lead beyond them is damage, or was
@@ -173,8 +185,12 @@ func addVote(votes []Vote, b []byte, voters uint64) []Vote {
 }
 
 func (k *Knowledge) addLifetimes(b []byte, weight uint64) {
-	for i := range k.Lifetimes {
-		k.Lifetimes[i] += weight * uint64(le.Uint16(b[2*i:]))
+	for i := 0; i < len(k.Lifetimes); i += 4 {
+		four := le.Uint64(b[2*i:])
+		for j := i; four != 0; j++ {
+			k.Lifetimes[j] += weight * (four & 0xffff)
+			four >>= 16
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ type Case struct {
 
 	sites    map[*profile.Site]*Site
 	passage  *profile.Passage
-	partners profile.Partners
+	partners *profile.Partners
 	moments  *[]profile.Moment
 	phases   *[]analyze.Phase
 	events   float64 // of a thread, see eventsPerThread; 0 before that was asked
@@ -54,7 +54,7 @@ func NewCase(p *profile.Profile, all bool) *Case {
 	for i, part := range parts {
 		plain[i] = part.Site
 	}
-	c.partners = profile.NewPartners(plain)
+	c.partners = p.NewPartners(plain)
 	c.Sites = c.each(parts)
 	for _, s := range c.Sites {
 		c.sites[s.Site] = s

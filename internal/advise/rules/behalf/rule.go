@@ -45,7 +45,7 @@ func find(c *rule.Case) []rule.Finding {
 // allocate much, but by many ways.
 func isRepeated(s *profile.Site) bool {
 	repeated := false
-	s.EachStack(func(_ profile.StackKey, c *recording.Counters) { repeated = repeated || c.Calls >= leastCalls })
+	s.EachStack(func(_ int32, c *recording.Counters) { repeated = repeated || c.Calls >= leastCalls })
 	return repeated
 }
 

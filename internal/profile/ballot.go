@@ -1,0 +1,93 @@
+package profile
+
+import "mallow/internal/recording"
+
+// ballot sums up votes by value. It can be used again, in the same memory,
+// once it was closed.
+type ballot struct {
+	voters  uint64
+	tallies []tally
+	near    []int32 // of each value, as far as values are small: the index of its tally, plus 1
+	far     map[uint32]int32
+}
+
+type tally struct {
+	value       uint32
+	least, most uint64
+}
+
+// add counts votes for the values of their candidates, as far as they have one.
+func (b *ballot) add(votes []recording.Vote, valueOf func(candidate uint32) (value uint32, ok bool)) {
+	for i := range votes {
+		v := &votes[i]
+		b.voters += v.Voters
+		if v.Lead == 0 {
+			continue
+		}
+		if value, ok := valueOf(v.Candidate); ok {
+			t := b.tally(value)
+			t.least += v.Least()
+			t.most += v.Most()
+		}
+	}
+}
+
+// small values are found in a slice.
+const small = 1 << 16
+
+func (b *ballot) tally(value uint32) *tally {
+	at := b.at(value)
+	if at == 0 {
+		b.tallies = append(b.tallies, tally{value: value})
+		at = int32(len(b.tallies))
+		b.note(value, at)
+	}
+	return &b.tallies[at-1]
+}
+
+func (b *ballot) at(value uint32) int32 {
+	if int(value) < len(b.near) {
+		return b.near[value]
+	}
+	return b.far[value]
+}
+
+func (b *ballot) note(value uint32, at int32) {
+	if value >= small {
+		if b.far == nil {
+			b.far = make(map[uint32]int32)
+		}
+		b.far[value] = at
+		return
+	}
+	if have := len(b.near); int(value) >= have {
+		b.near = append(b.near, make([]int32, int(value)+1-have)...)
+	}
+	b.near[value] = at
+}
+
+// close returns the value with most votes for sure, the lesser by before of
+// two that have as many; nil without votes.
+func (b *ballot) close(before func(a, b uint32) bool) (value uint32, c *Common) {
+	var best *tally
+	for i := range b.tallies {
+		t := &b.tallies[i]
+		if best == nil || t.least > best.least || t.least == best.least && before(t.value, best.value) {
+			best = t
+		}
+		b.forget(t.value)
+	}
+	if best != nil {
+		value, c = best.value, &Common{Least: best.least, Most: best.most, OutOf: b.voters}
+	}
+	b.voters, b.tallies = 0, b.tallies[:0]
+	return value, c
+}
+
+func (b *ballot) forget(value uint32) {
+	if value < small {
+		b.near[value] = 0
+	} else {
+		delete(b.far, value)
+	}
+}
