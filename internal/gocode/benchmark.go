@@ -261,6 +261,7 @@ func (t *Tests) count(b *Benchmark, o BenchmarkOptions) error {
 	b.Lines = lines(stacks)
 	if t.sources != nil {
 		explain(b.Lines, t.sources, t.escapes)
+		announce(b.Lines, t.sources)
 	}
 	explainC(b.Lines)
 	return nil

@@ -26,7 +26,10 @@ func (f *fixer) compare(r *Rewrite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if test == nil {
+	switch {
+	case test == nil && r.function == nil:
+		return f.provenBy(), nil
+	case test == nil:
 		return f.provenBy() + " (" + why + ")", nil
 	}
 	beside := filepath.Join(filepath.Dir(r.File), "mallow_compare_test.go")
@@ -58,6 +61,9 @@ func (f *fixer) compare(r *Rewrite) (string, error) {
 // what stands against it where there is none.
 func comparison(s *sources, r *Rewrite) (test []byte, why string, err error) {
 	function := r.function
+	if function == nil {
+		return nil, "the text of no function changes", nil
+	}
 	object, ok := r.of.info.Defs[function.Name].(*types.Func)
 	if !ok {
 		return nil, "it is not known", nil

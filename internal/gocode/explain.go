@@ -3,6 +3,7 @@ package gocode
 import (
 	"fmt"
 	"go/ast"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ type Reason struct {
 	Why    string // one sentence
 	Remedy string // one sentence, "" where there is nothing to say
 	Rule   string // name of the manual page of the remedy, "" for none
+	// Fix is what mallow go fix would try here, "" for nothing.
+	Fix string
 	// Flow are the compiler's own words for why a value goes to the heap.
 	Flow []string
 }
@@ -98,6 +101,34 @@ func explain(lines []*Line, s *sources, e escapes) {
 		sub := &subject{line: l, sources: s, escapes: e.at(l.File, l.Line)}
 		sub.follow()
 		l.Reason = sub.reason()
+	}
+}
+
+// announce says of lines what a rewriter would do with them, and of what it has
+// no remedy for by a rule, that as the remedy.
+func announce(lines []*Line, s *sources) {
+	if s == nil {
+		return
+	}
+	contents := make(map[string][]byte)
+	read := func(path string) (content []byte, err error) {
+		if contents[path] == nil {
+			contents[path], err = os.ReadFile(path)
+		}
+		return contents[path], err
+	}
+	for _, l := range lines {
+		if s.rewritable(l) == nil {
+			continue
+		}
+		all := (&subject{line: l, sources: s}).rewrites(read)
+		if len(all) == 0 {
+			continue
+		}
+		l.Fix = all[0].Title
+		if l.Rule != all[0].Rule {
+			l.Remedy, l.Rule = all[0].Title, all[0].Rule
+		}
 	}
 }
 

@@ -150,17 +150,12 @@ func (f *fixer) improve(now *Benchmark) (*Benchmark, *LadderStep) {
 		if l.Allocs < f.least(now) {
 			break
 		}
-		source := f.sources.file(l.File)
-		if source == nil || l.Origin != OriginOwn || strings.HasSuffix(l.File, "_test.go") {
-			continue
-		}
-		path := f.sources.fset.File(source.syntax.Pos()).Name()
-		content, err := f.content(path)
-		if err != nil {
+		source := f.sources.rewritable(l)
+		if source == nil {
 			continue
 		}
 		s := &subject{line: l, sources: f.sources, generated: true}
-		for _, r := range s.rewrites(map[string][]byte{path: content}) {
+		for _, r := range s.rewrites(f.content) {
 			if f.tried[r.key()] {
 				continue
 			}
@@ -177,7 +172,7 @@ func (f *fixer) improve(now *Benchmark) (*Benchmark, *LadderStep) {
 			}
 			step := &LadderStep{
 				Rewrite: r, Compared: compared, AllocsPerOp: next.AllocsPerOp, BytesPerOp: next.BytesPerOp, NsPerOp: next.NsPerOp,
-				Patch: f.patch(r.File, content, r.Source),
+				Patch: f.patch(r.File, r.before, r.Source),
 			}
 			f.Contents[r.File] = r.Source
 			return next, step

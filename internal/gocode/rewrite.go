@@ -28,8 +28,8 @@ type Rewrite struct {
 	Source   []byte // of the file, changed
 
 	of       *sourceFile
-	function *ast.FuncDecl
-	before   []byte // what the file was
+	function *ast.FuncDecl // nil where its text stays as it is
+	before   []byte        // what the file was
 	imports  []string
 }
 
@@ -49,6 +49,7 @@ type rewriter struct {
 // rewriters are in the order in which they are tried for a line.
 var rewriters = []rewriter{
 	{"hoist-call", rewriteInvariantCall},
+	{"boxing", rewriteVariable},
 	{"constant", rewriteConstant},
 	{"constant-error", rewriteConstantError},
 	{"compile-once", rewriteCompileOnce},
@@ -62,32 +63,53 @@ var rewriters = []rewriter{
 	{"conversion", rewriteWrite},
 	{"cut", rewriteSplit},
 	{"equal-fold", rewriteFold},
+	{"format", rewritePrint},
 	{"format", rewriteDigits},
 	{"format", rewriteFormat},
 }
 
-// rewrites returns the changes that can be made for a line.
-func (s *subject) rewrites(contents map[string][]byte) []*Rewrite {
+// rewrites returns the changes that can be made for a line. read has the
+// content of files.
+func (s *subject) rewrites(read func(path string) ([]byte, error)) []*Rewrite {
 	f := s.sources.file(s.line.File)
 	if f == nil || ast.IsGenerated(f.syntax) && !s.generated || importsC(f.syntax) {
 		return nil
 	}
-	path := s.sources.fset.File(f.syntax.Pos()).Name()
+	content, err := read(s.sources.path(f))
+	if err != nil {
+		return nil
+	}
 	var all []*Rewrite
 	for _, r := range rewriters {
-		e := &editor{sourceFile: f, fset: s.sources.fset, content: contents[path]}
+		e := &editor{sourceFile: f, fset: s.sources.fset, content: content, read: read}
 		title, ok := r.make(s, e)
 		if !ok || e.function == nil {
 			continue
 		}
-		if source, err := e.apply(contents[path]); err == nil {
-			all = append(all, &Rewrite{
-				Rule: r.rule, Title: title, File: path, Package: f.syntax.Name.Name, Function: e.function.Name.Name, Source: source,
-				of: f, function: e.function, before: contents[path], imports: e.imports,
-			})
+		if source, err := e.apply(e.content); err == nil {
+			changed := &Rewrite{
+				Rule: r.rule, Title: title, File: s.sources.path(e.sourceFile), Package: f.syntax.Name.Name, Function: e.function.Name.Name, Source: source,
+				of: e.sourceFile, before: e.content, imports: e.imports,
+			}
+			if !e.elsewhere {
+				changed.function = e.function
+			}
+			all = append(all, changed)
 		}
 	}
 	return all
+}
+
+// path is the name of a file that was read.
+func (s *sources) path(f *sourceFile) string { return s.fset.File(f.syntax.Pos()).Name() }
+
+// rewritable returns the source of a line that a rewrite may change: of the
+// module itself, and no test; nil of others.
+func (s *sources) rewritable(l *Line) *sourceFile {
+	if l.Origin != OriginOwn || l.C || strings.HasSuffix(l.File, "_test.go") {
+		return nil
+	}
+	return s.file(l.File)
 }
 
 // importsC tells whether a file is of cgo, which rewrites it before it is
@@ -101,9 +123,24 @@ type editor struct {
 	*sourceFile
 	fset     *token.FileSet
 	content  []byte
-	function *ast.FuncDecl // that is changed
+	read     func(path string) ([]byte, error) // the content of other files
+	function *ast.FuncDecl                     // that is changed
 	changes  []change
 	imports  []string // that the file needs besides
+	// elsewhere tells that the change stands outside of the function, perhaps in
+	// another file.
+	elsewhere bool
+	claimed   map[string]bool
+}
+
+// turnTo goes on with a declaration in any file of the package.
+func (e *editor) turnTo(s *sources, f *sourceFile) bool {
+	if f == nil || ast.IsGenerated(f.syntax) || importsC(f.syntax) {
+		return false
+	}
+	content, err := e.read(s.path(f))
+	e.sourceFile, e.content, e.elsewhere = f, content, true
+	return err == nil
 }
 
 // begin notes the function around a spot as the one that is changed; false
@@ -178,10 +215,20 @@ func (e *editor) fresh(base string) string {
 		if n > 1 {
 			name += strconv.Itoa(n)
 		}
-		if !taken[name] && e.pkg.Scope().Lookup(name) == nil && types.Universe.Lookup(name) == nil && !e.importsAs(name) {
+		if !taken[name] && !e.claimed[name] && e.pkg.Scope().Lookup(name) == nil && types.Universe.Lookup(name) == nil && !e.importsAs(name) {
 			return name
 		}
 	}
+}
+
+// claim is fresh for a name that the changes declare: it is given once.
+func (e *editor) claim(base string) string {
+	name := e.fresh(base)
+	if e.claimed == nil {
+		e.claimed = make(map[string]bool)
+	}
+	e.claimed[name] = true
+	return name
 }
 
 func (e *editor) importsAs(name string) bool {
@@ -223,6 +270,9 @@ func (e *editor) apply(content []byte) ([]byte, error) {
 		if from < at || to > len(content) {
 			return nil, fmt.Errorf("changes that overlap")
 		}
+		if e.losesComment(c) {
+			return nil, fmt.Errorf("a comment would be lost")
+		}
 		out.Write(content[at:from])
 		out.WriteString(strings.ReplaceAll(c.text, "\n", "\n"+indentOf(content, from)))
 		at = to
@@ -236,6 +286,19 @@ func (e *editor) apply(content []byte) ([]byte, error) {
 		return changed, err // formatting would change what is not ours
 	}
 	return format.Source(changed)
+}
+
+// losesComment tells whether a comment stands in what is replaced and not in
+// what replaces it.
+func (e *editor) losesComment(c change) bool {
+	for _, group := range e.syntax.Comments {
+		for _, comment := range group.List {
+			if comment.Pos() >= c.from && comment.End() <= c.to && !strings.Contains(c.text, comment.Text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // withImports adds the imports that a changed file needs and takes away those

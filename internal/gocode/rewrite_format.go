@@ -246,7 +246,7 @@ func parseFormat(format string) (parts []formatPart, ok bool) {
 		switch verb := format[at+1]; verb {
 		case '%':
 			parts = append(parts, formatPart{literal: "%"})
-		case 's', 'd', 'v', 'q', 't':
+		case 's', 'd', 'v', 'q', 't', 'x':
 			parts = append(parts, formatPart{verb: verb})
 		default:
 			return nil, false

@@ -209,7 +209,9 @@ func lineKeys(l *gocode.Line) line {
 			keys.Live = nil
 		}
 	}
-	if l.Remedy != "" {
+	if l.Fix != "" {
+		keys.Fix = "available"
+	} else if l.Remedy != "" {
 		keys.Fix = "advice"
 	}
 	for _, s := range l.Stacks[:min(stacksShown, len(l.Stacks))] {

@@ -177,6 +177,9 @@ func writeReason(out *bufio.Writer, l *gocode.Line, indent string, o Options) {
 	if l.Remedy != "" {
 		fmt.Fprintf(out, "%sdo:  %s (%s)\n", indent, term.Safe(l.Remedy), l.Rule)
 	}
+	if l.Fix != "" {
+		fmt.Fprintf(out, "%sfix: mallow go fix can try: %s\n", indent, term.Safe(l.Fix))
+	}
 	if o.Verbose {
 		for _, step := range l.Flow {
 			fmt.Fprintf(out, "%s     %s\n", indent, term.Safe(step))

@@ -1,0 +1,1 @@
+// ·inAssembly is read here.

@@ -1,0 +1,5 @@
+//go:build never
+
+package lookalikes_variable
+
+func init() { elsewhere = "never" }

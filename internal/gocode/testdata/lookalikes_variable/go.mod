@@ -1,0 +1,3 @@
+module example.org/lookalikes_variable
+
+go 1.26

@@ -1,0 +1,17 @@
+package rewrites
+
+import (
+	"fmt"
+	"strings"
+)
+
+// PrintEscapes prints into a buffer that goes to the heap for it.
+func PrintEscapes(names []string, count int8) string {
+	var all strings.Builder // rewrite: runtime.newobject
+	fmt.Fprint(&all, len(names))
+	for _, name := range names {
+		fmt.Fprintf(&all, "%s=%v\n", strings.ToUpper(name), count)
+		fmt.Fprintln(&all, name, count)
+	}
+	return all.String()
+}
