@@ -23,7 +23,6 @@ type forest struct {
 	first     []node                    // base of images[i]
 	parent    []node
 	truncated []bool // the stack from the node outwards is cut
-	end       []bool // no frame, the stack ends before it
 	regions   map[regionKey][]string
 	stacks    map[*recording.Image]*stackNumbers
 }
@@ -130,32 +129,26 @@ func (f *forest) add(im *recording.Image) {
 	base := node(len(f.parent))
 	f.parent = slices.Grow(f.parent, len(im.OwnNodes()))
 	f.truncated = slices.Grow(f.truncated, len(im.OwnNodes()))
-	f.end = slices.Grow(f.end, len(im.OwnNodes()))
 	f.base[im] = base
 	f.images = append(f.images, im)
 	f.first = append(f.first, base)
-	for _, n := range im.OwnNodes() {
-		parent := root
-		if n.Parent != 0 {
+	nodes := im.OwnNodes()
+	for i := range nodes {
+		n, parent := &nodes[i], root
+		switch {
+		case n.Parent == 0:
+		case n.Parent >= im.ParentNodes:
+			parent = base + node(n.Parent-im.ParentNodes)
+		default:
 			parent = f.find(im, n.Parent)
 		}
 		f.parent = append(f.parent, parent)
 		f.truncated = append(f.truncated, f.isCut(n, parent, im))
-		f.end = append(f.end, !isFrame(n, im))
 	}
-}
-
-// isFrame tells a frame from a mark, and from what is damaged.
-func isFrame(n recording.Node, im *recording.Image) bool {
-	if n.Tag() == recording.TagSymbolic {
-		_, known := im.SymbolicFrame(n.Value())
-		return known
-	}
-	return hasModule(n)
 }
 
 // isCut tells whether the stack lacks frames outside the node.
-func (f *forest) isCut(n recording.Node, parent node, im *recording.Image) bool {
+func (f *forest) isCut(n *recording.Node, parent node, im *recording.Image) bool {
 	if parent == root {
 		return n.Tag() == recording.TagTruncated || n.Parent != 0
 	}
@@ -165,7 +158,7 @@ func (f *forest) isCut(n recording.Node, parent node, im *recording.Image) bool 
 // isProcessStart tells whether the node is the dynamic loader's first
 // instructions, where the kernel starts the process. They have no unwind
 // information, but nothing is outside of them.
-func isProcessStart(n recording.Node, im *recording.Image) bool {
+func isProcessStart(n *recording.Node, im *recording.Image) bool {
 	if !hasModule(n) || n.Parent == 0 {
 		return false
 	}
@@ -209,16 +202,19 @@ func (f *forest) stack(im *recording.Image, id uint32, c *recording.Counters) st
 	}
 	s.function = tail.Function()
 	s.regions = f.regionNames(holder, tail.Region())
-	s.leaf = f.find(holder, tail.Parent)
-	if s.leaf != root {
-		s.origin = f.origin(s.leaf)
+	caller, holder := holder.Node(tail.Parent)
+	if holder == nil || tail.Parent == 0 {
+		return s
 	}
+	s.leaf = f.base[holder] + node(tail.Parent-holder.ParentNodes)
+	s.origin = originOfCaller(caller, holder)
 	return s
 }
 
 // origin tells on whose account the frame calls.
-func (f *forest) origin(caller node) Origin {
-	n, im := f.at(caller)
+func (f *forest) origin(caller node) Origin { return originOfCaller(f.at(caller)) }
+
+func originOfCaller(n recording.Node, im *recording.Image) Origin {
 	switch n.Tag() {
 	case recording.TagReturn, recording.TagInterrupted:
 		if m := im.Module(n.Extra); m != nil {
@@ -232,7 +228,7 @@ func (f *forest) origin(caller node) Origin {
 	return OriginProgram
 }
 
-func hasModule(n recording.Node) bool {
+func hasModule(n *recording.Node) bool {
 	return n.Tag() == recording.TagReturn || n.Tag() == recording.TagInterrupted
 }
 

@@ -9,7 +9,7 @@ import (
 type frameTable struct {
 	forest *forest
 	places *places
-	place  []int32 // of each node, plus 1; 0 before it was asked for
+	placed []int32 // of each node; endPlace where the stack ends before it
 	named  visits
 }
 
@@ -36,22 +36,25 @@ func (v *visits) mark(n node) bool {
 }
 
 func newFrameTable(f *forest, p *places) *frameTable {
-	return &frameTable{forest: f, places: p, place: make([]int32, len(f.parent))}
+	t := &frameTable{forest: f, places: p, placed: make([]int32, len(f.parent))}
+	for i, im := range f.images {
+		numbers, nodes := newNumberer(p, im), im.OwnNodes()
+		places := t.placed[f.first[i]:][:len(nodes)]
+		for k := range nodes {
+			places[k] = numbers.of(&nodes[k])
+		}
+	}
+	return t
 }
 
-func (t *frameTable) placeIndex(n node) int32 {
-	if t.place[n] == 0 {
-		t.place[n] = t.places.find(t.forest.at(n)) + 1
-	}
-	return t.place[n] - 1
-}
+func (t *frameTable) placeIndex(n node) int32 { return t.placed[n] }
 
 func (t *frameTable) placeOf(n node) *place { return &t.places.all[t.placeIndex(n)] }
 
 // known returns n, or root when n is no frame but the mark that a stack was
 // cut.
 func (t *frameTable) known(n node) node {
-	if n == root || t.forest.end[n] {
+	if n == root || t.placed[n] == endPlace {
 		return root
 	}
 	return n

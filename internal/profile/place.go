@@ -57,6 +57,9 @@ const (
 	noFrame        = -3
 )
 
+// endPlace is the place of nodes that are no frame: the stack ends before them.
+const endPlace = 0
+
 type placeKey struct {
 	module  int32
 	address uint64
@@ -105,6 +108,7 @@ func symbolizeModule(m *recording.Module) symbolize.Module {
 func newPlaces(s Symbolizer, images []*recording.Image) *places {
 	copies := copiesOf(images)
 	return &places{
+		all:          []place{endPlace: {module: noFrame, end: true}},
 		copies:       copies,
 		builds:       buildsOf(images, copies),
 		symbolizer:   s,
@@ -119,6 +123,9 @@ func newPlaces(s Symbolizer, images []*recording.Image) *places {
 // find returns the index of the place of a node.
 func (p *places) find(n recording.Node, im *recording.Image) int32 {
 	key := p.key(n, im)
+	if key.module == noFrame {
+		return endPlace
+	}
 	short, fits := key.short()
 	if fits {
 		if i, ok := p.byShortKey[short]; ok {
@@ -128,7 +135,7 @@ func (p *places) find(n recording.Node, im *recording.Image) int32 {
 		return i
 	}
 	i := int32(len(p.all))
-	p.all = append(p.all, place{module: key.module, address: key.address, end: key.module == noFrame})
+	p.all = append(p.all, place{module: key.module, address: key.address})
 	if fits {
 		p.byShortKey[short] = i
 	} else {
