@@ -43,7 +43,7 @@ func (f *frameNumbers) prepare(place int32) {
 
 // of returns the number of the frame at a position, whose place was prepared.
 func (f *frameNumbers) of(at position) int32 {
-	return f.all[int(f.first[f.search.place[at.node]-1]-1)+at.index]
+	return f.all[int(f.first[f.search.placeIndex(at.node)]-1)+at.index]
 }
 
 func (f *frameNumbers) functionNumber(frame *Frame) int32 {
@@ -64,7 +64,7 @@ func (f *frameNumbers) function(number int32) int32 { return f.functions[number]
 // siteAfter returns the index of the next frame of the place that is no
 // wrapper; -1 where there is none.
 func (f *frameNumbers) siteAfter(at position) int {
-	place := f.search.place[at.node] - 1
+	place := f.search.placeIndex(at.node)
 	count := len(f.search.places.all[place].frames)
 	if at.index+1 >= count {
 		return -1
