@@ -41,10 +41,10 @@ namespace internal {
 inline constexpr size_t kSpanTarget = 32 * 1024;
 inline constexpr size_t kLongSpanTarget = 64 * 1024;
 inline constexpr size_t kFineLimit = 1024;
-// Objects in a bin of a thread cache: of classes up to 1 KiB as many as make 128 KiB, of the others 2 MiB at most.
+// Objects in a bin of a thread cache: of classes up to 1 KiB as many as make 64 KiB, of the others 2 MiB at most.
 inline constexpr size_t kMaxCached = 4095;
 inline constexpr size_t kMaxCachedLong = 127;
-inline constexpr size_t kMaxCachedBytes = 128 * 1024;
+inline constexpr size_t kMaxCachedBytes = 64 * 1024;
 inline constexpr size_t kMaxCachedBytesLong = 2048 * 1024;
 inline constexpr size_t kFirstCachedBytes = 4 * 1024;
 
