@@ -1,5 +1,7 @@
 #include "heap/central_list.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
@@ -10,22 +12,46 @@ constinit CentralList central_lists[kClassCount];
 
 namespace {
 
+constexpr uint64_t kEverySecond = 0x5555555555555555u;
+constexpr uint64_t kEveryFourth = 0x1111111111111111u;
+
+// Spans in which whole lines are looked for.
+constexpr int kSpansTried = 8;
+
+// Of the bits, those of which all others of the same cache lines are set too.
+uint64_t WholeLines(uint64_t bits, size_t objects) {
+  if (objects >= 2) bits &= (bits >> 1 & kEverySecond) | (bits & kEverySecond) << 1;
+  if (objects >= 4) {
+    const uint64_t pairs = bits & bits >> 2 & kEveryFourth;
+    bits = pairs | pairs << 1 | pairs << 2 | pairs << 3;
+  }
+  return bits;
+}
+
 // Moves free objects out of the span, lowest address first, to [..., end). Returns the new end.
-void** TakeFromSpan(Span* span, void** begin, void** end) {
+void** TakeFromSpan(Span* span, void** begin, void** end, size_t line_objects = 1) {
   const size_t words = DivideUp(span->objects, 64);
   char* const start = span->start();
   void** next = end;
   for (size_t word = 0; word < words && next != begin; ++word) {
-    uint64_t bits = span->free_bits[word];
+    const uint64_t free = WholeLines(span->free_bits[word], line_objects);
+    uint64_t bits = free;
     while (bits != 0 && next != begin) {
       const size_t index = word * 64 + static_cast<size_t>(CountTrailingZeros(bits));
       bits &= bits - 1;
       *--next = start + index * span->object_bytes;
     }
-    span->free_bits[word] = bits;
+    span->free_bits[word] ^= free ^ bits;
   }
   span->free_objects = static_cast<uint16_t>(span->free_objects - (end - next));
   return next;
+}
+
+// How many of the objects follow one another in memory, from the first on.
+size_t Neighbours(void* const* objects, size_t count, size_t bytes) {
+  size_t length = 1;
+  while (length < count && static_cast<char*>(objects[length - 1]) + bytes == objects[length]) ++length;
+  return length;
 }
 
 }  // namespace
@@ -56,8 +82,23 @@ size_t CentralList::Fetch(SizeClass size_class, void** slots, size_t count) {
   return Take(slots, count);
 }
 
-// Objects that were used together lie together, mostly, so what is known of a span serves a run of them, and
-// the bits of a word stay in a register until the run leaves the word.
+size_t CentralList::FetchWholeLines(void** slots, size_t count) {
+  SpinlockHolder holder(lock_);
+  Span* span = spans_.first();
+  for (int tries = 0; span != nullptr && tries < kSpansTried; ++tries, span = SpanList::Next(span)) {
+    void** const next = TakeFromSpan(span, slots, slots + count, LineObjects(span->object_bytes));
+    const size_t taken = static_cast<size_t>(slots + count - next);
+    if (taken == 0) continue;
+    if (span->free_objects == 0) spans_.Remove(span);
+    __atomic_store_n(&free_objects_, free_objects_ - taken, __ATOMIC_RELAXED);
+    memmove(slots, next, taken * sizeof(void*));
+    return taken;
+  }
+  return 0;
+}
+
+// Objects that were used together lie together, mostly, so what is known of a span serves a run of them, objects that
+// follow one another are found without a division, and the bits of a word stay in a register until they leave the word.
 size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied) {
   Span* span = PageMap::SpanOf(PageOf(objects[0]));
   // One that was freed twice may have taken its whole span with it the first time.
@@ -67,19 +108,30 @@ size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied
   size_t put = 0;
   size_t word = 0;
   uint64_t bits = span->free_bits[0];
-  for (; put < count && span->Contains(objects[put]); ++put) {
-    const int index = span->IndexOf(objects[put]);
-    if (MALLOW_UNLIKELY(index < 0)) {
+  while (put < count && span->Contains(objects[put])) {
+    const int first = span->IndexOf(objects[put]);
+    if (MALLOW_UNLIKELY(first < 0)) {
       DieAt("free(): the pointer is inside a block, not at its start", objects[put]);
     }
-    if (static_cast<size_t>(index) / 64 != word) {
-      span->free_bits[word] = bits;
-      word = static_cast<size_t>(index) / 64;
-      bits = span->free_bits[word];
+    size_t index = static_cast<size_t>(first);
+    const size_t last =
+        index + Neighbours(objects + put, Min(count - put, span->objects - index), span->object_bytes);
+    put += last - index;
+    while (index < last) {
+      if (index / 64 != word) {
+        span->free_bits[word] = bits;
+        word = index / 64;
+        bits = span->free_bits[word];
+      }
+      const size_t end = Min(last, RoundDown(index, size_t{64}) + 64);
+      const uint64_t more = ~uint64_t{0} >> (64 - (end - index)) << (index % 64);
+      if (MALLOW_UNLIKELY((bits & more) != 0)) {
+        const size_t twice = word * 64 + static_cast<size_t>(CountTrailingZeros(bits & more));
+        DieAt("free(): the block was freed twice", span->start() + twice * span->object_bytes);
+      }
+      bits |= more;
+      index = end;
     }
-    const uint64_t bit = uint64_t{1} << (index % 64);
-    if (MALLOW_UNLIKELY((bits & bit) != 0)) DieAt("free(): the block was freed twice", objects[put]);
-    bits |= bit;
   }
   span->free_bits[word] = bits;
   if (span->free_objects == 0) spans_.PushBack(span);

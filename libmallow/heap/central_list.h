@@ -21,6 +21,9 @@ class CentralList {
   // at slots [count - result, count); 0 means no memory.
   size_t Fetch(SizeClass size_class, void** slots, size_t count);
 
+  // The same of objects that share no cache line with others, from slot 0 on; 0 also when there are none at hand.
+  size_t FetchWholeLines(void** slots, size_t count);
+
   // Takes objects of this class back. Ends the process when one of them is no object or is free already.
   void Release(void* const* objects, size_t count);
 

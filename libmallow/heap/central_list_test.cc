@@ -22,6 +22,52 @@ TEST(CentralList, CarvesSpansInAddressOrder) {
   EXPECT_EQ(central_lists[c].free_objects(), 0u) << "a span that is wholly free goes back to the page heap";
 }
 
+TEST(CentralList, GivesWholeCacheLinesOnRequest) {
+  for (const size_t bytes : {16u, 32u, 48u, 80u, 96u, 112u}) {
+    const SizeClass c = SizeClassOf(bytes);
+    const size_t in_lines = LineObjects(bytes);
+    ASSERT_EQ(in_lines * bytes % 64, 0u);
+    void* all[64];
+    ASSERT_EQ(central_lists[c].Fetch(c, all, 64), 64u);
+    char* const start = static_cast<char*>(all[63]);
+    // One is missing of the first lines, none of the next.
+    std::vector<void*> back;
+    for (size_t i = 1; i < 2 * in_lines; ++i) back.push_back(start + i * bytes);
+    central_lists[c].Release(back.data(), back.size());
+    void* got[64];
+    ASSERT_EQ(central_lists[c].FetchWholeLines(got, in_lines), in_lines);
+    for (size_t i = 0; i < in_lines; ++i) EXPECT_EQ(got[i], start + (2 * in_lines - 1 - i) * bytes);
+    EXPECT_TRUE(central_lists[c].IsValid(c));
+    central_lists[c].Release(got, in_lines);
+    central_lists[c].Release(&all[63], 1);
+    central_lists[c].Release(all, 64 - 2 * in_lines);
+    EXPECT_EQ(central_lists[c].free_objects(), 0u);
+    EXPECT_EQ(central_lists[c].FetchWholeLines(got, 1), 0u) << "nothing at hand";
+  }
+}
+
+TEST(CentralListDeathTest, TakesRunsOfNeighboursBack) {
+  const SizeClass c = SizeClassOf(48);
+  const size_t objects = Info(c).objects;
+  std::vector<void*> all(objects);
+  ASSERT_EQ(central_lists[c].Fetch(c, all.data(), objects), objects);
+  std::reverse(all.begin(), all.end());  // rising addresses
+  // Runs that begin and end anywhere in a word, fill one, and cross several.
+  size_t put = 0;
+  for (const size_t run : {1u, 62u, 1u, 64u, 65u, 3u, 190u}) {
+    central_lists[c].Release(&all[put], run);
+    put += run;
+    EXPECT_EQ(central_lists[c].free_objects(), put);
+    EXPECT_TRUE(central_lists[c].IsValid(c));
+  }
+  void* twice[] = {all[put], all[put - 1]};
+  EXPECT_DEATH(central_lists[c].Release(twice, 2), "mallow: free\\(\\): the block was freed twice");
+  void* in_a_run[] = {all[put + 1], all[put + 2], all[0], all[1]};
+  EXPECT_DEATH(central_lists[c].Release(in_a_run, 4), "mallow: free\\(\\): the block was freed twice");
+  central_lists[c].Release(&all[put], objects - put);
+  EXPECT_EQ(central_lists[c].free_objects(), 0u);
+}
+
 TEST(CentralList, AgreesWithAModel) {
   std::mt19937_64 random(1);
   const SizeClass classes[] = {1, 5, 20, 40, 60, 80, kClassCount - 1};

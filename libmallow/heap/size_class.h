@@ -129,6 +129,17 @@ MALLOW_ALWAYS_INLINE SizeClass SizeClassOf(size_t bytes) {
 
 inline const SizeClassInfo& Info(SizeClass size_class) { return internal::kSizeClasses.info[size_class]; }
 
+// So many objects fill whole cache lines, from the start of a span on.
+constexpr size_t LineObjects(size_t bytes) {
+  return kCacheLineBytes / Min(kCacheLineBytes, bytes & (~bytes + 1));
+}
+
+// Whether objects are so short that threads which have neighbours slow each other down.
+inline bool SharesLines(SizeClass size_class) {
+  const size_t bytes = Info(size_class).bytes;
+  return bytes < 2 * kCacheLineBytes && bytes != kCacheLineBytes;
+}
+
 // Whether a small block stays where it is when it is to become `bytes` long: one that shrinks by less than half does,
 // for moving it would cost more than it brings.
 inline bool FitsInPlace(size_t block_bytes, size_t bytes) {

@@ -37,6 +37,9 @@ constexpr size_t kFirstBudget = 1024 * 1024;
 // objects counts no more than this.
 constexpr size_t kBytesPerCollection = 1024 * 1024;
 constexpr size_t kMostBytesPerFetch = 16 * 1024;
+// The first objects that a thread frees of a class of which it has never been given any are another thread's. The rest of
+// their cache lines is that thread's still, or a third one's: who kept them would go on in these lines.
+constexpr uint8_t kStrangers = 4;
 
 void ReleaseIdleEverywhere() {
   for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseIdle(c);
@@ -52,6 +55,7 @@ void ThreadCache::Reset() {
     bins_[c].hidden = 0;
     bins_[c].active = false;
     bins_[c].moving = false;
+    bins_[c].strangers = 0;
   }
   capacity_bytes_ = fetched_ = 0;
   budget_ = kFirstBudget;
@@ -141,11 +145,14 @@ void* ThreadCache::Refill(SizeClass size_class) {
     return Pop(size_class);
   }
   const SizeClassInfo& info = Info(size_class);
-  const size_t wish = bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
+  const bool begins = bin.capacity == 0;
+  const size_t wish = begins ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
   if (wish > bin.capacity && MayGrow(size_class, wish)) SetCapacity(size_class, wish);
   // Half full: the next calls may be of either kind.
   void** const objects = Objects(size_class);
-  const size_t fetched = FetchObjects(size_class, objects, DivideUp(bin.capacity, 2));
+  const size_t half = DivideUp(bin.capacity, 2);
+  const size_t fetched =
+      begins ? FetchFirstObjects(size_class, objects, half) : FetchObjects(size_class, objects, half);
   if (fetched == 0) return nullptr;
   SetCursor(size_class, objects + fetched - 1);
   void* const object = objects[fetched - 1];
@@ -176,6 +183,10 @@ void ThreadCache::Push(SizeClass size_class, void* object) {
   // At a multiple of 1 KiB inside a long bin.
   if (Length(size_class) < bin.capacity) return Place(size_class, object);
   const SizeClassInfo& info = Info(size_class);
+  if (bin.capacity == 0 && bin.strangers < kStrangers && SharesLines(size_class)) {
+    ++bin.strangers;
+    return central_lists[size_class].Release(&object, 1);
+  }
   bin.active = true;
   Unhide(size_class);
   const size_t wish = bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);

@@ -175,10 +175,11 @@ class alignas(4096) ThreadCache {
  private:
   struct Bin {
     uint16_t capacity;
-    uint16_t hidden;  // objects from the oldest to the one whose place the null has; 0: none
-    bool active;      // a slow path of this bin ran since the last collection
-    bool moving;      // a slow path is just moving the objects
-    void* displaced;  // the object that lay there
+    uint16_t hidden;    // objects from the oldest to the one whose place the null has; 0: none
+    bool active;        // a slow path of this bin ran since the last collection
+    bool moving;        // a slow path is just moving the objects
+    uint8_t strangers;  // objects that went back before the bin was opened
+    void* displaced;    // the object that lay there
   };
 
   void SetCursor(SizeClass size_class, void** cursor) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -85,6 +86,37 @@ TEST(Threads, OneAllocatesAnotherFrees) {
   Trim(0);
   ExpectValidHeap();
   ExpectEmptyHeap();
+}
+
+// Neighbours that one thread allocated and two others freed: neither goes on in their cache line.
+TEST(Threads, NobodyStaysInTheLineOfAStranger) {
+  constexpr size_t kBlocks = 2, kOwn = 8;
+  for (const size_t bytes : {16u, 32u, 48u, 80u, 96u}) {
+    void* given[kBlocks];
+    for (void*& block : given) block = Allocate(bytes);
+    std::atomic<size_t> begun{0}, done{0};
+    std::vector<uintptr_t> lines[kBlocks];
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < kBlocks; ++i)
+      threads.emplace_back([&, i] {
+        Free(given[i]);
+        ++begun;
+        while (begun < kBlocks) std::this_thread::yield();
+        void* own[kOwn];
+        for (void*& block : own) block = Allocate(bytes);
+        for (void* block : own) {
+          const uintptr_t start = reinterpret_cast<uintptr_t>(block);
+          for (uintptr_t line = start / 64; line <= (start + bytes - 1) / 64; ++line)
+            lines[i].push_back(line);
+        }
+        ++done;
+        while (done < kBlocks) std::this_thread::yield();
+        for (void* block : own) Free(block);
+      });
+    for (std::thread& thread : threads) thread.join();
+    for (const uintptr_t line : lines[0])
+      EXPECT_EQ(std::count(lines[1].begin(), lines[1].end(), line), 0) << "blocks of " << bytes;
+  }
 }
 
 TEST(Threads, ChurnLeaksNothing) {

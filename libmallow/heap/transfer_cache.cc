@@ -88,6 +88,11 @@ size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
   return fetched;
 }
 
+size_t FetchFirstObjects(SizeClass size_class, void** slots, size_t count) {
+  const size_t taken = SharesLines(size_class) ? central_lists[size_class].FetchWholeLines(slots, count) : 0;
+  return taken > 0 ? taken : FetchObjects(size_class, slots, count);
+}
+
 void ReleaseObjects(SizeClass size_class, void* const* objects, size_t count) {
   const size_t taken = transfer_caches[size_class].Insert(size_class, objects, count);
   if (taken < count) central_lists[size_class].Release(objects, count - taken);

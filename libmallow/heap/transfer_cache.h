@@ -49,6 +49,9 @@ extern TransferCache transfer_caches[kClassCount];
 // The two together, as thread caches use them.
 // Fills slots [0, result); the object to be used first comes last. 0: no memory.
 size_t FetchObjects(SizeClass size_class, void** slots, size_t count);
+// The same for a thread that begins with the class: small objects that share no cache line with those of others, as far as
+// some are at hand.
+size_t FetchFirstObjects(SizeClass size_class, void** slots, size_t count);
 // Takes objects back; the ones used last come last.
 void ReleaseObjects(SizeClass size_class, void* const* objects, size_t count);
 
