@@ -93,7 +93,7 @@ func (p *Profile) choose(stacks []stack) []stack {
 func (f *Filter) takes(s *stack) bool {
 	return (len(f.Origins) == 0 || slices.Contains(f.Origins, s.origin)) &&
 		(f.MaxSize == nil || s.counters.Calls > 0 && s.counters.SizeMax <= *f.MaxSize && s.function != recording.FreeNull) &&
-		(f.Region == "" || slices.Contains(s.regions, f.Region))
+		(f.Region == "" || slices.Contains(s.regions(), f.Region))
 }
 
 func leavesOf(stacks []stack) []node {

@@ -82,14 +82,21 @@ type regionKey struct {
 
 // stack is one stack of one process.
 type stack struct {
-	leaf     node // the caller of function
+	leaf     node   // the caller of function
+	id       uint32 // of the stack in its image
+	number   int32  // among all stacks that allocate
 	function recording.Function
 	origin   Origin
-	regions  []string // that it was called in, the innermost first
+	within   *[]string // the regions that it was called in, the innermost first; nil for none
 	counters *recording.Counters
-	image    *recording.Image // with the number of the stack in it:
-	id       uint32
-	number   int32 // among all stacks that allocate
+	image    *recording.Image
+}
+
+func (s *stack) regions() []string {
+	if s.within == nil {
+		return nil
+	}
+	return *s.within
 }
 
 // pointers returns where the stacks are.
@@ -201,7 +208,10 @@ func (f *forest) stack(im *recording.Image, id uint32, c *recording.Counters) st
 		return s
 	}
 	s.function = tail.Function()
-	s.regions = f.regionNames(holder, tail.Region())
+	if region := tail.Region(); region != 0 {
+		names := f.regionNames(holder, region)
+		s.within = &names
+	}
 	caller, holder := holder.Node(tail.Parent)
 	if holder == nil || tail.Parent == 0 {
 		return s

@@ -93,7 +93,6 @@ type search struct {
 	// indexes are what index found, of each named place, plus 2; 0 before it was
 	// looked for.
 	indexes []int16
-	queued  visits
 }
 
 func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
@@ -102,43 +101,50 @@ func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
 
 // prepare searches from these nodes, so that whoever asks for what was found
 // changes nothing any more: several may do so at the same time. It names the
-// frames that the search comes by level by level outwards, all nodes of a level
-// at once.
+// frames that the search comes by, as many at once as it can.
 func (s *search) prepare(from []node) {
-	s.queued.begin(len(s.forest.parent))
-	for nodes := from; len(nodes) > 0; {
-		level := make([]node, 0, len(nodes))
-		unnamed := make([]int32, 0, len(nodes))
-		for _, n := range nodes {
-			if n = s.known(n); n != root && s.queued.mark(n) {
-				level = append(level, n)
+	for pending := from; len(pending) > 0; {
+		var waiting []node
+		var unnamed []int32
+		for _, n := range pending {
+			if n = s.unnamed(n); n != root {
+				waiting = append(waiting, n)
 				unnamed = append(unnamed, s.placeIndex(n))
 			}
 		}
 		s.places.name(unnamed)
-		nodes = nodes[:0:0]
-		for _, n := range level {
-			if s.index(n) < 0 {
-				nodes = append(nodes, s.forest.parent[n])
-			}
-		}
+		pending = waiting
 	}
 	for _, n := range from {
 		s.node(n)
 	}
 }
 
+// unnamed returns the first node from n outwards without whose name the search
+// cannot go on; root where it has come to its end.
+func (s *search) unnamed(n node) node {
+	for n = s.known(n); n != root && s.found[n] == 0; n = s.parent(n) {
+		switch index := s.index(n); {
+		case index >= 0:
+			return root
+		case s.placeOf(n).frames == nil:
+			return n
+		}
+	}
+	return root
+}
+
 // index returns which of the frames of a node, inlined ones first, is
 // accepted; -1 for none.
 func (s *search) index(n node) int {
 	place := s.placeIndex(n)
-	frames := s.places.all[place].frames
-	if int(place) >= len(s.indexes) {
-		s.indexes = append(s.indexes, make([]int16, len(s.places.all)-len(s.indexes))...)
+	if s.indexes == nil {
+		s.indexes = make([]int16, len(s.places.all))
 	}
 	if found := s.indexes[place]; found != 0 {
 		return int(found) - 2
 	}
+	frames := s.places.all[place].frames
 	found := slices.IndexFunc(frames, func(f Frame) bool { return s.accept(&f) })
 	if len(frames) > 0 && len(frames) < math.MaxInt16-2 {
 		s.indexes[place] = int16(found + 2)
@@ -153,20 +159,20 @@ func (s *search) node(n node) node {
 	if n = s.known(n); n == root {
 		return root
 	}
-	var way []node
-	for s.found[n] == 0 {
-		way = append(way, n)
-		up := s.parent(n)
-		if up == root || s.index(n) >= 0 {
-			s.found[n] = n + 1
+	last := n
+	for s.found[last] == 0 {
+		up := s.parent(last)
+		if up == root || s.index(last) >= 0 {
+			s.found[last] = last + 1
 			break
 		}
-		n = up
+		last = up
 	}
-	for _, passed := range way {
-		s.found[passed] = s.found[n]
+	found := s.found[last]
+	for ; n != last; n = s.parent(n) {
+		s.found[n] = found
 	}
-	return s.found[n] - 1
+	return found - 1
 }
 
 // frame returns the frame of a node that node returned: the accepted one, the

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"mallow/internal/recording"
@@ -119,9 +120,8 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 		forest:      newForest(recordings),
 	}
 	p.places = newPlaces(o.Symbolizer, p.forest.images)
-	p.frames = newFrameTable(p.forest, p.places)
-	wrappers := newWrappers(o.Wrappers)
-	p.sites = newSearch(p.frames, func(f *Frame) bool { return !wrappers.match(f.Function) })
+	var numbering sync.WaitGroup
+	numbering.Go(func() { p.frames = newFrameTable(p.forest, p.places) })
 
 	processOf := make(map[*recording.Image]*Process)
 	var all []stack
@@ -139,6 +139,9 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 		linkFamily(chosen, processOf)
 		noteExits(rec, processOf)
 	}
+	numbering.Wait()
+	wrappers := newWrappers(o.Wrappers)
+	p.sites = newSearch(p.frames, func(f *Frame) bool { return !wrappers.match(f.Function) })
 	stacks := pointers(p.countStacks(p.choose(all), processOf))
 	for _, process := range p.Processes {
 		p.sum(process)

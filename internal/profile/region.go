@@ -46,7 +46,7 @@ func (p *Profile) addRegions(stacks []*stack) {
 		return region
 	}
 	for _, s := range stacks {
-		for _, name := range p.within(s.regions) {
+		for _, name := range p.within(s.regions()) {
 			region := named(name)
 			region.Origins[s.origin].addStack(s.function, s.counters)
 			region.stacks = append(region.stacks, s)

@@ -31,72 +31,55 @@ func newSites(search *search, stacks []*stack) []*Site {
 	search.prepare(leaves)
 
 	byFrame := make(map[Frame]int32)
-	byNode := newNodeMap(len(search.forest.parent), len(stacks))
+	byPlace := make([]int32, len(search.places.all)) // the site, plus 1; of endPlace that of no place
 	var sites []*Site
 	var sizes []int // of each site, in stacks
 	siteOf := make([]int32, len(stacks))
 	for i, st := range stacks {
-		at := search.node(st.leaf)
-		site, known := byNode.get(at)
-		if !known {
+		at, place := search.node(st.leaf), int32(endPlace)
+		if at != root {
+			place = search.placeIndex(at)
+		}
+		site := byPlace[place] - 1
+		if site < 0 {
 			var frame Frame
 			if at != root {
 				frame = *search.frame(at)
 			}
+			var known bool
 			if site, known = byFrame[frame]; !known {
 				site = int32(len(sites))
 				byFrame[frame] = site
 				sites, sizes = append(sites, &Site{Frame: frame}), append(sizes, 0)
 			}
-			byNode.set(at, site)
+			byPlace[place] = site + 1
 		}
 		siteOf[i] = site
 		sizes[site]++
 	}
+	room := make([]*stack, len(stacks))
 	for i, site := range sites {
-		site.stacks = make([]*stack, 0, sizes[i])
+		site.stacks, room = room[:0:sizes[i]], room[sizes[i]:]
 	}
 	for i, st := range stacks {
 		site := sites[siteOf[i]]
-		site.Counters.Add(st.counters)
 		site.stacks = append(site.stacks, st)
 	}
-	for _, site := range sites {
-		site.Origin = site.commonOrigin()
-	}
+	together(allWorkers(), len(sites), func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			sites[i].sum()
+		}
+	})
 	slices.SortFunc(sites, compareSites)
 	return sites
 }
 
-// nodeMap finds numbers by node: in a slice where many nodes have one.
-type nodeMap struct {
-	few  map[node]int32
-	many []int32 // of each node, plus 1: the number plus 1, 0 without one
-}
-
-func newNodeMap(nodes, expected int) nodeMap {
-	const sparse = 32
-	if expected < nodes/sparse {
-		return nodeMap{few: make(map[node]int32)}
+// sum adds up the stacks.
+func (s *Site) sum() {
+	for _, st := range s.stacks {
+		s.Counters.Add(st.counters)
 	}
-	return nodeMap{many: make([]int32, nodes+1)}
-}
-
-func (m nodeMap) get(n node) (number int32, known bool) {
-	if m.many != nil {
-		number = m.many[n+1]
-		return number - 1, number != 0
-	}
-	number, known = m.few[n]
-	return number, known
-}
-
-func (m nodeMap) set(n node, number int32) {
-	if m.many != nil {
-		m.many[n+1] = number + 1
-	} else {
-		m.few[n] = number
-	}
+	s.Origin = s.commonOrigin()
 }
 
 func compareSites(a, b *Site) int {
