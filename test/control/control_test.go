@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -160,8 +161,11 @@ func TestSeconds(t *testing.T) {
 	if im := r.Images[0]; im.Running || im.StoppedRealtime == 0 || im.Flags&recording.FlagPacked == 0 {
 		t.Errorf("not let go: %+v", im.Header)
 	}
-	if len(r.Warnings)+len(r.Images[0].Warnings) != 0 {
-		t.Errorf("%q %q", r.Warnings, r.Images[0].Warnings)
+	warnings := slices.DeleteFunc(append(r.Warnings, r.Images[0].Warnings...), func(w string) bool {
+		return strings.HasPrefix(w, "calls in flight") // of a thread that the processor was taken from
+	})
+	if len(warnings) != 0 {
+		t.Errorf("%q", warnings)
 	}
 	if r.Meta == nil || !r.Meta.Joined || len(r.Meta.Command) != 3 || filepath.Base(r.Meta.Command[0]) != "busy" {
 		t.Errorf("%+v", r.Meta)
