@@ -261,7 +261,7 @@ func (t *Tests) count(b *Benchmark, o BenchmarkOptions) error {
 	b.Lines = lines(stacks)
 	if t.sources != nil {
 		explain(b.Lines, t.sources, t.escapes)
-		announce(b.Lines, t.sources)
+		announce(b.Lines, t.sources, leastSaved)
 	}
 	explainC(b.Lines)
 	return nil

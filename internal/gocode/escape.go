@@ -215,6 +215,9 @@ func escapeWords(kind, expression string) string {
 	case "return":
 		return "it is returned"
 	case "call parameter":
+		if callName(expression) == "append" {
+			return "it is stored by " + expression
+		}
 		return "it is an argument of " + callName(expression) + ", which may keep it"
 	case "interface-converted":
 		return "it becomes an interface value"

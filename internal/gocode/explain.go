@@ -104,9 +104,9 @@ func explain(lines []*Line, s *sources, e escapes) {
 	}
 }
 
-// announce says of lines what a rewriter would do with them, and of what it has
-// no remedy for by a rule, that as the remedy.
-func announce(lines []*Line, s *sources) {
+// announce says of lines that allocate so much at least what mallow go fix would
+// try with them.
+func announce(lines []*Line, s *sources, least float64) {
 	if s == nil {
 		return
 	}
@@ -118,7 +118,7 @@ func announce(lines []*Line, s *sources) {
 		return contents[path], err
 	}
 	for _, l := range lines {
-		if s.rewritable(l) == nil {
+		if l.Allocs < least || s.rewritable(l) == nil {
 			continue
 		}
 		all := (&subject{line: l, sources: s}).rewrites(read)
@@ -149,7 +149,7 @@ func (s *subject) reason() Reason {
 		for _, step := range s.escapes[i].Flow {
 			r.Flow = append(r.Flow, step.Text)
 		}
-		if w := s.escapes[i].beyond; w != nil {
+		for w := s.escapes[i].beyond; w != nil; w = w.next {
 			for _, step := range w.flow {
 				r.Flow = append(r.Flow, fmt.Sprintf("in %s, %s:%d: %s", ShortFunction(w.function), filepath.Base(step.File), step.Line, step.Text))
 			}

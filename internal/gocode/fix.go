@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"mallow/internal/stat"
 )
 
 // LadderStep is one rung of the ladder: the package as it was, or after one more
@@ -22,6 +24,9 @@ type LadderStep struct {
 	AllocsPerOp float64
 	BytesPerOp  float64
 	NsPerOp     float64
+	// Pace is how many times as long an operation takes as before the step, by
+	// rounds in which both ran; zero where that was not compared.
+	Pace stat.Ratio
 }
 
 // Rejected is a rewrite that was tried and not kept, or that could not be
@@ -140,6 +145,7 @@ type fixer struct {
 	tried   map[string]bool
 	runs    int
 	output  *output // of the program, nil where it does not run
+	before  string  // the tests' executable of the last step, "" where no benchmark is the measure
 	race    string  // why tests cannot run with the race detector, "" where they can
 }
 
@@ -165,13 +171,14 @@ func (f *fixer) improve(now *Benchmark) (*Benchmark, *LadderStep) {
 				continue
 			}
 			f.o.Progress(r.Title)
-			next, compared, err := f.prove(r, now)
+			p, err := f.prove(r, now)
 			if err != nil {
 				f.Rejected = append(f.Rejected, Rejected{r, f.reason(err)})
 				continue
 			}
+			next := p.after
 			step := &LadderStep{
-				Rewrite: r, Compared: compared, AllocsPerOp: next.AllocsPerOp, BytesPerOp: next.BytesPerOp, NsPerOp: next.NsPerOp,
+				Rewrite: r, Compared: p.by, Pace: p.pace, AllocsPerOp: next.AllocsPerOp, BytesPerOp: next.BytesPerOp, NsPerOp: next.NsPerOp,
 				Patch: f.patch(r.File, r.before, r.Source),
 			}
 			f.Contents[r.File] = r.Source
@@ -195,8 +202,11 @@ func (f *fixer) least(now *Benchmark) float64 {
 	if f.Measure == MeasureBenchmark {
 		return leastSaved
 	}
-	return max(2, now.AllocsPerOp/1000)
+	return leastOfRun(now.AllocsPerOp)
 }
+
+// leastOfRun is what a rewrite must save of a run that allocates so often.
+func leastOfRun(allocs float64) float64 { return max(2, allocs/1000) }
 
 // key tells rewrites apart that do the same to the same file.
 func (r *Rewrite) key() string {

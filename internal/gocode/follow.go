@@ -42,13 +42,20 @@ type beyond struct {
 	cold bool
 	own  bool   // the function can be changed: it is none of the standard library
 	flow []Step // the compiler's
+	// next is what a function does to which this one passes the argument on, nil
+	// where that is not known.
+	next *beyond
 }
 
 func (w *beyond) words() string {
 	at := fmt.Sprintf("%s:%d", filepath.Join(filepath.Base(filepath.Dir(w.file)), filepath.Base(w.file)), w.line)
 	text := "which may keep it, in " + at
 	if w.how != "" {
-		text += ": " + w.how
+		how := w.how
+		if w.next != nil {
+			how = strings.Replace(how, "which may keep it", w.next.words(), 1)
+		}
+		text += ": " + how
 	}
 	if w.cold {
 		text += "; only on its way out, but all callers' arguments go to the heap for that"
@@ -56,9 +63,14 @@ func (w *beyond) words() string {
 	return text
 }
 
+// deepestFollowed calls are looked through, one within the other.
+const deepestFollowed = 4
+
 // follow returns nil where the escape does not end in a call, or the function
 // is not known.
-func (f *follower) follow(e *Escape, s *sources) *beyond {
+func (f *follower) follow(e *Escape, s *sources) *beyond { return f.through(e, s, 1) }
+
+func (f *follower) through(e *Escape, s *sources, depth int) *beyond {
 	at := -1
 	for i := range e.Flow {
 		if strings.HasSuffix(e.Flow[i].Text, "(call parameter)") {
@@ -70,7 +82,11 @@ func (f *follower) follow(e *Escape, s *sources) *beyond {
 	}
 	step := &e.Flow[at]
 	expression, _, _ := cutLast(strings.TrimPrefix(step.Text, "from "), " (")
-	for _, spot := range s.spots(step.File, step.Line, isCall) {
+	file := s.file(step.File)
+	if file == nil {
+		file = s.beyond[step.File]
+	}
+	for _, spot := range s.spotsOf(file, step.Line, isCall) {
 		call := spot.expr.(*ast.CallExpr)
 		if callName(text(call)) != callName(expression) {
 			continue
@@ -86,7 +102,7 @@ func (f *follower) follow(e *Escape, s *sources) *beyond {
 		if parameter == nil {
 			continue
 		}
-		return f.find(function, parameter, s)
+		return f.find(function, parameter, s, depth)
 	}
 	return nil
 }
@@ -137,7 +153,7 @@ func parameterOf(function *types.Func, call *ast.CallExpr, argument string) *typ
 const mostFollowed = 6
 
 // find looks the parameter up in what the compiler says of its package.
-func (f *follower) find(function *types.Func, parameter *types.Var, s *sources) *beyond {
+func (f *follower) find(function *types.Func, parameter *types.Var, s *sources, depth int) *beyond {
 	path := function.Pkg().Path()
 	known, read := f.known[path]
 	if !read && len(f.known) < mostFollowed {
@@ -157,6 +173,12 @@ func (f *follower) find(function *types.Func, parameter *types.Var, s *sources) 
 			}
 		}
 		w.cold = onWayOut(w.file, w.line)
+		if strings.HasSuffix(w.how, "which may keep it") && depth < deepestFollowed {
+			if s.file(w.file) == nil && s.beyond[w.file] == nil {
+				f.loadBeyond(s, path)
+			}
+			w.next = f.through(&Escape{Message: parameter.Name(), Flow: l.flow}, s, depth+1)
+		}
 		return w
 	}
 	return nil
@@ -274,8 +296,10 @@ func findColdCallee(s *subject) (why, remedy string, found bool) {
 		return "", "", false
 	}
 	for i := range s.escapes {
-		if w := s.escapes[i].beyond; w != nil && w.cold && w.own {
-			return s.escapes[i].reason(), "let " + ShortFunction(w.function) + " take a copy there, of the value or of the text, and keep that: what callers pass then stays on the stack", true
+		for w := s.escapes[i].beyond; w != nil; w = w.next {
+			if w.cold && w.own {
+				return s.escapes[i].reason(), "let " + ShortFunction(w.function) + " take a copy there, of the value or of the text, and keep that: what callers pass then stays on the stack", true
+			}
 		}
 	}
 	return "", "", false

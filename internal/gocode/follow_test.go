@@ -48,8 +48,9 @@ func TestEscapesAreFollowedIntoOtherModules(t *testing.T) {
 		rule   string
 		flow   string
 	}{
-		{"checked", "int", "it is an argument of dep.Check, which may keep it, in dep/dep.go:11: it is an argument of fmt.", "callee", "in dep.Check, dep.go:11: from p (interface-converted)"},
-		{"kept", "int", "it is an argument of dep.Keep, which may keep it, in dep/dep.go:19: it is stored by kept = p", "pointer", "in dep.Keep, dep.go:19: from kept = p (assign)"},
+		{"checked", "int", "it is an argument of dep.Check, which may keep it, in dep/dep.go:15: it is an argument of fmt.", "callee", "in dep.Check, dep.go:15: from p (interface-converted)"},
+		{"kept", "int", "it is an argument of dep.Keep, which may keep it, in dep/dep.go:23: it is stored by kept = p", "pointer", "in dep.Keep, dep.go:23: from kept = p (assign)"},
+		{"passed", "int", "it is an argument of dep.Pass, which may keep it, in dep/dep.go:30: it is an argument of again, which may keep it, in dep/dep.go:33: it is an argument of store.Put, which may keep it, in store/store.go:8: it is stored by append(all, p)", "pointer", "in store.Put, store.go:8:"},
 	} {
 		l := &Line{Frame: Frame{Function: "example.org/follow.F", File: file, Line: markedLine(t, file, test.line), Origin: OriginOwn}, Callee: "runtime.newobject", Type: test.object}
 		explain([]*Line{l}, s, e)

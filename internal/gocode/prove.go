@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mallow/internal/stat"
 )
 
 // trial is the package with some files changed besides the steps so far, built
@@ -178,13 +180,13 @@ func (f *fixer) begin() (*Benchmark, error) {
 		}
 		if b.AllocsPerOp >= leastSaved || len(found) == 1 {
 			f.Benchmark = b.Name
-			return b, nil
+			return b, f.keepBefore(t)
 		}
 	}
 	switch {
 	case len(found) > 0:
 		f.Benchmark = found[0].Name
-		return found[0], nil
+		return found[0], f.keepBefore(t)
 	case f.o.Bench != anyBenchmark:
 		return nil, fmt.Errorf("%s: no benchmark matches %s", f.p.ImportPath, f.o.Bench)
 	case f.output != nil:
@@ -210,37 +212,53 @@ func (f *fixer) measureAnew(m Measure) (*Benchmark, error) {
 	return b, t.time(b)
 }
 
-// prove returns the benchmark with the rewrite, and what the rewrite was proven
-// by, or the reason why it is not kept. What is cheap comes first.
-func (f *fixer) prove(r *Rewrite, before *Benchmark) (*Benchmark, string, error) {
+// proof is what a rewrite that is kept brings, and what shows that it does.
+type proof struct {
+	after *Benchmark
+	by    string
+	// pace is how many times as long an operation takes; zero where that was not
+	// compared.
+	pace stat.Ratio
+}
+
+// prove returns why a rewrite is kept, or the reason why it is not. What is
+// cheap comes first.
+func (f *fixer) prove(r *Rewrite, before *Benchmark) (*proof, error) {
 	t, err := f.try(map[string][]byte{r.File: r.Source})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer t.close()
 	after, err := t.count(before)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if before.AllocsPerOp-after.AllocsPerOp < f.least(before) {
-		return nil, "", fmt.Errorf("an operation allocates %.6g times, as before %.6g", after.AllocsPerOp, before.AllocsPerOp)
+		return nil, fmt.Errorf("an operation allocates %.6g times, as before %.6g", after.AllocsPerOp, before.AllocsPerOp)
 	}
 	if after.BytesPerOp > before.BytesPerOp*1.25+64 {
-		return nil, "", fmt.Errorf("an operation allocates %.6g bytes, instead of %.6g", after.BytesPerOp, before.BytesPerOp)
+		return nil, fmt.Errorf("an operation allocates %.6g bytes, instead of %.6g", after.BytesPerOp, before.BytesPerOp)
 	}
 	if err := t.pass(); err != nil {
-		return nil, "", fmt.Errorf("tests: %w", err)
+		return nil, fmt.Errorf("tests: %w", err)
 	}
 	compared, err := f.compare(r)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if f.o.Race && f.race == "" && f.p.hasTests() {
 		if err := f.passWithRace(t.changed); err != nil {
-			return nil, "", fmt.Errorf("with the race detector: %w", err)
+			return nil, fmt.Errorf("with the race detector: %w", err)
 		}
 	}
-	return after, compared, t.time(after)
+	p := &proof{after: after, by: compared}
+	if f.before == "" {
+		return p, t.time(after)
+	}
+	if p.pace, err = f.pace(t, after); err != nil {
+		return nil, err
+	}
+	return p, f.keepBefore(t)
 }
 
 // provenBy says what every rewrite that is kept has passed.

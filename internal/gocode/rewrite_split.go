@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -22,8 +23,8 @@ func rewriteSplit(s *subject, e *editor) (string, bool) {
 		if len(at.path) < 2 || !qualified || !e.begin(&at) || e.jumps() {
 			continue
 		}
-		for _, try := range []func(*spot, *ast.CallExpr) (string, bool){e.splitRange, e.splitFirst, e.splitTwo} {
-			e.changes = nil
+		for _, try := range []func(*spot, *ast.CallExpr) (string, bool){e.splitRange, e.splitLoop, e.splitFirst, e.splitTwo, e.splitRest} {
+			e.changes, e.claimed = nil, nil
 			if title, ok := try(&at, call); ok {
 				return title, true
 			}
@@ -52,6 +53,97 @@ func (e *editor) splitRange(at *spot, call *ast.CallExpr) (string, bool) {
 	}
 	e.replace(selector.Sel, selector.Sel.Name+"Seq")
 	return "go through the parts of " + text(call.Args[0]) + " without a slice of them", true
+}
+
+// splitLoop goes through the parts by cutting one after the other off, for
+// versions of Go that have no sequence of them.
+func (e *editor) splitLoop(at *spot, call *ast.CallExpr) (string, bool) {
+	loop, ok := at.path[1].(*ast.RangeStmt)
+	if !ok || loop.X != ast.Expr(call) || e.callee(call) != "strings.Split" || !e.separator(call) || !e.since("go1.18") || e.since("go1.24") {
+		return "", false
+	}
+	rest, more := e.claim("rest"), e.claim("more")
+	part, ok := e.cutLoop(loop, call, rest, more)
+	if !ok {
+		return "", false
+	}
+	e.changes = append(e.changes, change{loop.For, loop.Body.Lbrace,
+		fmt.Sprintf(`for %s, %s, %s := "", %s, true; %[3]s; `, part, rest, more, e.source(call.Args[0]))})
+	return "go through the parts of " + text(call.Args[0]) + " without a slice of them", true
+}
+
+// cutLoop lets each turn of a loop over parts begin by cutting the next one
+// off. It returns the name of the part.
+func (e *editor) cutLoop(loop *ast.RangeStmt, call *ast.CallExpr, rest, more string) (part string, ok bool) {
+	if loop.Tok != token.DEFINE || loop.Key == nil || text(loop.Key) != "_" || loop.Value == nil || text(loop.Value) == "_" {
+		return "", false
+	}
+	pkg := e.source(call.Fun)
+	part = text(loop.Value)
+	e.insertAt(loop.Body.Lbrace+1, fmt.Sprintf("\n\t%s, %s, %s = %s.Cut(%s, %s)", part, rest, more, pkg[:strings.LastIndexByte(pkg, '.')], rest, e.source(call.Args[1])))
+	return part, true
+}
+
+// splitRest takes the first part, and goes through the others once.
+func (e *editor) splitRest(at *spot, call *ast.CallExpr) (string, bool) {
+	assign, ok := at.path[1].(*ast.AssignStmt)
+	if !ok || e.callee(call) != "strings.Split" || !e.separator(call) || !e.since("go1.18") || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || len(at.path) < 3 {
+		return "", false
+	}
+	name, ok := assign.Lhs[0].(*ast.Ident)
+	if !ok || e.info.Defs[name] == nil || listOf(at.path[2]) == nil {
+		return "", false
+	}
+	first, rest, more := e.claim("first"), e.claim("rest"), e.claim("more")
+	looped := false
+	for _, use := range e.uses(e.info.Defs[name]) {
+		path := e.around(use)
+		switch parent := path[1].(type) {
+		case *ast.IndexExpr:
+			which, ok := e.constantNumber(parent.Index)
+			if !ok || which != 0 || parent.X != ast.Expr(use) || !(&twoParts{}).reads(path) {
+				return "", false
+			}
+			e.replace(parent, first)
+		case *ast.SliceExpr:
+			loop, ok := path[2].(*ast.RangeStmt)
+			from, known := e.constantNumber(parent.Low)
+			if !ok || !known || from != 1 || parent.X != ast.Expr(use) || parent.High != nil || looped || loop.X != ast.Expr(parent) || !onceIn(path[2:], at.path[2]) {
+				return "", false
+			}
+			part, ok := e.cutLoop(loop, call, rest, more)
+			if !ok {
+				return "", false
+			}
+			e.changes = append(e.changes, change{loop.For, loop.Body.Lbrace, fmt.Sprintf(`for %s := ""; %s; `, part, more)})
+			looped = true
+		default:
+			return "", false
+		}
+	}
+	if !looped {
+		return "", false
+	}
+	if !slices.ContainsFunc(e.changes, func(c change) bool { return c.text == first }) {
+		first = "_"
+	}
+	e.replace(assign, fmt.Sprintf("%s, %s, %s := %s", first, rest, more, e.cutOf(call)))
+	return "cut the parts of " + text(call.Args[0]) + " off one after the other", true
+}
+
+// onceIn tells whether a statement is come to at most once each time a list
+// around it is gone through. path leads outwards from the statement.
+func onceIn(path []ast.Node, list ast.Node) bool {
+	for _, n := range path[1:] {
+		if n == list {
+			return true
+		}
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit, *ast.FuncDecl:
+			return false
+		}
+	}
+	return false
 }
 
 // separator tells whether a call cuts at a constant that is not empty.

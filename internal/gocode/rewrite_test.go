@@ -46,7 +46,7 @@ func marked(t *testing.T, folder, mark string, visit func(s *subject, content []
 
 func TestLookAlikesAreRefused(t *testing.T) {
 	seen := 0
-	for _, folder := range []string{"lookalikes", "lookalikes_start", "lookalikes_variable"} {
+	for _, folder := range []string{"lookalikes", "lookalikes_start", "lookalikes_variable", "lookalikes_older"} {
 		t.Run(folder, func(t *testing.T) {
 			marked(t, folder, "// refuse: ", func(s *subject, _ []byte) {
 				seen++
@@ -61,9 +61,18 @@ func TestLookAlikesAreRefused(t *testing.T) {
 	}
 }
 
+// rewritten calls visit with a subject for each line for which there is a
+// rewrite.
+func rewritten(t *testing.T, visit func(s *subject)) {
+	t.Helper()
+	for _, folder := range []string{"rewrites", "rewrites_older"} {
+		marked(t, folder, "// rewrite: ", func(s *subject, _ []byte) { visit(s) })
+	}
+}
+
 func TestRewrites(t *testing.T) {
 	seen := 0
-	marked(t, "rewrites", "// rewrite: ", func(s *subject, _ []byte) {
+	rewritten(t, func(s *subject) {
 		seen++
 		all := s.rewrites(os.ReadFile)
 		if len(all) == 0 {
@@ -94,7 +103,7 @@ func TestRewritesDoTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	var folders []string
-	marked(t, "rewrites", "// rewrite: ", func(s *subject, _ []byte) {
+	rewritten(t, func(s *subject) {
 		r := s.rewrites(os.ReadFile)[0]
 		if r.function == nil {
 			return // its text stays as it is

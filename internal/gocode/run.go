@@ -104,7 +104,7 @@ func processes(folder string, first int, n *namer, s *sources, e escapes) ([]Pro
 		if n.names(c) {
 			p.Lines = lines(n.stacks(c))
 			explain(p.Lines, s, e)
-			announce(p.Lines, s)
+			announce(p.Lines, s, leastOfRun(float64(p.Allocs)))
 			if side, err := n.cSide(cFolder(folder), c); err == nil {
 				inC := lines(side.stacks)
 				explainC(inC)

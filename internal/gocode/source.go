@@ -13,14 +13,29 @@ import (
 
 // sources are the packages of the module that is measured, with types.
 type sources struct {
-	files map[string]*sourceFile // by absolute path
-	fset  *token.FileSet
+	files sourceFiles
+	// beyond are files of packages that those import, of other modules and of Go
+	// itself, as far as they were asked for.
+	beyond sourceFiles
+	fset   *token.FileSet
 	// errorsCompared is not nil once it is known.
 	errorsCompared *bool
 	// packages are the import paths of the files, nil until they are known.
 	packages map[string]bool
 	// follower looks into functions that are called; nil: nobody does.
 	follower *follower
+}
+
+// sourceFiles are by absolute path.
+type sourceFiles map[string]*sourceFile
+
+func (all sourceFiles) add(p *packages.Package, fset *token.FileSet) {
+	for _, f := range p.Syntax {
+		path := fset.File(f.Pos()).Name()
+		if all[path] == nil {
+			all[path] = &sourceFile{f, p.TypesInfo, p.Types}
+		}
+	}
 }
 
 type sourceFile struct {
@@ -41,7 +56,7 @@ func (b *Builder) loadSources(patterns []string, changed map[string][]byte) *sou
 		BuildFlags: b.GoFlags,
 		Overlay:    changed,
 	}
-	s := &sources{files: make(map[string]*sourceFile), fset: fset}
+	s := &sources{files: make(sourceFiles), beyond: make(sourceFiles), fset: fset}
 	all, err := packages.Load(config, patterns...)
 	if err != nil {
 		return s
@@ -50,12 +65,7 @@ func (b *Builder) loadSources(patterns []string, changed map[string][]byte) *sou
 		if p.Module != nil && !p.Module.Main || p.TypesInfo == nil || p.Module == nil && p.PkgPath != "command-line-arguments" {
 			return
 		}
-		for _, f := range p.Syntax {
-			path := fset.File(f.Pos()).Name()
-			if s.files[path] == nil {
-				s.files[path] = &sourceFile{f, p.TypesInfo, p.Types}
-			}
-		}
+		s.files.add(p, fset)
 	})
 	return s
 }
@@ -80,9 +90,29 @@ func (s *sources) file(path string) *sourceFile {
 	return s.files[absolute]
 }
 
+// loadBeyond reads another module's package, or one of Go itself, unless it was
+// read already.
+func (b *Builder) loadBeyond(s *sources, path string) {
+	all, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo,
+		Fset: s.fset, BuildFlags: b.GoFlags,
+	}, path)
+	if err != nil {
+		return
+	}
+	for _, p := range all {
+		if p.TypesInfo != nil {
+			s.beyond.add(p, s.fset)
+		}
+	}
+}
+
 // spots returns the expressions on a line that accept takes.
 func (s *sources) spots(file string, line int, accept func(*sourceFile, ast.Expr) bool) []spot {
-	f := s.file(file)
+	return s.spotsOf(s.file(file), line, accept)
+}
+
+func (s *sources) spotsOf(f *sourceFile, line int, accept func(*sourceFile, ast.Expr) bool) []spot {
 	if f == nil {
 		return nil
 	}

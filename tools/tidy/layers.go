@@ -99,7 +99,7 @@ var goLayers = map[string]goPackage{
 	"diff":      {append(slices.Clone(flow[:5]), "figure"), "what changed is found once, and every form of report writes the same"},
 	"history":   {append(slices.Clone(flow[:5]), "diff", "figure", "git", "own", "stacks", "stat", "term"), "what was measured is kept for those who judge it, and starts no benchmark"},
 	"report":    {append(slices.Clone(flow), "compare", "diff", "live", "eventlog", "figure", "gate", "gocode", "history", "measure", "stacks", "stat", "term"), "a report writes what the others found and starts nothing"},
-	"gocode":    {[]string{"recording", "symbolize", "profile", "launch", "figure", "git", "own"}, "a Go program counts for itself; only of what it calls in C there is a recording"},
+	"gocode":    {[]string{"recording", "symbolize", "profile", "launch", "figure", "git", "own", "stat"}, "a Go program counts for itself; only of what it calls in C there is a recording"},
 	"loopback":  {nil, "who may see a page on this machine does not depend on what is on it"},
 	"callcount": {flow[:2], "how a function's calls are counted depends on its code alone"},
 	"running":   {nil, "what a process has mapped concerns nobody's figures"},

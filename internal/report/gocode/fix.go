@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"mallow/internal/figure"
 	"mallow/internal/gocode"
+	"mallow/internal/stat"
 	"mallow/internal/term"
 )
 
@@ -25,7 +27,7 @@ func WriteFixed(w io.Writer, f *gocode.Fixed, o Options) error {
 		step := &f.Ladder[i]
 		what := "as it is"
 		if step.Rewrite != nil {
-			what = fmt.Sprintf("%s  (%s; proven by %s)", step.Title, step.Rule, step.Compared)
+			what = fmt.Sprintf("%s  (%s; proven by %s)%s", step.Title, step.Rule, step.Compared, paceWords(step.Pace))
 		}
 		fmt.Fprintf(out, "%14s %10s  %s\n", perOp(step.AllocsPerOp), duration(step.NsPerOp), term.Safe(what))
 	}
@@ -46,6 +48,15 @@ func WriteFixed(w io.Writer, f *gocode.Fixed, o Options) error {
 	writeTwins(out, f.Twins, o)
 	writeUnsound(out, f.Unsound, o)
 	return out.Flush()
+}
+
+// paceWords says that a step makes an operation slower, or faster, beyond what
+// the times of rounds differ anyway; "" where neither is shown.
+func paceWords(r stat.Ratio) string {
+	if r.Value == 0 || !r.Shown() {
+		return ""
+	}
+	return fmt.Sprintf(", and it is %s: %.2f times the time (%.2f to %.2f)", r.Verdict(), r.Value, r.Low, r.High)
 }
 
 // writeTwins prints functions with another signature, which nobody has put
@@ -98,7 +109,7 @@ func StepMessages(f *gocode.Fixed) []gocode.Message {
 			Subject: fmt.Sprintf("%s: %s in %s", step.Package, oneLine(step.Title), step.Function),
 			Body: fmt.Sprintf("Of %s: %s -> %s allocations/%s, %s -> %s, %s -> %s.\nProven by %s.", oneLine(operation(f)), perOp(before.AllocsPerOp), perOp(step.AllocsPerOp), per,
 				figure.Size(uint64(max(0, before.BytesPerOp+0.5))), figure.Size(uint64(max(0, step.BytesPerOp+0.5))),
-				duration(before.NsPerOp), duration(step.NsPerOp), oneLine(step.Compared)),
+				duration(before.NsPerOp), duration(step.NsPerOp), oneLine(step.Compared)+paceWords(step.Pace)),
 		})
 	}
 	return all
@@ -115,8 +126,18 @@ type rung struct {
 	AllocsPerOp float64 `json:"allocs_per_op"`
 	BytesPerOp  float64 `json:"bytes_per_op"`
 	NsPerOp     float64 `json:"ns_per_op"`
-	ProvenBy    *string `json:"proven_by"`
-	Patch       *string `json:"patch"`
+	// TimeRatio is how many times as long an operation takes as in the step
+	// before; null where that was not compared.
+	TimeRatio *timeRatio `json:"time_ratio"`
+	ProvenBy  *string    `json:"proven_by"`
+	Patch     *string    `json:"patch"`
+}
+
+type timeRatio struct {
+	Value   float64      `json:"value"`
+	Low     float64      `json:"low"`
+	High    float64      `json:"high"`
+	Verdict stat.Verdict `json:"verdict"`
 }
 
 type twin struct {
@@ -149,6 +170,9 @@ func fixedKeys(version string, f *gocode.Fixed) *report {
 			keys = rung{
 				Step: step.Title, Rule: known(step.Rule), File: known(step.File), Function: known(step.Function),
 				AllocsPerOp: step.AllocsPerOp, BytesPerOp: step.BytesPerOp, NsPerOp: step.NsPerOp, ProvenBy: known(step.Compared), Patch: known(step.Patch),
+			}
+			if p := step.Pace; p.Value > 0 && !math.IsInf(p.High, 0) {
+				keys.TimeRatio = &timeRatio{p.Value, p.Low, p.High, p.Verdict()}
 			}
 		}
 		r.Ladder = append(r.Ladder, keys)

@@ -23,3 +23,8 @@ func Kept(n int) {
 func Printed(n int) {
 	fmt.Println(n + 1) // printed
 }
+
+func Passed(n int) {
+	z := n // passed
+	dep.Pass(&z)
+}

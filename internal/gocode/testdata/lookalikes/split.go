@@ -183,3 +183,84 @@ func otherSplit(text string) (n int) {
 	}
 	return n
 }
+
+func restTwice(list string) (n int) {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	for range 2 {
+		for _, part := range parts[1:] {
+			n += len(part)
+		}
+	}
+	return n
+}
+
+func restLater(list string) func() int {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	return func() (n int) {
+		for _, part := range parts[1:] {
+			n += len(part)
+		}
+		return n
+	}
+}
+
+func restAndSecond(list string) (n int) {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	for _, part := range parts[1:] {
+		n += len(part)
+	}
+	return n + len(parts[1])
+}
+
+func restCounted(list string) (n int) {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	for i, part := range parts[1:] {
+		n += i * len(part)
+	}
+	return n
+}
+
+func restFromSecond(list string) (n int) {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	for _, part := range parts[2:] {
+		n += len(part)
+	}
+	return n
+}
+
+func restUpTo(list string) (n int) {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	for _, part := range parts[1:1] {
+		n += len(part)
+	}
+	return n
+}
+
+func restOfTwoLoops(list string) (n int) {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	for _, part := range parts[1:] {
+		n += len(part)
+	}
+	for _, part := range parts[1:] {
+		n -= len(part)
+	}
+	return n
+}
+
+func firstChanged(list string) (n int) {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	parts[0] = "x"
+	for _, part := range parts[1:] {
+		n += len(part)
+	}
+	return n + len(parts[0])
+}
+
+func restAppended(list string) (n int) {
+	parts := strings.Split(list, ",") // refuse: strings.Split
+	parts = append(parts, "x")
+	for _, part := range parts[1:] {
+		n += len(part)
+	}
+	return n
+}

@@ -1,7 +1,11 @@
 // Package dep is another module's.
 package dep
 
-import "fmt"
+import (
+	"fmt"
+
+	"example.org/dep/store"
+)
 
 var kept *int
 
@@ -19,3 +23,11 @@ func Keep(name string, p *int) {
 		kept = p // kept
 	}
 }
+
+// Pass passes on what comes to be kept in another package.
+//
+//go:noinline
+func Pass(p *int) { again(p) }
+
+//go:noinline
+func again(p *int) { store.Put(p) }

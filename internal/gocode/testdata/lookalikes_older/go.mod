@@ -1,0 +1,3 @@
+module example.org/lookalikes_older
+
+go 1.21

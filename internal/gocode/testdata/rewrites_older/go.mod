@@ -1,0 +1,3 @@
+module example.org/rewrites_older
+
+go 1.21
