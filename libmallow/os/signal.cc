@@ -33,6 +33,8 @@ struct Action {
 };
 constexpr unsigned long kHasRestorer = 0x04000000;
 
+constexpr uint64_t Bit(int signal) { return uint64_t{1} << (signal - 1); }
+
 }  // namespace
 
 bool HandleSignal(int signal, SignalHandler handler) {
@@ -48,8 +50,21 @@ bool HandlesSignal(int signal, SignalHandler handler) {
 }
 
 void UnblockSignal(int signal) {
-  const uint64_t only = uint64_t{1} << (signal - 1);
+  const uint64_t only = Bit(signal);
   SystemCall(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&only), 0, sizeof(only));
+}
+
+// The kernel ends a process that raises one of the others while it is blocked.
+SignalsBlocked::SignalsBlocked() {
+  constexpr uint64_t kNotRaisedHere =
+      ~(Bit(SIGSEGV) | Bit(SIGBUS) | Bit(SIGILL) | Bit(SIGFPE) | Bit(SIGTRAP) | Bit(SIGSYS));
+  blocked_ = SystemCall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&kNotRaisedHere),
+                        reinterpret_cast<long>(&before_), sizeof(before_)) == 0;
+}
+
+SignalsBlocked::~SignalsBlocked() {
+  if (blocked_)
+    SystemCall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, sizeof(before_));
 }
 
 }  // namespace mallow::os

@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+#include <cstdint>
+
 namespace mallow::os {
 
 using SignalHandler = void (*)(int signal, siginfo_t* info, void* context);
@@ -14,5 +16,19 @@ bool HandleSignal(int signal, SignalHandler handler);
 bool HandlesSignal(int signal, SignalHandler handler);
 // In the calling thread.
 void UnblockSignal(int signal);
+
+// While it lives no handler interrupts the calling thread, but by a signal that the thread itself raises by what it does,
+// such as SIGSEGV. Two system calls.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  uint64_t before_;  // as the kernel has it
+  bool blocked_;
+};
 
 }  // namespace mallow::os

@@ -244,6 +244,7 @@ bool TryBeforeFork() {
 }
 
 void AfterFork(bool child) {
+  if (child) g_process.PartFromParent();
   g_process.UnlockAll(child);
   control.lock().ForkUnlock(child);
   if (!child) return;

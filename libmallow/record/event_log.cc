@@ -88,6 +88,17 @@ bool EventLog::CreateFile(const char* folder, const char* image) {
   return true;
 }
 
+void EventLog::Detach() {
+  if (header_ == nullptr) return;
+  char* const base = reinterpret_cast<char*>(header_);
+  const uint64_t page = os::PageSize();
+  const uint64_t blocks = __atomic_load_n(&header_->blocks, __ATOMIC_RELAXED) * kLogBlockBytes;
+  const uint64_t used = blocks < bytes_ ? blocks : bytes_;
+  // The header has how many blocks there are.
+  if (os::MapCopyOver(base, page) && os::MapZerosOver(base + page, used - page))
+    os::MapNothingOver(base + used, bytes_ - used);
+}
+
 void EventLog::Follow(ThreadRecorder* recorder) {
   EventStream* stream = recorder->log;
   recorder->log = nullptr;

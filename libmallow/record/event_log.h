@@ -34,6 +34,8 @@ class EventLog {
   static LogClock BestClock();
   // In a fork child: gives the parent's mapping up and makes a log of its own.
   bool CreateInChild(const char* folder, const char* image);
+  // In a fork child that is still within a record of the parent's: what it writes is for nobody.
+  void Detach();
 
   // Gives a recorder that has just been given a shard its stream, if there is a log.
   void Follow(ThreadRecorder* recorder);

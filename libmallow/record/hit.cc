@@ -21,12 +21,16 @@ namespace {
 class PlainEntry {
  public:
   PlainEntry() : thread_(t_recorder) {
-    if (MALLOW_UNLIKELY(!IsRecorder(thread_) || !g_process.IsOfNow(*thread_) || !thread_->state.is_plain())) {
+    if (MALLOW_UNLIKELY(!IsRecorder(thread_) || !thread_->state.is_plain())) {
       thread_ = nullptr;
       return;
     }
     thread_->state.SetBusy(true);
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    // Only now: a handler may have forked up to here, and the thread be that of the child.
+    if (MALLOW_LIKELY(g_process.IsOfNow(*thread_))) return;
+    thread_->state.SetBusy(false);
+    thread_ = nullptr;
   }
   ~PlainEntry() {
     if (thread_ == nullptr) return;

@@ -9,6 +9,7 @@
 #include "os/file.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "record/quiet_holder.h"
 
 namespace mallow::record {
 namespace {
@@ -202,7 +203,7 @@ bool MappedFile::Grow(Section section, uint64_t count, Incomplete full_bit) {
   uint64_t& opened = opened_[SectionIndex(section)];
   const uint64_t needed = count * entry.item_bytes;
   if (MALLOW_LIKELY(needed <= __atomic_load_n(&opened, __ATOMIC_ACQUIRE))) return true;
-  SpinlockHolder holder(grow_lock_);
+  QuietHolder holder(grow_lock_);
   if (needed <= opened) return true;
   if (needed > entry.reserved_bytes) {
     header()->incomplete |= full_bit;

@@ -10,11 +10,15 @@ namespace {
 // interrupted it.
 class Inside {
  public:
-  Inside() : thread_(g_process.Current()) {
-    if (thread_ != nullptr && thread_->state.busy) thread_ = nullptr;
-    if (thread_ == nullptr) return;
-    thread_->state.busy = true;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+  Inside() {
+    while ((thread_ = g_process.Current()) != nullptr && !thread_->state.busy) {
+      thread_->state.busy = true;
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      // Only now: a handler may have forked up to here.
+      if (g_process.IsOfNow(*thread_)) return;
+      thread_->state.busy = false;
+    }
+    thread_ = nullptr;
   }
   ~Inside() {
     if (thread_ == nullptr) return;

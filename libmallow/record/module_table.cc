@@ -11,6 +11,7 @@
 #include "record/loaded_object.h"
 #include "record/mapped_file.h"
 #include "record/module_generation.h"
+#include "record/quiet_holder.h"
 #include "record/stack_table.h"
 
 namespace mallow::record {
@@ -90,7 +91,7 @@ uint32_t ModuleTable::IdOf(const dl_find_object& found) {
   if (known_ == nullptr || map == nullptr) return 0;
   const auto start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
   const uint64_t generation = ModuleGeneration();
-  SpinlockHolder holder(lock_);
+  QuietHolder holder(lock_);
   if (last_.start == start && last_.link_map == map && last_.generation == generation) return last_.id;
   const uint32_t id = Search(found);
   last_ = {start, map, generation, id};

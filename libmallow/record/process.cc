@@ -18,6 +18,7 @@
 #include "record/event_log.h"
 #include "record/loaded_object.h"
 #include "record/module_generation.h"
+#include "record/quiet_holder.h"
 #include "record/recorder.h"
 #include "record/sampling.h"
 
@@ -146,7 +147,7 @@ void Process::WaitForRecords() {
   for (int naps = 0; naps < kMostNaps; ++naps) {
     bool busy = false;
     {
-      SpinlockHolder holder(threads_lock_);
+      QuietHolder holder(threads_lock_);
       for (ThreadRecorder* recorder = all_threads_; recorder != nullptr; recorder = recorder->next_of_all)
         busy = busy || __atomic_load_n(&recorder->state.busy, __ATOMIC_RELAXED);
     }
@@ -184,7 +185,7 @@ void Process::RememberLibc() {
 
 ThreadRecorder* Process::CurrentSlow() {
   if (MALLOW_UNLIKELY(__atomic_load_n(alive_, __ATOMIC_RELAXED) == 0)) {
-    // The fork was made by a signal handler within a record: that one has to end in the parent's file first.
+    // The fork was made by a signal handler within a record: that one has to end first, see PartFromParent.
     if (IsRecorder(t_recorder) && t_recorder->state.busy) return nullptr;
     ContinueInChild();
     if (!g_recording) return nullptr;
@@ -224,7 +225,7 @@ ThreadRecorder* Process::Borrow() {
 ThreadRecorder* Process::Take(ThreadRecorder* own) {
   ThreadRecorder* recorder;
   {
-    SpinlockHolder holder(threads_lock_);
+    QuietHolder holder(threads_lock_);
     recorder = free_threads_;
     if (own != nullptr) {
       recorder = Renew(own) ? own : nullptr;
@@ -303,7 +304,8 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
   recorder->header = &header();
   recorder->first_shard = &first();
   recorder->shard = file_.Items<Shard>(Section::kShards) + shard_count_;
-  file_.SetUsed(Section::kShards, ++shard_count_);
+  __atomic_store_n(&shard_count_, shard_count_ + 1, __ATOMIC_RELEASE);
+  file_.SetUsed(Section::kShards, shard_count_);
   g_event_log.Follow(recorder);
   return true;
 }
@@ -313,8 +315,8 @@ MALLOW_NO_SANITIZE Process::Sums Process::SumUp() {
   Sums sums = {};
   int64_t events = 0;
   Shard* const shards = file_.Items<Shard>(Section::kShards);
-  const uint64_t count = file_.Used(Section::kShards);
-  for (uint64_t i = 0; i < count; i++) {
+  const uint32_t count = __atomic_load_n(&shard_count_, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++) {
     const Shard& shard = shards[i];
     const int64_t live = __atomic_load_n(&shard.live_blocks, __ATOMIC_RELAXED);
     events += static_cast<int64_t>(__atomic_load_n(&shard.events, __ATOMIC_RELAXED) -
@@ -327,7 +329,7 @@ MALLOW_NO_SANITIZE Process::Sums Process::SumUp() {
 }
 
 char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index) {
-  SpinlockHolder holder(pages_lock_);
+  QuietHolder holder(pages_lock_);
   const uint64_t page = file_.Used(Section::kCounterPages);
   if (!file_.Grow(Section::kPageDirectory, page + 1, kStacksFull)) return nullptr;
   if (!file_.Grow(Section::kCounterPages, page + 1, kStacksFull)) return nullptr;
@@ -414,10 +416,18 @@ void Process::GiveBack(ThreadRecorder* recorder) {
     recorder->shard->state = kShardFree;
   }
   recorder->state.borrowed = false;
-  SpinlockHolder holder(threads_lock_);
+  QuietHolder holder(threads_lock_);
   recorder->next_free = free_threads_;
   free_threads_ = recorder;
   if (counts) live_threads_--;
+}
+
+// A handler that interrupted a record has forked, and the record ends here too. It is the parent's: here it counts in
+// memory that nobody reads.
+void Process::PartFromParent() {
+  if (!IsRecorder(t_recorder) || !t_recorder->state.busy) return;
+  file_.Detach();
+  g_event_log.Detach();
 }
 
 // The child has one thread, the one that forked, and its recorder: what that has learned of stacks still holds.

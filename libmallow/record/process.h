@@ -49,6 +49,8 @@ class Process {
   void UnlockAll(bool child);
   // Whether the calling thread is inside one of them.
   bool HoldsLock();
+  // In a fork child, of its one thread.
+  void PartFromParent();
 
   MappedFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }
@@ -115,7 +117,7 @@ class Process {
   Timeline timeline_;
   NodeTable node_table_ = {};
   uint32_t first_shard_ = 0;
-  uint32_t shard_count_ = 0;  // in this file
+  uint32_t shard_count_ = 0;  // in this file; the header's may be that of a parent, which goes on
   uint32_t live_threads_ = 0;
   ThreadRecorder* free_threads_ = nullptr;
   ThreadRecorder* all_threads_ = nullptr;

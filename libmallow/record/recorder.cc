@@ -29,21 +29,19 @@ constexpr Tag kNotOurs = Tag::Of(kNoStack, 0, 0, kNoShard, Study::kNone);
 // interrupted it): then the call is served, and counted as lost.
 class Entry {
  public:
-  Entry() : thread_(g_process.Current()) {
-    if (MALLOW_UNLIKELY(thread_ == nullptr)) thread_ = g_process.Borrow();
-    if (MALLOW_LIKELY(thread_ != nullptr && !thread_->state.busy)) {
+  Entry() {
+    for (thread_ = Own(); MALLOW_LIKELY(thread_ != nullptr && !thread_->state.busy); thread_ = Own()) {
       thread_->state.busy = true;
       std::atomic_signal_fence(std::memory_order_seq_cst);
-      return;
+      // Only now: a handler may have forked up to here, and the thread be that of the child.
+      if (MALLOW_LIKELY(g_process.IsOfNow(*thread_))) return;
+      End();
     }
     thread_ = nullptr;
     NoteLost();
   }
   ~Entry() {
-    if (thread_ == nullptr) return;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    thread_->state.busy = false;
-    if (MALLOW_UNLIKELY(thread_->state.borrowed)) g_process.GiveBack(thread_);
+    if (thread_ != nullptr) End();
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -52,6 +50,16 @@ class Entry {
   ThreadRecorder& thread() const { return *thread_; }
 
  private:
+  static ThreadRecorder* Own() {
+    ThreadRecorder* const own = g_process.Current();
+    return MALLOW_LIKELY(own != nullptr) ? own : g_process.Borrow();
+  }
+  void End() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread_->state.busy = false;
+    if (MALLOW_UNLIKELY(thread_->state.borrowed)) g_process.GiveBack(thread_);
+  }
+
   ThreadRecorder* thread_;
 };
 

@@ -6,6 +6,7 @@
 #include "os/memory.h"
 #include "record/mapped_file.h"
 #include "record/process.h"
+#include "record/quiet_holder.h"
 #include "record/thread_recorder.h"
 
 namespace mallow::record {
@@ -65,7 +66,7 @@ RegionTable::Entered RegionTable::Enter(RegionId outer, const char* text) {
 }
 
 RegionId RegionTable::Add(RegionId outer, const Name& name) {
-  SpinlockHolder holder(lock_);
+  QuietHolder holder(lock_);
   if (!MakeRoom()) return kNoRegion;
   uint32_t slot;
   if (RegionId found = Find(outer, name, &slot)) return found;

@@ -116,6 +116,7 @@ class StackTable {
   uint32_t first_stack_ = 0;
   MappedFile* file_ = nullptr;
   uint64_t last_vfork_child_ = 0;
+  // Taken for each new node, so without blocking signals (quiet_holder.h): nobody waits for it with a lock of his own.
   Spinlock lock_{LockRank::kStackTable};
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "record/mapped_file.h"
+#include "record/quiet_holder.h"
 
 namespace mallow::record {
 
@@ -28,7 +29,7 @@ UnitItem* UnitTable::Find(const char* name, UnitSource source) const {
 }
 
 UnitItem* UnitTable::Add(const char* name, UnitSource source) {
-  SpinlockHolder holder(lock_);
+  QuietHolder holder(lock_);
   const size_t bytes = strnlen(name, sizeof(UnitItem::name));
   uint32_t slot;
   if (UnitItem* found = Search(name, bytes, source, &slot)) return found;
