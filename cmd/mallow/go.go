@@ -27,6 +27,7 @@ type goOptions struct {
 	bench     string
 	benchtime string
 	seconds   float64
+	within    time.Duration
 	output    string
 	verbose   bool
 	pprof     string
@@ -63,7 +64,7 @@ are passed on to it; mallow's own have two.`,
 const everyBenchmark = "."
 
 func newGoTestCommand() *cobra.Command {
-	o := goOptions{top: 10, bench: everyBenchmark, seconds: 1}
+	o := goOptions{top: 10, bench: everyBenchmark, seconds: 1, within: 20 * time.Second}
 	c := &cobra.Command{
 		Use:   "test [--bench RE] [--json | --html FILE | --web] [--top N] [GO FLAGS] [PACKAGES]",
 		Short: "Allocations of each operation of benchmarks, by line",
@@ -71,7 +72,11 @@ func newGoTestCommand() *cobra.Command {
 line. Each runs once as it is, for the time and for where the CPU time goes, and
 twice counting, with a known number of operations between the two: set-up and
 what is made only once cancel out, and parts of an allocation per operation
-show. Where there are no benchmarks the tests run once, counting.`,
+show. Where there are no benchmarks the tests run once, counting. All benchmarks
+of a package share the time of --within: of many, and of slow ones, fewer
+operations are counted, and what does not fit is named.
+
+Exit codes: 0; 1 usage, or where a package cannot be measured: the others are.`,
 		Example: `  mallow go test ./...
   mallow go test --bench 'Parse$' --top 5 -tags fast ./internal/parser`,
 	}
@@ -80,6 +85,7 @@ show. Where there are no benchmarks the tests run once, counting.`,
 	f.StringVar(&o.bench, "bench", o.bench, "regular expression of benchmarks, as go test -bench takes it")
 	f.StringVar(&o.benchtime, "benchtime", "", "how long the run for the time goes on, as go test -benchtime takes it")
 	f.Float64Var(&o.seconds, "exact-seconds", o.seconds, "about how long each counting run may take")
+	f.DurationVar(&o.within, "within", o.within, "about how long counting all benchmarks of a package may take, 0 for as long as it takes")
 	f.BoolVar(&o.verbose, "verbose", false, "with the compiler's own words for why a value goes to the heap")
 	f.StringVar(&o.pprof, "pprof", "", "write a profile for go tool pprof into this file, too")
 	o.benchfmtFlag(f)
@@ -199,7 +205,7 @@ func splitGoFlags(args []string, output, program bool) (goFlags, own []string) {
 // takesValue holds for mallow's own flags that are followed by a value.
 func takesValue(name string) bool {
 	switch name {
-	case "bench", "benchtime", "exact-seconds", "top", "output", "patch", "patch-dir", "commits", "budget", "pprof", "benchfmt", "go", "html":
+	case "bench", "benchtime", "exact-seconds", "within", "top", "output", "patch", "patch-dir", "commits", "budget", "pprof", "benchfmt", "go", "html":
 		return true
 	}
 	return false
@@ -209,52 +215,91 @@ func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
 	if err := o.oneForm(); err != nil {
 		return err
 	}
-	var all []*gocode.Benchmark
-	var unsound []gocode.Unsound
-	var notes []gocode.Note
-	var run gocode.Run // of tests, until there is a benchmark
-	version, err := eachTests(goFlags, patterns, testsKind{stock: true}, func(tests *gocode.Tests) error {
-		unsound, notes = append(unsound, tests.Unsound()...), append(notes, tests.Notes()...)
-		options := o.benchmarks()
-		options.CPU = true
-		found, err := tests.Benchmarks(options)
-		all = append(all, found...)
-		if err != nil || len(all) > 0 || o.bench != everyBenchmark {
-			return err
-		}
-		processes, err := tests.Run()
-		run.Processes = append(run.Processes, processes...)
-		return err
-	})
+	if o.within < 0 || o.seconds <= 0 {
+		return errors.New("--within is no time before now, and --exact-seconds more than 0")
+	}
+	b, packages, err := goPackages(goFlags, patterns, true)
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 && len(run.Processes) > 0 {
-		run.Unsound, run.Notes = unsound, notes
-		return o.reportTests(w, version, &run)
+	var t tested
+	t.visit(b, packages, func(tests *gocode.Tests) error { return t.addBenchmarks(tests, o) })
+	if len(t.benchmarks) == 0 && len(t.failed) == 0 && o.bench == everyBenchmark {
+		t.visit(b, packages, t.addTests)
 	}
-	if len(all) == 0 && o.bench == everyBenchmark {
+	if err := t.report(w, b.Version, o); err != nil {
+		t.failed = append(t.failed, err)
+	}
+	return errors.Join(t.failed...)
+}
+
+// tested is what was measured of packages.
+type tested struct {
+	benchmarks []*gocode.Benchmark
+	run        gocode.Run // of tests, where there is no benchmark
+	unsound    []gocode.Unsound
+	notes      []gocode.Note
+	failed     []error // of packages that could not be measured, or not as a whole
+}
+
+// visit visits the tests of packages, and goes on after one that fails.
+func (t *tested) visit(b *gocode.Builder, packages []gocode.Package, visit func(*gocode.Tests) error) {
+	for _, p := range packages {
+		err := p.Broken
+		if err == nil {
+			err = visitTests(b, p, visit)
+		}
+		if err != nil && !errors.Is(err, gocode.ErrNoTests) {
+			t.failed = append(t.failed, clean(err))
+		}
+	}
+}
+
+func (t *tested) addBenchmarks(tests *gocode.Tests, o goOptions) error {
+	t.unsound, t.notes = append(t.unsound, tests.Unsound()...), append(t.notes, tests.Notes()...)
+	options := o.benchmarks()
+	options.CPU, options.Within = true, o.within
+	found, err := tests.Benchmarks(options)
+	t.benchmarks = append(t.benchmarks, found...)
+	return err
+}
+
+func (t *tested) addTests(tests *gocode.Tests) error {
+	processes, err := tests.Run()
+	t.run.Processes = append(t.run.Processes, processes...)
+	return err
+}
+
+// report writes what was measured, if anything was.
+func (t *tested) report(w io.Writer, version string, o goOptions) error {
+	switch {
+	case len(t.benchmarks) > 0:
+	case len(t.run.Processes) > 0:
+		t.run.Unsound, t.run.Notes = t.unsound, t.notes
+		return o.reportTests(w, version, &t.run)
+	case len(t.failed) > 0:
+		return nil
+	case o.bench == everyBenchmark:
 		return fmt.Errorf("there are no tests and no benchmarks: mallow go run counts a main package")
-	}
-	if len(all) == 0 {
+	default:
 		return o.noBenchmark()
 	}
-	unsound = gocode.UnsoundOnce(unsound)
-	err = o.writePprof(func(w io.Writer) error { return goreport.WriteBenchmarksPprof(w, all) })
+	unsound := gocode.UnsoundOnce(t.unsound)
+	err := o.writePprof(func(w io.Writer) error { return goreport.WriteBenchmarksPprof(w, t.benchmarks) })
 	if err == nil {
-		err = writeBeside(o.benchfmt, func(w io.Writer) error { return goreport.WriteBenchfmt(w, all) })
+		err = writeBeside(o.benchfmt, func(w io.Writer) error { return goreport.WriteBenchfmt(w, t.benchmarks) })
 	}
 	if err != nil {
 		return err
 	}
 	if o.asPage() {
-		page := goreport.BenchmarksPage(version, all, unsound, gocode.NotesOnce(notes))
+		page := goreport.BenchmarksPage(version, t.benchmarks, unsound, gocode.NotesOnce(t.notes))
 		return o.html.put(w, web.Go, o.page(page))
 	}
 	if o.json {
-		return goreport.WriteBenchmarksJSON(w, version, all, unsound)
+		return goreport.WriteBenchmarksJSON(w, version, t.benchmarks, unsound)
 	}
-	return goreport.WriteBenchmarks(w, all, unsound, o.report())
+	return goreport.WriteBenchmarks(w, t.benchmarks, unsound, o.report())
 }
 
 // reportTests is for packages without benchmarks: what their tests allocate.
@@ -317,57 +362,57 @@ func (o goOptions) noBenchmark() error {
 	return fmt.Errorf("there is no benchmark that matches %s", term.Safe(o.bench))
 }
 
-// testsKind says what of tests is needed.
-type testsKind struct {
-	stock bool // the runtime's own profile will do where nothing better is to be had
-	alone bool // without the reasons why lines allocate
+// eachTests builds the tests of each package that has some and visits them, for
+// figures that are compared: without the reasons why lines allocate.
+func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) error {
+	b, packages, err := goPackages(goFlags, patterns, false)
+	if err != nil {
+		return err
+	}
+	b.Unexplained = true
+	for _, p := range packages {
+		if err := visitTests(b, p, visit); err != nil && !errors.Is(err, gocode.ErrNoTests) {
+			return clean(err)
+		}
+	}
+	return nil
 }
 
-// testsAlone is for comparing figures.
-var testsAlone = testsKind{alone: true}
-
-// eachTests builds the tests of each package that has some and visits them. It
-// returns the version of Go.
-func eachTests(goFlags, patterns []string, kind testsKind, visit func(*gocode.Tests) error) (version string, err error) {
-	b, packages, err := goPackages(goFlags, patterns, kind.stock)
+// visitTests builds the tests of a package for a visit.
+func visitTests(b *gocode.Builder, p gocode.Package, visit func(*gocode.Tests) error) error {
+	folder, err := os.MkdirTemp("", "mallow-go-*")
 	if err != nil {
-		return "", err
+		return err
 	}
-	b.Unexplained = kind.alone
-	for _, p := range packages {
-		folder, err := os.MkdirTemp("", "mallow-go-*")
-		if err != nil {
-			return "", err
-		}
-		tests, err := b.Tests(p, folder)
-		if err == nil {
-			err = visit(tests)
-			tests.Close()
-		}
-		os.RemoveAll(folder)
-		if err != nil && !errors.Is(err, gocode.ErrNoTests) {
-			return "", clean(err)
-		}
+	defer os.RemoveAll(folder)
+	tests, err := b.Tests(p, folder)
+	if err != nil {
+		return err
 	}
-	return b.Version, nil
+	defer tests.Close()
+	return visit(tests)
 }
 
 // goPackages lists the packages that patterns match, "." where there is none.
-// With stock the runtime's own profile will do where nothing better is to be
-// had.
-func goPackages(goFlags, patterns []string, stock bool) (*gocode.Builder, []gocode.Package, error) {
+// anyway lists those, too, that cannot be built, and makes do with the runtime's
+// own profile where nothing better is to be had.
+func goPackages(goFlags, patterns []string, anyway bool) (*gocode.Builder, []gocode.Package, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"."}
 	}
 	b, err := gocode.NewBuilder(goFlags)
 	var unknown *gocode.UnknownVersionError
-	if stock && errors.As(err, &unknown) {
+	if anyway && errors.As(err, &unknown) {
 		b, err = gocode.StockBuilder(goFlags, unknown)
 	}
 	if err != nil {
 		return nil, nil, clean(err)
 	}
-	packages, err := b.Packages(patterns)
+	list := b.Packages
+	if anyway {
+		list = b.AllPackages
+	}
+	packages, err := list(patterns)
 	if err != nil {
 		return nil, nil, clean(err)
 	}

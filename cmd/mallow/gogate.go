@@ -56,7 +56,7 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 		return err
 	}
 	var checks []gocode.Check
-	_, err = eachTests(goFlags, patterns, testsAlone, func(tests *gocode.Tests) error {
+	err = eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
 		found, err := gateTests(tests, budget, o)
 		checks = append(checks, found...)
 		return err

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +45,11 @@ type Benchmark struct {
 	// CPU is of the run that gives the time, in which nothing is counted; nil
 	// where it was too short.
 	CPU *CPU
+	// NoCPU says why nobody looked where the CPU time goes, "" where somebody did.
+	NoCPU string
+	// Uncounted says why there are no allocations, "" where there are.
+	Uncounted string
+	failed    bool
 }
 
 // CPerOp is what an operation allocates in C.
@@ -55,25 +60,21 @@ type BenchmarkOptions struct {
 	Bench     string        // regular expression as go test -bench takes it
 	Benchtime string        // of the run that tells the time, as go test takes it; "" for its default
 	Exact     time.Duration // what the exact runs of one benchmark may take, about
+	// Within is what all exact runs of a package may take, about, and what may be
+	// added to the others; 0 for whatever it takes, and each benchmark by processes
+	// of its own.
+	Within time.Duration
 	// Operations, if not nil, chooses how many the exact runs are apart; 0 lets
 	// Exact decide.
 	Operations func(benchmark string) uint64
 	// CPU tells whether to find out where the CPU time goes: each benchmark then
-	// has its time from a process of its own.
+	// has its time from a process of its own, unless that takes too long.
 	CPU       bool
 	TestFlags []string // further flags of the test executable
 	// Uncollected counting runs have no collector, up to a gigabyte: it would
 	// empty pools now and then, and what refills them is not the same each time.
 	Uncollected bool
 }
-
-// shortRun is the number of operations of the shorter exact run: enough for
-// what is made at first use, and for what a second operation needs.
-const shortRun = 10
-
-// mostOperations bounds the longer one: a part of an allocation per operation
-// shows to its third digit.
-const mostOperations = 1000
 
 // Tests is a package with tests that were built twice: as they are and
 // counting.
@@ -82,6 +83,7 @@ type Tests struct {
 	folder   string // of the package: tests run there
 	origins  origins
 	callsC   bool
+	marked   bool // package testing tells the runtime which benchmark runs
 	stock    string
 	counting string
 	names    *namer // of counting
@@ -104,7 +106,7 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 		return nil, err
 	}
 	t := &Tests{
-		Package: p.ImportPath, folder: p.Dir, origins: origins, callsC: callsC && !sanitized(b.GoFlags),
+		Package: p.ImportPath, folder: p.Dir, origins: origins, callsC: callsC && !sanitized(b.GoFlags), marked: b.marks(),
 		stock: filepath.Join(into, "stock.test"), counting: filepath.Join(into, "counting.test"),
 	}
 	if err := b.test(t.stock, p.ImportPath, false); err != nil {
@@ -132,39 +134,92 @@ func (t *Tests) Notes() []Note { return t.escapes.notes() }
 // Close gives back what naming the tests' frames holds.
 func (t *Tests) Close() { t.names.close() }
 
-// Benchmarks measures those that the options choose; none is no error.
+// Benchmarks measures those that the options choose; none is no error. With an
+// error, which says which failed, it returns what was measured nevertheless.
 func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
 	benchtime := o.Benchtime
 	if o.CPU {
 		benchtime = "1x" // tells which there are
 	}
-	all, err := t.timed(o.Bench, benchtime, o.TestFlags)
-	if err != nil {
-		return nil, err
+	all, started, failed := t.list(o, benchtime)
+	if len(all) == 0 {
+		return nil, failed
 	}
-	for _, b := range all {
-		if o.CPU {
-			if err := t.profile(b, o); err != nil {
-				return nil, err
-			}
-		}
-		if err := t.count(b, o); err != nil {
-			return nil, err
-		}
+	if o.CPU {
+		failed = errors.Join(failed, t.time(all, started, o))
 	}
-	return all, nil
+	failed = errors.Join(failed, t.countAll(all, started, o))
+	return slices.DeleteFunc(all, func(b *Benchmark) bool { return b.failed }), failed
 }
 
-// timed runs benchmarks as they are.
-func (t *Tests) timed(bench, benchtime string, flags []string) ([]*Benchmark, error) {
+// list runs benchmarks and returns those that do not fail, and the CPU time of
+// the process beside one operation of each.
+func (t *Tests) list(o BenchmarkOptions, benchtime string) (all []*Benchmark, started time.Duration, err error) {
+	ran, err := t.execute(t.stock, nil, benchmarkArguments(o.Bench, benchtime, o.TestFlags))
+	all, readErr := t.results(ran.out)
+	started = ran.cpu
+	for _, b := range all {
+		started -= time.Duration(b.NsPerOp)
+	}
+	return all, max(started, leastStart), errors.Join(err, readErr)
+}
+
+func benchmarkArguments(bench, benchtime string, flags []string) []string {
 	args := []string{"-test.run=^$", "-test.bench=" + bench}
 	if benchtime != "" {
 		args = append(args, "-test.benchtime="+benchtime)
 	}
-	out, _, err := t.run(t.stock, nil, append(args, flags...))
+	return append(args, flags...)
+}
+
+const (
+	// leastStart is the CPU time of a process that does nothing.
+	leastStart = 5 * time.Millisecond
+	// lastProfile is how long package testing waits for the end of a profile.
+	lastProfile = 100 * time.Millisecond
+	// profilesPart of what may be added goes into processes of benchmarks of their
+	// own, to see where their CPU time goes.
+	profilesPart = 3
+)
+
+// time runs benchmarks as they are, for their time: each in a process of its
+// own where that adds little, to see where its CPU time goes; all together
+// otherwise.
+func (t *Tests) time(all []*Benchmark, started time.Duration, o BenchmarkOptions) error {
+	var failed error
+	added := (started + lastProfile) * time.Duration(len(all))
+	if o.Within == 0 || added <= o.Within/profilesPart {
+		for _, b := range all {
+			failed = errors.Join(failed, t.profile(b, o))
+		}
+		return failed
+	}
+	for _, b := range all {
+		b.NoCPU = fmt.Sprintf("it takes a process of its own for each of %d benchmarks; --bench chooses fewer", len(all))
+	}
+	ran, failed := t.execute(t.stock, nil, benchmarkArguments(together(all), o.Benchtime, o.TestFlags))
+	timed, err := t.results(ran.out)
+	for _, of := range timed {
+		for _, b := range all {
+			if b.Name == of.Name {
+				b.NsPerOp = of.NsPerOp
+			}
+		}
+	}
+	return errors.Join(failed, err)
+}
+
+// timed runs benchmarks as they are.
+func (t *Tests) timed(bench, benchtime string, flags []string) ([]*Benchmark, error) {
+	ran, err := t.execute(t.stock, nil, benchmarkArguments(bench, benchtime, flags))
 	if err != nil {
 		return nil, err
 	}
+	return t.results(ran.out)
+}
+
+// results reads what package testing prints of benchmarks.
+func (t *Tests) results(out []byte) ([]*Benchmark, error) {
 	var all []*Benchmark
 	reader := benchfmt.NewReader(bytes.NewReader(out), t.Package)
 	for reader.Scan() {
@@ -192,6 +247,7 @@ func (t *Tests) profile(b *Benchmark, o BenchmarkOptions) error {
 	path := filepath.Join(folder, "cpu")
 	again, err := t.timed(Exactly(b.Name), o.Benchtime, append([]string{"-test.cpuprofile=" + path}, o.TestFlags...))
 	if err != nil {
+		b.failed = true
 		return err
 	}
 	for _, timed := range again {
@@ -203,125 +259,15 @@ func (t *Tests) profile(b *Benchmark, o BenchmarkOptions) error {
 	return nil
 }
 
-// withoutProcessors cuts the number of processors off a benchmark's name.
+// withoutProcessors cuts the number of processors off a benchmark's name, which
+// package testing puts there where there is more than one.
 func withoutProcessors(name string) string {
-	if at := strings.LastIndexByte(name, '-'); at >= 0 {
+	if at := strings.LastIndexByte(name, '-'); at >= 0 && runtime.GOMAXPROCS(0) > 1 {
 		if _, err := strconv.Atoi(name[at+1:]); err == nil {
 			return name[:at]
 		}
 	}
 	return name
-}
-
-// Again counts a benchmark anew, with as many operations.
-func (t *Tests) Again(b *Benchmark, o BenchmarkOptions) (*Benchmark, error) {
-	again := &Benchmark{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp, CPU: b.CPU}
-	o.Operations = func(string) uint64 { return b.Operations }
-	return again, t.count(again, o)
-}
-
-// count runs a benchmark twice, counting.
-func (t *Tests) count(b *Benchmark, o BenchmarkOptions) error {
-	if o.Operations != nil {
-		b.Operations = o.Operations(b.Name)
-	}
-	if b.Operations == 0 {
-		b.Operations = operations(b.NsPerOp, o.Exact)
-	}
-	short, err := t.countRun(b.Name, shortRun, o)
-	if err != nil {
-		return err
-	}
-	long, err := t.countRun(b.Name, shortRun+b.Operations, o)
-	if err != nil {
-		return err
-	}
-	b.Checked, b.Mallocs, b.Stock = short.agrees && long.agrees, long.mallocs, t.why
-	b.GCPerOp = (float64(long.collections) - float64(short.collections)) / float64(b.Operations)
-	stacks := difference(long.stacks, short.stacks, float64(b.Operations))
-	stacks = slices.DeleteFunc(stacks, func(s Stack) bool {
-		own := !s.C && (s.OfRuntime() || s.OfTesting())
-		if own {
-			b.RuntimePerOp += s.Allocs
-		}
-		return own
-	})
-	if long.c {
-		b.C = new(CPerOp)
-	}
-	for _, s := range stacks {
-		if s.C {
-			b.C.Allocs += s.Allocs
-			b.C.Bytes += s.Bytes
-			continue
-		}
-		b.AllocsPerOp += s.Allocs
-		b.BytesPerOp += s.Bytes
-	}
-	b.Lines = lines(stacks)
-	if t.sources != nil {
-		explain(b.Lines, t.sources, t.escapes)
-		announce(b.Lines, t.sources, leastSaved)
-	}
-	explainC(b.Lines)
-	return nil
-}
-
-// operations is how many fit into a time, when counting makes them some three
-// times as slow.
-func operations(ns float64, within time.Duration) uint64 {
-	if ns <= 0 {
-		return mostOperations
-	}
-	return uint64(max(1, min(mostOperations, math.Floor(float64(within)/(3*ns)))))
-}
-
-func (t *Tests) countRun(name string, operations uint64, o BenchmarkOptions) (*measured, error) {
-	args := append([]string{"-test.run=^$", "-test.bench=" + Exactly(name), fmt.Sprintf("-test.benchtime=%dx", operations)}, o.TestFlags...)
-	if t.why != nil {
-		return t.stockRun(args)
-	}
-	var environment []string
-	if o.Uncollected {
-		environment = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
-	}
-	return t.counted(args, environment)
-}
-
-// counted runs the tests' executable, counting.
-func (t *Tests) counted(args, environment []string) (*measured, error) {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	environment = append(environment, countsVariable+"="+folder)
-	if t.callsC {
-		inC, err := recordC(cFolder(folder))
-		if err != nil {
-			return nil, err
-		}
-		environment = append(environment, inC...)
-	}
-	_, pid, err := t.run(t.counting, environment, args)
-	if err != nil {
-		return nil, err
-	}
-	all, err := readFolder(folder, pid)
-	if err != nil {
-		return nil, err
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s %s: it left no counts", t.Package, strings.Join(args, " "))
-	}
-	first := all[0]
-	m := &measured{stacks: t.names.stacks(first), agrees: first.Agrees(), mallocs: first.Mallocs, collections: first.Collections}
-	if t.callsC {
-		if side, err := t.names.cSide(cFolder(folder), first); err == nil {
-			m.stacks, m.c = append(m.stacks, side.stacks...), true
-		}
-	}
-	return m, nil
 }
 
 // Exactly returns the expression that only one benchmark matches, as go test
@@ -335,21 +281,61 @@ func Exactly(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// run runs a test executable in the folder of its package and returns what it
-// printed, and its process id.
+// together returns the expression that only these benchmarks match.
+func together(all []*Benchmark) string {
+	if len(all) == 1 {
+		return Exactly(all[0].Name)
+	}
+	var parents []string
+	of := make(map[string][]string)
+	for _, b := range all {
+		parent, name := "", "Benchmark"+b.Name
+		if at := strings.LastIndexByte(b.Name, '/'); at >= 0 {
+			parent, name = Exactly(b.Name[:at])+"/", b.Name[at+1:]
+		}
+		if of[parent] == nil {
+			parents = append(parents, parent)
+		}
+		of[parent] = append(of[parent], regexp.QuoteMeta(name))
+	}
+	for i, parent := range parents {
+		parents[i] = parent + "^(" + strings.Join(of[parent], "|") + ")$"
+	}
+	return strings.Join(parents, "|")
+}
+
+// ran is what a run of a test executable left.
+type ran struct {
+	out []byte
+	pid int
+	cpu time.Duration
+}
+
+// run runs a test executable and returns what it printed, and its process id.
 func (t *Tests) run(executable string, environment, args []string) (out []byte, pid int, err error) {
+	ran, err := t.execute(executable, environment, args)
+	return ran.out, ran.pid, err
+}
+
+// execute runs a test executable in the folder of its package. With an error,
+// too, it returns what it printed.
+func (t *Tests) execute(executable string, environment, args []string) (ran, error) {
 	c := exec.Command(executable, args...)
 	c.Dir = t.folder
 	c.Env = append(os.Environ(), environment...)
-	out, err = c.CombinedOutput()
+	out, err := c.CombinedOutput()
+	r := ran{out: out}
+	if c.ProcessState != nil {
+		r.pid, r.cpu = c.ProcessState.Pid(), c.ProcessState.UserTime()+c.ProcessState.SystemTime()
+	}
 	if err != nil {
 		what := "the tests of " + t.Package + " fail"
 		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-test.bench=") }) {
 			what = "a benchmark of " + t.Package + " fails"
 		}
-		return nil, 0, &CommandError{What: what, Output: strings.TrimSpace(string(out)), err: err}
+		return r, &CommandError{What: what, Output: strings.TrimSpace(string(out)), err: err}
 	}
-	return out, c.Process.Pid, nil
+	return r, nil
 }
 
 // difference returns by how much the stacks of a longer run exceed those of a

@@ -24,6 +24,7 @@ type Counts struct {
 	Collections      uint64 // cycles of the garbage collector
 	PauseNs          uint64
 	calls            []calls
+	marks            []mark
 	text, codeSize   uint64 // run-time address and bytes of the code
 }
 
@@ -40,11 +41,22 @@ type Record struct {
 	Type          string   // of the object, "" for memory without pointers that has none
 	PCs           []uint64 // return addresses, the innermost first
 	Cut           bool     // frames outwards of the last are missing
+	benchmark     uint32   // that ran, by the number of its mark; 0 for none
 }
+
+// mark is where a benchmark began, or, with the number 0, where one ended.
+type mark struct {
+	number      uint32
+	name        string // with "Benchmark"
+	collections uint64 // cycles of the garbage collector until then
+}
+
+// markSize marks, as the size of a record, that it is a mark.
+const markSize = ^uint64(0) - 1
 
 const (
 	countsMagic   = "MALLOWGO"
-	countsVersion = 1
+	countsVersion = 2
 	headerBytes   = 128
 	recordBytes   = 56
 	mostFrames    = 128 // of a record
@@ -86,20 +98,23 @@ func parseCounts(b []byte) (*Counts, error) {
 			return nil, fmt.Errorf("damaged: a record is cut")
 		}
 		length := le.Uint64(rest)
-		depth, typeLen := uint64(le.Uint32(rest[40:])), uint64(le.Uint32(rest[44:]))
+		depth, typeLen := uint64(le.Uint16(rest[40:])), uint64(le.Uint16(rest[42:]))
 		if length%8 != 0 || length > uint64(len(rest)) || depth > mostFrames || recordBytes+8*depth+typeLen > length {
 			return nil, fmt.Errorf("damaged: a record of %d bytes with %d frames", length, depth)
 		}
 		r := Record{
 			Allocs: le.Uint64(rest[16:]), Bytes: le.Uint64(rest[24:]), Size: le.Uint64(rest[32:]),
-			Type: string(rest[recordBytes+8*depth:][:typeLen]), Cut: depth == mostFrames,
+			Type: string(rest[recordBytes+8*depth:][:typeLen]), Cut: depth == mostFrames, benchmark: le.Uint32(rest[44:]),
 		}
 		for i := range depth {
 			r.PCs = append(r.PCs, le.Uint64(rest[recordBytes+8*i:]))
 		}
-		if r.Size == callSize {
+		switch r.Size {
+		case callSize:
 			c.calls = append(c.calls, calls{r.Allocs, r.Bytes, le.Uint64(rest[48:]), r.PCs})
-		} else {
+		case markSize:
+			c.marks = append(c.marks, mark{r.benchmark, r.Type, r.Allocs})
+		default:
 			c.Records = append(c.Records, r)
 		}
 		rest = rest[length:]

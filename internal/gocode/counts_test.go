@@ -17,8 +17,9 @@ func file(records ...Record) []byte {
 		for i, n := range []uint64{uint64(length), 0, r.Allocs, r.Bytes, r.Size} {
 			binary.LittleEndian.PutUint64(record[8*i:], n)
 		}
-		binary.LittleEndian.PutUint32(record[40:], uint32(len(r.PCs)))
-		binary.LittleEndian.PutUint32(record[44:], uint32(len(r.Type)))
+		binary.LittleEndian.PutUint16(record[40:], uint16(len(r.PCs)))
+		binary.LittleEndian.PutUint16(record[42:], uint16(len(r.Type)))
+		binary.LittleEndian.PutUint32(record[44:], r.benchmark)
 		for i, pc := range r.PCs {
 			binary.LittleEndian.PutUint64(record[recordBytes+8*i:], pc)
 		}
@@ -52,14 +53,14 @@ func TestDamagedCountsAreRefused(t *testing.T) {
 	for name, damage := range map[string]func(b []byte) []byte{
 		"empty":      func(b []byte) []byte { return nil },
 		"other":      func(b []byte) []byte { b[0] = 'm'; return b },
-		"newer":      func(b []byte) []byte { b[8] = 2; return b },
+		"newer":      func(b []byte) []byte { b[8] = 3; return b },
 		"cut":        func(b []byte) []byte { return b[:len(b)-8] },
 		"used":       func(b []byte) []byte { b[24] = 1; return b },
 		"length 0":   func(b []byte) []byte { b[headerBytes] = 0; return b },
 		"length 1":   func(b []byte) []byte { b[headerBytes] = 1; return b },
 		"too long":   func(b []byte) []byte { b[headerBytes+4] = 1; return b },
 		"deep":       func(b []byte) []byte { b[headerBytes+40] = 129; return b },
-		"long names": func(b []byte) []byte { b[headerBytes+45] = 1; return b },
+		"long names": func(b []byte) []byte { b[headerBytes+43] = 1; return b },
 	} {
 		if c, err := parseCounts(damage(append([]byte{}, whole...))); err == nil {
 			t.Errorf("%s: %+v", name, c)

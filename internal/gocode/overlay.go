@@ -24,6 +24,9 @@ var callSource string
 //go:embed overlay/sample.go
 var sampleSource string
 
+//go:embed overlay/benchmark.go
+var benchmarkSource string
+
 // cpuVariable, if it is set to anything, lets a program that counts sample its
 // CPU time, too.
 const cpuVariable = "MALLOW_GO_CPU"
@@ -32,8 +35,8 @@ const cpuVariable = "MALLOW_GO_CPU"
 // folder for its files.
 const countsVariable = "MALLOW_GO_COUNTS"
 
-// edit puts text behind each match of a pattern in a file of package runtime,
-// of which there must be one, or with many several.
+// edit puts text behind each match of a pattern in a file, of package runtime
+// unless its name has a folder, of which there must be one, or with many several.
 type edit struct {
 	file  string
 	after *regexp.Regexp
@@ -59,6 +62,14 @@ var sampling = edit{
 // calling is done without, too.
 var calling = edit{
 	file: "cgocall.go", after: regexp.MustCompile(`\nfunc cgocall\(fn, arg unsafe\.Pointer\) int32 \{\n`), text: "\tif mallowOn {\n\t\tmallowCalled(fn, arg)\n\t}\n",
+}
+
+// marking is done without where it finds no place: each benchmark is then
+// counted by a process of its own.
+var marking = edit{
+	file:  "testing/benchmark.go",
+	after: regexp.MustCompile(`\nfunc \(b \*B\) runN\(n int\) \{\n\tbenchmarkLock\.Lock\(\)\n\tdefer benchmarkLock\.Unlock\(\)\n`),
+	text:  "\tmallowBenchmark(b.name)\n\tdefer mallowBenchmark(\"\")\n",
 }
 
 // form is how some versions of Go allocate. A version has the first form whose
@@ -116,13 +127,12 @@ func (t *Toolchain) overlayFile(user string) (string, error) {
 			return "", err
 		}
 	}
-	folder := t.runtimeFolder()
 	for name, content := range files {
-		path := filepath.Join(folder, name)
+		path := t.sourcePath(name)
 		if _, taken := replace[path]; taken {
 			return "", fmt.Errorf("the overlay %s replaces %s, as mallow must", user, path)
 		}
-		if replace[path], err = keep(base, name, []byte(content)); err != nil {
+		if replace[path], err = keep(base, filepath.Base(name), []byte(content)); err != nil {
 			return "", err
 		}
 	}
@@ -133,9 +143,17 @@ func (t *Toolchain) overlayFile(user string) (string, error) {
 	return keep(base, "overlay.json", all)
 }
 
-func (t *Toolchain) runtimeFolder() string { return filepath.Join(t.Root, "src", "runtime") }
+// sourcePath is where a file of package runtime is, or of the package whose
+// folder its name has.
+func (t *Toolchain) sourcePath(name string) string {
+	if filepath.Base(name) == name {
+		name = filepath.Join("runtime", name)
+	}
+	return filepath.Join(t.Root, "src", name)
+}
 
-// runtimeFiles returns the files of package runtime that differ, by name.
+// runtimeFiles returns the files that differ, by name: of package runtime, and
+// with their folder those of others.
 func (t *Toolchain) runtimeFiles() (map[string]string, error) {
 	allocator, err := t.runtimeFile("malloc.go")
 	if err != nil {
@@ -152,6 +170,9 @@ func (t *Toolchain) runtimeFiles() (map[string]string, error) {
 		}
 	}
 	_ = t.edit(files, calling) // C then allocates on nobody's behalf
+	if t.edit(files, marking) == nil {
+		files["testing/mallow_benchmark.go"] = sourceOf(benchmarkSource)
+	}
 	if t.edit(files, sampling) == nil {
 		files["mallow_sample.go"] = sourceOf(sampleSource)
 	} else {
@@ -176,8 +197,12 @@ func (t *Toolchain) edit(files map[string]string, e edit) error {
 	return nil
 }
 
+// marks tells whether package testing of this version can tell which benchmark
+// runs.
+func (t *Toolchain) marks() bool { return t.edit(make(map[string]string), marking) == nil }
+
 func (t *Toolchain) runtimeFile(name string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(t.runtimeFolder(), name))
+	data, err := os.ReadFile(t.sourcePath(name))
 	if err != nil {
 		return "", &UnknownVersionError{t.Version, err.Error()}
 	}
@@ -185,7 +210,7 @@ func (t *Toolchain) runtimeFile(name string) (string, error) {
 }
 
 func (t *Toolchain) moved(file string) error {
-	return &UnknownVersionError{t.Version, fmt.Sprintf("its runtime/%s is not as known", file)}
+	return &UnknownVersionError{t.Version, fmt.Sprintf("its %s is not as known", strings.TrimPrefix(t.sourcePath(file), filepath.Join(t.Root, "src")+"/"))}
 }
 
 // sourceOf is the source of a file of the runtime without the build constraint

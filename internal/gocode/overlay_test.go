@@ -36,8 +36,10 @@ func toolchainOf(t *testing.T, files map[string]string) *Toolchain {
 	t.Helper()
 	root := t.TempDir()
 	folder := filepath.Join(root, "src", "runtime")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{folder, filepath.Join(root, "src", "testing")} {
+		if err := os.MkdirAll(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {

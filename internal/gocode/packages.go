@@ -103,25 +103,44 @@ type Package struct {
 	Dir          string
 	TestGoFiles  []string
 	XTestGoFiles []string
+	Broken       error `json:"-"` // why it is none, or cannot be built; nil where nothing is known against it
 }
 
 func (p *Package) hasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
-// Packages lists those that patterns match.
+// Packages lists those that patterns match, all of which must be fit to be built
+// as far as the go command knows at once.
 func (b *Builder) Packages(patterns []string) ([]Package, error) {
-	args := append([]string{"list", "-json=ImportPath,Name,Dir,TestGoFiles,XTestGoFiles"}, b.GoFlags...)
+	all, err := b.AllPackages(patterns)
+	for i := range all {
+		if err == nil {
+			err = all[i].Broken
+		}
+	}
+	return all, err
+}
+
+// AllPackages lists those that patterns match, with those that are broken.
+func (b *Builder) AllPackages(patterns []string) ([]Package, error) {
+	args := append([]string{"list", "-e", "-json=ImportPath,Name,Dir,TestGoFiles,XTestGoFiles,Error"}, b.GoFlags...)
 	out, err := goOutput(append(append(args, "--"), patterns...)...)
 	if err != nil {
 		return nil, err
 	}
 	var all []Package
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p Package
+		var p struct {
+			Package
+			Error *struct{ Err string }
+		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			return all, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("go list says what cannot be read: %w", err)
 		}
-		all = append(all, p)
+		if p.Error != nil {
+			p.Broken = &CommandError{What: p.ImportPath, Output: strings.TrimSpace(p.Error.Err)}
+		}
+		all = append(all, p.Package)
 	}
 }

@@ -18,15 +18,6 @@ func StockBuilder(goFlags []string, why *UnknownVersionError) (*Builder, error) 
 	return &Builder{Toolchain: t, GoFlags: goFlags, stock: why}, nil
 }
 
-// measured is what a run of a benchmark allocated.
-type measured struct {
-	stacks      []Stack
-	agrees      bool // with runtime.MemStats
-	mallocs     uint64
-	collections uint64
-	c           bool // stacks of C are among them
-}
-
 // stockRun measures by the runtime's own profile.
 func (t *Tests) stockRun(args []string) (*measured, error) {
 	folder, err := os.MkdirTemp("", "mallow-go-*")
@@ -35,7 +26,7 @@ func (t *Tests) stockRun(args []string) (*measured, error) {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "heap")
-	if _, _, err := t.run(t.stock, nil, append(args, "-test.memprofile="+path, "-test.memprofilerate=1")); err != nil {
+	if _, err := t.execute(t.stock, nil, append(args, "-test.memprofile="+path, "-test.memprofilerate=1")); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)

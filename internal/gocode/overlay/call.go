@@ -42,6 +42,6 @@ func mallowCalled(fn, arg unsafe.Pointer) {
 			}
 			fp = next
 		}
-		mallowInsert(hash, mallowCallSize, first, uintptr(fn), "", &pcs, depth)
+		mallowInsert(hash, 0, mallowCallSize, first, uintptr(fn), "", &pcs, depth)
 	})
 }

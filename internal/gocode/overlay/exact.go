@@ -12,13 +12,19 @@ import (
 )
 
 const (
-	mallowVersion  = 1
+	mallowVersion  = 2
 	mallowDepth    = 128     // frames of a stack; the outermost beyond are left out
 	mallowTypeName = 160     // bytes of a type's name
 	mallowSlots    = 1 << 18 // of the index; a full one ends the counting of new stacks
 	mallowStep     = 1 << 20 // the file grows by
 	mallowMost     = 1 << 30 // and at most to
+	mallowLongest  = 1 << 12 // bytes of a benchmark's name
 )
+
+// mallowMark is the size of a record that begins a benchmark, which no
+// allocation has: its name stands where that of a type does, and allocs are the
+// cycles of the collector until then.
+const mallowMark = ^uintptr(0) - 1
 
 // mallowHeader is the beginning of the file.
 type mallowHeader struct {
@@ -43,14 +49,15 @@ type mallowHeader struct {
 // mallowRecord is one stack with one size and type. It is followed by its
 // return addresses, the innermost first, and by the name of the type.
 type mallowRecord struct {
-	length  uint64 // bytes with all that follows, a multiple of 8
-	hash    uint64
-	allocs  uint64
-	bytes   uint64
-	size    uint64
-	depth   uint32
-	typeLen uint32
-	typ     uint64 // address of the type, 0 where it is not known
+	length    uint64 // bytes with all that follows, a multiple of 8
+	hash      uint64
+	allocs    uint64
+	bytes     uint64
+	size      uint64
+	depth     uint16
+	typeLen   uint16
+	benchmark uint32 // 0 outside of any
+	typ       uint64 // address of the type, 0 where it is not known
 }
 
 var (
@@ -63,6 +70,9 @@ var (
 	mallowLock   mutex
 	mallowStats  MemStats
 	mallowZeros  [4096]byte
+
+	mallowBenchmarks uint32 // that began
+	mallowNow        uint32 // the one that runs, 0 for none
 )
 
 // mallowStart begins to count if the environment names a file.
@@ -137,7 +147,8 @@ func mallowCount(size uintptr, typ *_type) {
 	gp := getg()
 	mp := gp.m
 	low, high := gp.stack.lo, gp.stack.hi
-	hash := uint64(size)*0x9e3779b97f4a7c15 ^ uint64(uintptr(unsafe.Pointer(typ)))
+	benchmark := mallowNow
+	hash := uint64(size)*0x9e3779b97f4a7c15 ^ uint64(uintptr(unsafe.Pointer(typ))) ^ uint64(benchmark)<<48
 	depth := 0
 	for fp := getfp(); fp > low && fp < high && depth < mallowDepth; {
 		pc := *(*uintptr)(unsafe.Pointer(fp + 8))
@@ -164,7 +175,7 @@ func mallowCount(size uintptr, typ *_type) {
 		if r == nil {
 			break
 		}
-		if r.hash == hash && r.size == uint64(size) && r.typ == uint64(uintptr(unsafe.Pointer(typ))) && mallowSame(r, &pcs, depth) {
+		if r.hash == hash && r.size == uint64(size) && r.typ == uint64(uintptr(unsafe.Pointer(typ))) && r.benchmark == benchmark && mallowSame(r, &pcs, depth) {
 			atomic.Xadd64(&r.allocs, 1)
 			atomic.Xadd64(&r.bytes, int64(size))
 			return
@@ -175,7 +186,7 @@ func mallowCount(size uintptr, typ *_type) {
 		name = toRType(typ).string()
 		name = name[:min(len(name), mallowTypeName)]
 	}
-	mallowInsert(hash, size, uint64(size), uintptr(unsafe.Pointer(typ)), name, &pcs, depth)
+	mallowInsert(hash, benchmark, size, uint64(size), uintptr(unsafe.Pointer(typ)), name, &pcs, depth)
 }
 
 func mallowSame(r *mallowRecord, pcs *[mallowDepth]uintptr, depth int) bool {
@@ -193,13 +204,13 @@ func mallowSame(r *mallowRecord, pcs *[mallowDepth]uintptr, depth int) bool {
 
 // mallowInsert adds a record, or counts in the one that another thread was
 // faster to add.
-func mallowInsert(hash uint64, size uintptr, bytes uint64, typ uintptr, name string, pcs *[mallowDepth]uintptr, depth int) {
+func mallowInsert(hash uint64, benchmark uint32, size uintptr, bytes uint64, typ uintptr, name string, pcs *[mallowDepth]uintptr, depth int) {
 	mp := acquirem()
 	lock(&mallowLock)
 	slot := hash % mallowSlots
 	for ; mallowIndex[slot] != nil; slot = (slot + 1) % mallowSlots {
 		r := mallowIndex[slot]
-		if r.hash == hash && r.size == uint64(size) && r.typ == uint64(typ) && mallowSame(r, pcs, depth) {
+		if r.hash == hash && r.size == uint64(size) && r.typ == uint64(typ) && r.benchmark == benchmark && mallowSame(r, pcs, depth) {
 			atomic.Xadd64(&r.allocs, 1)
 			atomic.Xadd64(&r.bytes, int64(bytes))
 			unlock(&mallowLock)
@@ -207,16 +218,34 @@ func mallowInsert(hash uint64, size uintptr, bytes uint64, typ uintptr, name str
 			return
 		}
 	}
-	length := (unsafe.Sizeof(mallowRecord{}) + uintptr(depth)*8 + uintptr(len(name)) + 7) &^ 7
-	if mallowStacks >= mallowSlots*3/4 || !mallowReserve(uintptr(mallowBase.used)+length) {
+	var r *mallowRecord
+	if mallowStacks < mallowSlots*3/4 {
+		r = mallowNew(size, 1, bytes, name, pcs, depth)
+	}
+	if r == nil {
 		atomic.Xadd64(&mallowBase.lost, 1)
 		unlock(&mallowLock)
 		releasem(mp)
 		return
 	}
+	r.hash, r.benchmark, r.typ = hash, benchmark, uint64(typ)
+	mallowStacks++
+	atomic.Store64(&mallowBase.used, mallowBase.used+r.length)
+	atomic.StorepNoWB(unsafe.Pointer(&mallowIndex[slot]), unsafe.Pointer(r))
+	unlock(&mallowLock)
+	releasem(mp)
+}
+
+// mallowNew writes a record behind those in use, under the lock. It returns nil
+// where there is no room.
+func mallowNew(size uintptr, allocs, bytes uint64, name string, pcs *[mallowDepth]uintptr, depth int) *mallowRecord {
+	length := (unsafe.Sizeof(mallowRecord{}) + uintptr(depth)*8 + uintptr(len(name)) + 7) &^ 7
+	if !mallowReserve(uintptr(mallowBase.used) + length) {
+		return nil
+	}
 	r := (*mallowRecord)(unsafe.Add(unsafe.Pointer(mallowBase), mallowBase.used))
-	r.length, r.hash, r.size = uint64(length), hash, uint64(size)
-	r.depth, r.typeLen, r.typ = uint32(depth), uint32(len(name)), uint64(typ)
+	r.length, r.size, r.allocs, r.bytes = uint64(length), uint64(size), allocs, bytes
+	r.depth, r.typeLen = uint16(depth), uint16(len(name))
 	of := unsafe.Add(unsafe.Pointer(r), unsafe.Sizeof(*r))
 	for i := 0; i < depth; i++ {
 		*(*uintptr)(unsafe.Add(of, i*8)) = pcs[i]
@@ -225,10 +254,31 @@ func mallowInsert(hash uint64, size uintptr, bytes uint64, typ uintptr, name str
 	for i := 0; i < len(name); i++ {
 		*(*byte)(unsafe.Add(of, i)) = name[i]
 	}
-	r.allocs, r.bytes = 1, bytes
-	mallowStacks++
-	atomic.Store64(&mallowBase.used, mallowBase.used+uint64(length))
-	atomic.StorepNoWB(unsafe.Pointer(&mallowIndex[slot]), unsafe.Pointer(r))
+	return r
+}
+
+// mallowBenchmark counts for a benchmark from now on, for none when name is "".
+// Package testing calls it.
+//
+//go:linkname mallowBenchmark
+func mallowBenchmark(name string) {
+	if !mallowOn {
+		return
+	}
+	if len(name) > mallowLongest {
+		name = name[:mallowLongest]
+	}
+	mp := acquirem()
+	lock(&mallowLock)
+	mallowNow = 0
+	if r := mallowNew(mallowMark, uint64(memstats.numgc), 0, name, nil, 0); r != nil {
+		if name != "" {
+			mallowBenchmarks++
+			mallowNow = mallowBenchmarks
+		}
+		r.benchmark = mallowNow
+		atomic.Store64(&mallowBase.used, mallowBase.used+r.length)
+	}
 	unlock(&mallowLock)
 	releasem(mp)
 }
@@ -262,7 +312,7 @@ func mallowCheck() {
 		h.counted = 0
 		for at := uint64(unsafe.Sizeof(*h)); at < h.used; {
 			r := (*mallowRecord)(unsafe.Add(unsafe.Pointer(h), at))
-			if r.size != uint64(mallowCallSize) {
+			if r.size != uint64(mallowCallSize) && r.size != uint64(mallowMark) {
 				h.counted += r.allocs
 			}
 			at += r.length

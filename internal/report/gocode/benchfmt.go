@@ -15,8 +15,11 @@ import (
 func WriteBenchfmt(w io.Writer, all []*gocode.Benchmark) error {
 	return writeBenchfmt(w, len(all), func(i int) *benchfmt.Result {
 		b := all[i]
-		return benchfmtResult(b.Package, b.Name, b.Operations,
-			benchfmt.Value{Value: b.NsPerOp, Unit: "ns/op"},
+		time := benchfmt.Value{Value: b.NsPerOp, Unit: "ns/op"}
+		if b.Uncounted != "" {
+			return benchfmtResult(b.Package, b.Name, 1, time)
+		}
+		return benchfmtResult(b.Package, b.Name, b.Operations, time,
 			benchfmt.Value{Value: b.BytesPerOp, Unit: "B/op"},
 			benchfmt.Value{Value: b.AllocsPerOp, Unit: "allocs/op"})
 	})

@@ -76,10 +76,13 @@ func FixedPage(version string, f *gocode.Fixed) *Page {
 	p := newPage(fixedKeys(version, f), nil)
 	p.Title = f.Package
 	last := &f.Ladder[len(f.Ladder)-1]
-	p.Benchmarks = append(p.Benchmarks, benchmark{Package: f.Package, Name: f.Benchmark, AllocsPerOp: last.AllocsPerOp, NsPerOp: last.NsPerOp})
+	var bytes, none float64
 	for _, l := range f.Left {
-		p.Benchmarks[0].BytesPerOp += l.Bytes
+		bytes += l.Bytes
 	}
+	p.Benchmarks = append(p.Benchmarks, benchmark{
+		Package: f.Package, Name: f.Benchmark, AllocsPerOp: &last.AllocsPerOp, BytesPerOp: &bytes, NsPerOp: last.NsPerOp, RuntimeAllocsPerOp: &none, GCPerOp: &none,
+	})
 	p.subject(len(f.Left), "What remains after the last step of the ladder. The source is as it is on the disk.")
 	return p
 }

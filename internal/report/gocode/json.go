@@ -29,23 +29,27 @@ type report struct {
 }
 
 type benchmark struct {
-	Package     string  `json:"package"`
-	Name        string  `json:"name"`
-	AllocsPerOp float64 `json:"allocs_per_op"`
-	BytesPerOp  float64 `json:"bytes_per_op"`
-	NsPerOp     float64 `json:"ns_per_op"`
+	Package     string   `json:"package"`
+	Name        string   `json:"name"`
+	AllocsPerOp *float64 `json:"allocs_per_op"` // null, as all that was counted, where uncounted is not
+	BytesPerOp  *float64 `json:"bytes_per_op"`
+	NsPerOp     float64  `json:"ns_per_op"`
 	// RuntimeAllocsPerOp are in none of the others: the runtime and package
 	// testing made them on their own account.
-	RuntimeAllocsPerOp float64 `json:"runtime_allocs_per_op"`
-	GCPerOp            float64 `json:"gc_per_op"`
+	RuntimeAllocsPerOp *float64 `json:"runtime_allocs_per_op"`
+	GCPerOp            *float64 `json:"gc_per_op"`
+	// Uncounted says why nothing was counted.
+	Uncounted *string `json:"uncounted"`
 	// Operations is what the figures were divided by, Checked whether every
 	// allocation that runtime.MemStats counts is in them.
 	Operations     uint64   `json:"operations"`
 	Checked        bool     `json:"checked"`
 	MallocShare    *float64 `json:"cpu_share_malloc"` // as in CPU
 	CollectorShare *float64 `json:"cpu_share_collector"`
-	// CPU is of a run that counts nothing; null where it was too short.
-	CPU *cpu `json:"cpu"`
+	// CPU is of a run that counts nothing; null where it was too short, and where
+	// no_cpu says why nobody looked.
+	CPU   *cpu    `json:"cpu"`
+	NoCPU *string `json:"no_cpu"`
 	// C's are beside Go's; null where there is no C.
 	CAllocsPerOp *float64 `json:"c_allocs_per_op"`
 	CBytesPerOp  *float64 `json:"c_bytes_per_op"`
@@ -141,8 +145,11 @@ func benchmarksKeys(version string, all []*gocode.Benchmark, unsound []gocode.Un
 	r.addUnsound(unsound)
 	for _, b := range all {
 		keys := benchmark{
-			Package: b.Package, Name: b.Name, AllocsPerOp: b.AllocsPerOp, BytesPerOp: b.BytesPerOp, RuntimeAllocsPerOp: b.RuntimePerOp,
-			NsPerOp: b.NsPerOp, GCPerOp: b.GCPerOp, Operations: b.Operations, Checked: b.Checked,
+			Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp, Operations: b.Operations, Checked: b.Checked,
+			Uncounted: known(b.Uncounted), NoCPU: known(b.NoCPU),
+		}
+		if b.Uncounted == "" {
+			keys.AllocsPerOp, keys.BytesPerOp, keys.RuntimeAllocsPerOp, keys.GCPerOp = &b.AllocsPerOp, &b.BytesPerOp, &b.RuntimePerOp, &b.GCPerOp
 		}
 		if b.C != nil {
 			keys.CAllocsPerOp, keys.CBytesPerOp = &b.C.Allocs, &b.C.Bytes

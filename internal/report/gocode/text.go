@@ -36,11 +36,27 @@ func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, unsound []gocode.Unso
 		}
 		writeBenchmark(out, b, o)
 	}
+	writeNoCPU(out, all)
 	writeUnsound(out, unsound, o)
 	return out.Flush()
 }
 
+// writeNoCPU says, once for a package, why nothing is said of the CPU time.
+func writeNoCPU(out *bufio.Writer, all []*gocode.Benchmark) {
+	said := ""
+	for _, b := range all {
+		if b.NoCPU != "" && b.Package != said {
+			said = b.Package
+			fmt.Fprintf(out, "\n%s: nobody looked where the CPU time goes: %s\n", term.Safe(b.Package), term.Safe(b.NoCPU))
+		}
+	}
+}
+
 func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
+	if b.Uncounted != "" {
+		fmt.Fprintf(out, "Benchmark%s  NOT COUNTED, %s/op\n        %s\n", term.Safe(b.Name), duration(b.NsPerOp), term.Safe(b.Uncounted))
+		return
+	}
 	fmt.Fprintf(out, "Benchmark%s  %s allocations/op, %s/op, %s/op, %s collections/op\n", term.Safe(b.Name),
 		perOp(b.AllocsPerOp), figure.Size(uint64(max(0, b.BytesPerOp+0.5))), duration(b.NsPerOp), perOp(b.GCPerOp))
 	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 && b.Checked && b.C == nil {
@@ -82,6 +98,9 @@ func cpuColumn(c *gocode.CPU, text string) string {
 
 // trust says what the figures stand on.
 func trust(b *gocode.Benchmark) string {
+	if b.Uncounted != "" {
+		return "not counted: " + b.Uncounted
+	}
 	text := "the difference of two runs that are " + figure.Counted(b.Operations, "operation", "operations") + " apart; "
 	if b.Stock != nil {
 		text += "of the runtime's own profile, which misses tiny objects (" + b.Stock.Error() + ")"
@@ -242,6 +261,9 @@ func perOp(n float64) string {
 }
 
 func duration(ns float64) string {
+	if ns >= 1e12 {
+		return figure.Count(uint64(ns/1e9)) + " s"
+	}
 	for _, u := range []struct {
 		name string
 		ns   float64

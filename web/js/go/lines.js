@@ -2,7 +2,7 @@
 
 import { bar, byId, code, fill, h } from "../dom.js";
 import { count, counted, percent, size } from "../text.js";
-import { allocations, duration, part, place, shortFunction } from "./report.js";
+import { allocations, bytes, duration, part, place, shortFunction } from "./report.js";
 
 const linesShown = 100;
 
@@ -16,7 +16,7 @@ export function renderLines(app) {
     subject.trust && h("p", { class: "trust" }, subject.trust),
     unsound(report),
     lines.length === 0
-      ? h("p", { class: "quiet" }, search ? "No line matches what is searched for." : "Nothing allocates.")
+      ? h("p", { class: "quiet" }, search ? "No line matches what is searched for." : subject.uncounted ? "Nothing was counted." : "Nothing allocates.")
       : linesTable(app, subject, shown),
     lines.length > shown.length && h("p", { class: "quiet" }, `${counted(lines.length - shown.length, "more line", "more lines")} with less`));
 }
@@ -34,7 +34,7 @@ function tiles(app, subject) {
       tile("collections", subject.collections === null ? "-" : count(subject.collections)), inC(tile, subject.c && [count(subject.c.allocations), size(subject.c.bytes)]), shares);
   }
   return h("div", { class: "tiles" },
-    tile("allocations", allocations(subject.allocs_per_op), "of an operation"), tile("bytes", size(subject.bytes_per_op), "of an operation"),
+    tile("allocations", allocations(subject.allocs_per_op), "of an operation"), tile("bytes", bytes(subject), "of an operation"),
     tile("time", duration(subject.ns_per_op), "of an operation"), tile("collections", allocations(subject.gc_per_op), "of an operation"),
     inC(tile, subject.c_allocs_per_op !== null && subject.c_allocs_per_op !== undefined && [allocations(subject.c_allocs_per_op), size(subject.c_bytes_per_op)]), shares);
 }

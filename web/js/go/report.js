@@ -1,6 +1,6 @@
 // What the page knows: see internal/report/gocode/html.go.
 
-import { count, shortPath } from "../text.js";
+import { count, shortPath, size } from "../text.js";
 
 export class GoReport {
   constructor(data) {
@@ -36,11 +36,16 @@ export class GoReport {
   }
 }
 
-// A figure of one operation: two digits after the point, none where it is whole.
+// A figure of one operation: two digits after the point, none where it is whole, "-" where nothing was counted.
 export function allocations(n) {
+  if (n === null) return "-";
   if (n !== 0 && Math.abs(n) < 0.005) return "<0.01";
   const text = n.toFixed(2);
   return text.endsWith(".00") ? count(Math.round(n)) : count(Math.trunc(n)) + text.slice(text.indexOf("."));
+}
+
+export function bytes(subject) {
+  return subject.bytes_per_op === null ? "-" : size(subject.bytes_per_op);
 }
 
 export function duration(ns) {

@@ -2,7 +2,7 @@
 
 import { bar, byId, code, fill, h } from "../dom.js";
 import { count, counted, size } from "../text.js";
-import { allocations, duration, part } from "./report.js";
+import { allocations, bytes, duration, part } from "./report.js";
 
 export function renderAll(app) {
   const { report } = app;
@@ -15,16 +15,16 @@ export function renderAll(app) {
       h("td", {}, h("button", { type: "button", class: "link", onclick: () => app.state.set({ subject: i, line: -1, view: "lines" }) }, code(report.name(subject))), " ", subject.package && h("span", { class: "where" }, subject.package)),
       report.run
         ? [number(count(subject.allocations)), number(size(subject.bytes)), number(subject.collections === null ? "-" : count(subject.collections))]
-        : [number(allocations(subject.allocs_per_op)), number(size(subject.bytes_per_op)), number(duration(subject.ns_per_op)), number(allocations(subject.gc_per_op))],
+        : [number(allocations(subject.allocs_per_op)), number(bytes(subject)), number(duration(subject.ns_per_op)), number(allocations(subject.gc_per_op))],
       number(part(subject.cpu?.malloc_share)), number(part(subject.cpu?.collector_share))))))));
 }
 
 const functionsShown = 200;
 
 export function renderCPU(app) {
-  const { cpu } = app.subject();
+  const { cpu, no_cpu: nobody } = app.subject();
   if (!cpu) {
-    fill(byId("cpu"), h("p", { class: "quiet" }, "It ran for too short a time: with fewer than 25 samples nothing is said."));
+    fill(byId("cpu"), h("p", { class: "quiet" }, nobody ? `Nobody looked where the CPU time goes: ${nobody}.` : "It ran for too short a time: with fewer than 25 samples nothing is said."));
     return;
   }
   const functions = [...cpu.functions];

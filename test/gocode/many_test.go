@@ -1,0 +1,110 @@
+package gocode
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+// Hundreds of benchmarks are counted by a handful of processes, each exactly,
+// and what takes too long is named.
+func TestManyBenchmarks(t *testing.T) {
+	log := filepath.Join(harness.TempDir(t), "log")
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "go", "test", "--json", "--benchtime", "10x", "--within", "4s"},
+		Settings:  append(settings(t), "MANY_LOG="+log, "GOMAXPROCS=1"), Directory: source(t, "many"), Timeout: fixTimeout,
+	})
+	var r struct {
+		Benchmarks []struct {
+			Name        string
+			AllocsPerOp *float64 `json:"allocs_per_op"`
+			Operations  uint64
+			Checked     bool
+			Uncounted   *string
+			NoCPU       *string `json:"no_cpu"`
+		}
+	}
+	if err := json.Unmarshal([]byte(result.Output), &r); err != nil || result.Status != 0 {
+		t.Fatalf("status %d: %v %s", result.Status, err, result.Errors)
+	}
+	if len(r.Benchmarks) != 501 {
+		t.Errorf("%d benchmarks", len(r.Benchmarks))
+	}
+	expected := 0 // operations of the counting runs
+	for _, b := range r.Benchmarks {
+		if b.NoCPU == nil || !strings.Contains(*b.NoCPU, "each of 501 benchmarks") {
+			t.Fatalf("%s: %v", b.Name, b.NoCPU)
+		}
+		if b.Name == "Slow" {
+			if b.AllocsPerOp != nil || b.Uncounted == nil || !strings.Contains(*b.Uncounted, "together (--within)") {
+				t.Errorf("%+v", b)
+			}
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimPrefix(b.Name, "Many/n="))
+		if err != nil || b.AllocsPerOp == nil || *b.AllocsPerOp != float64(n%10) || !b.Checked || b.Operations == 0 {
+			t.Errorf("%+v", b)
+		}
+		expected += 2*11 + int(b.Operations)
+	}
+	content, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations, processes := 0, strings.Fields(string(content))
+	for _, text := range processes {
+		n, _ := strconv.Atoi(text)
+		operations += n
+	}
+	// One process tells which there are, one the time; three pairs count, or more where some must be short.
+	timed := 501 * (1 + 11)
+	if len(processes) > 2+2*8 || operations > expected+timed {
+		t.Errorf("%d processes, %d operations, want at most %d", len(processes), operations, expected+timed)
+	}
+}
+
+// A package that cannot be measured does not keep the others from it.
+func TestOneOfSeveralPackagesFails(t *testing.T) {
+	folder := copied(t, "nested")
+	for name, content := range map[string]string{
+		"broken/broken.go":            "package broken\n\nfunc Half() {\n",
+		"broken/broken_test.go":       "package broken\n\nimport \"testing\"\n\nfunc BenchmarkBroken(b *testing.B) {}\n",
+		"failing/failing_test.go":     "package failing\n\nimport \"testing\"\n\nfunc BenchmarkFails(b *testing.B) { b.Fatal(\"no server\") }\n\nfunc BenchmarkWorks(b *testing.B) {\n\tfor b.Loop() {\n\t\tsink = new(int)\n\t}\n}\n\nvar sink *int\n",
+		"failing/sometimes_test.go":   "package failing\n\nimport \"testing\"\n\nfunc BenchmarkSometimes(b *testing.B) {\n\tfor range b.N {\n\t\tsink = new(int)\n\t}\n\tif b.N > 500 {\n\t\tb.Fatal(\"too much\")\n\t}\n}\n",
+		"importing/importing.go":      "package importing\n\nimport _ \"example.org/nothing\"\n",
+		"importing/some_test.go":      "package importing\n\nimport \"testing\"\n\nfunc BenchmarkNo(b *testing.B) {}\n",
+		"mixed/one.go":                "package one\n",
+		"mixed/two.go":                "package two\n",
+		"panicking/panicking_test.go": "package panicking\n\nimport \"testing\"\n\nfunc BenchmarkPanics(b *testing.B) { panic(\"at the disco\") }\n",
+	} {
+		put(t, filepath.Join(folder, name), content)
+	}
+	before := everything(t, folder)
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "go", "test", "--benchtime", "10x", "./..."}, Settings: settings(t), Directory: folder, Timeout: fixTimeout,
+	})
+	for _, words := range []string{"BenchmarkInner  37 allocations/op", "BenchmarkOuter  ", "BenchmarkWorks  1 allocations/op"} {
+		if !strings.Contains(result.Output, words) {
+			t.Errorf("%q is missing in\n%s", words, result.Output)
+		}
+	}
+	for _, words := range []string{
+		"the tests of example.org/nested/broken do not build:\n", "syntax error", "a benchmark of example.org/nested/failing fails:\n", "no server", "too much",
+		"the tests of example.org/nested/importing do not build", "example.org/nothing", "found packages one (one.go) and two (two.go)", "at the disco",
+	} {
+		if !strings.Contains(result.Errors, words) {
+			t.Errorf("%q is missing in\n%s", words, result.Errors)
+		}
+	}
+	if result.Status != 1 || strings.Contains(result.Output, "BenchmarkSometimes") {
+		t.Errorf("status %d: %s", result.Status, result.Output)
+	}
+	if everything(t, folder) != before {
+		t.Error("files were changed")
+	}
+}

@@ -1,0 +1,3 @@
+module example.org/many
+
+go 1.26
