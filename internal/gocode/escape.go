@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Escape is what the compiler says of a value that it puts on the heap.
@@ -122,10 +123,14 @@ func (b *Builder) diagnosisFolder(modules []string) (string, error) {
 	work, _ := os.Getwd()
 	key := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{b.Version, b.Flags, b.Module, work, b.overlay}, modules, b.GoFlags), "\x00")))
 	parent := filepath.Join(base, "escapes", fmt.Sprintf("%x", key[:8]))
+	if _, err := os.Stat(parent); err != nil {
+		prune(base, time.Now())
+	}
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return "", err
 	}
 	if entries, err := os.ReadDir(parent); err == nil && len(entries) > 0 {
+		used(parent)
 		return filepath.Join(parent, entries[0].Name()), nil
 	}
 	return os.MkdirTemp(parent, "")

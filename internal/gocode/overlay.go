@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"mallow/internal/own"
 )
@@ -237,7 +238,9 @@ func keep(folder, name string, content []byte) (string, error) {
 	sum := sha256.Sum256(content)
 	path := filepath.Join(folder, fmt.Sprintf("%x", sum[:8]), name)
 	if old, err := os.ReadFile(path); err == nil && sha256.Sum256(old) == sum {
+		used(filepath.Dir(path))
 		return path, nil
 	}
+	prune(folder, time.Now())
 	return path, own.Replace(path, content)
 }
