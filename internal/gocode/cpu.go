@@ -16,6 +16,7 @@ type CPU struct {
 	Rate      int64   // samples of a second of CPU time
 	Malloc    float64 // within the allocator, what the collector made it do included
 	Collector float64 // within the garbage collector
+	C         float64 // within functions of C that Go called
 	// Counting are further samples, within the counting of allocations itself:
 	// they are in no other figure.
 	Counting  int64
@@ -104,6 +105,9 @@ func newCPU(stacks []cpuStack, rate int64) *CPU {
 		if inCollector {
 			c.Collector += float64(s.samples)
 		}
+		if len(s.frames) > 0 && s.frames[0].Function == "runtime.cgocall" { // where the stack that Go knows ends
+			c.C += float64(s.samples)
+		}
 	}
 	if c.Samples < leastSamples {
 		return nil
@@ -111,6 +115,7 @@ func newCPU(stacks []cpuStack, rate int64) *CPU {
 	all := float64(c.Samples)
 	c.Malloc /= all
 	c.Collector /= all
+	c.C /= all
 	for _, p := range parts {
 		c.Functions = append(c.Functions, CPUFunction{p.frame, float64(p.flat) / all, float64(p.cum) / all})
 	}

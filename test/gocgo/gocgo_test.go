@@ -41,6 +41,19 @@ func source() string {
 	return filepath.Join(harness.Root(), "test", "gocgo", "testdata", "mixed")
 }
 
+// home is of all tests: the changed runtime is built once.
+var home string
+
+func TestMain(m *testing.M) {
+	var err error
+	if home, err = os.MkdirTemp("", "m"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(home)
+	os.Exit(code)
+}
+
 func mallow(t *testing.T, arguments ...string) harness.Result {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
@@ -48,7 +61,7 @@ func mallow(t *testing.T, arguments ...string) harness.Result {
 	}
 	return harness.Run(t, harness.Command{
 		Arguments: append([]string{harness.CLI(t), "go"}, arguments...), Directory: source(), Timeout: 4 * time.Minute,
-		Settings: append(harness.GoSettings(t), "PATH="+os.Getenv("PATH"), "HOME="+harness.TempDir(t), "CGO_ENABLED=1"),
+		Settings: append(harness.GoSettings(t), "PATH="+os.Getenv("PATH"), "HOME="+home, "CGO_ENABLED=1"),
 	})
 }
 

@@ -120,8 +120,8 @@ func prepare(t *testing.T, folder string) {
 			t.Fatal(err)
 		}
 	}
-	for _, module := range []string{"digest", "rows"} {
-		if err := os.CopyFS(filepath.Join(folder, module), os.DirFS(filepath.Join(root, "test/gocode/testdata", module))); err != nil {
+	for _, module := range []string{"gocode/testdata/digest", "gocode/testdata/rows", "gocgo/testdata/mixed"} {
+		if err := os.CopyFS(filepath.Join(folder, filepath.Base(module)), os.DirFS(filepath.Join(root, "test", module))); err != nil {
 			t.Fatal(err)
 		}
 	}

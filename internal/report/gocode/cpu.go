@@ -15,8 +15,11 @@ const cpuRows = 5
 
 // writeCPU prints where the CPU time went.
 func writeCPU(out *bufio.Writer, c *gocode.CPU, of string, o Options) {
-	fmt.Fprintf(out, "        CPU time: %s %s: %s in malloc, %s in the collector\n",
-		figure.Counted(uint64(c.Samples), "sample", "samples"), of, percent(c.Malloc), percent(c.Collector))
+	fmt.Fprintf(out, "        CPU time: %s %s: %s in malloc, %s in the collector", figure.Counted(uint64(c.Samples), "sample", "samples"), of, percent(c.Malloc), percent(c.Collector))
+	if c.C > 0 {
+		fmt.Fprintf(out, ", %s in C", percent(c.C))
+	}
+	fmt.Fprintln(out)
 	fmt.Fprintf(out, "%14s %10s  function\n", "flat", "cumulated")
 	rows := cpuRows
 	if o.Top == 0 {
@@ -55,6 +58,7 @@ type cpu struct {
 	CountingSamples int64         `json:"counting_samples"`
 	MallocShare     float64       `json:"malloc_share"`
 	CollectorShare  float64       `json:"collector_share"`
+	CShare          float64       `json:"c_share"`   // in C that Go called
 	Functions       []cpuFunction `json:"functions"` // those with the most of their own first
 }
 
@@ -70,7 +74,7 @@ func cpuKeys(c *gocode.CPU) *cpu {
 		return nil
 	}
 	keys := &cpu{
-		Samples: c.Samples, Rate: c.Rate, CountingSamples: c.Counting, MallocShare: c.Malloc, CollectorShare: c.Collector, Functions: []cpuFunction{},
+		Samples: c.Samples, Rate: c.Rate, CountingSamples: c.Counting, MallocShare: c.Malloc, CollectorShare: c.Collector, CShare: c.C, Functions: []cpuFunction{},
 	}
 	for _, f := range c.Functions {
 		keys.Functions = append(keys.Functions, cpuFunction{f.Function, known(f.File), f.Flat, f.Cumulated})

@@ -33,7 +33,7 @@ export function renderCPU(app) {
   const head = (key, name, title) => h("th", { scope: "col", "aria-sort": by === key ? "descending" : "none" },
     h("button", { type: "button", class: "sort", title, onclick: () => app.state.set({ by: key }) }, name));
   fill(byId("cpu"),
-    h("p", { class: "trust" }, `${counted(cpu.samples, "sample", "samples")}, ${cpu.rate} for a second of CPU time, ${app.report.run ? `of the run that was counted; ${count(cpu.counting_samples)} more in counting are left out` : "of the run that gives the time, in which nothing is counted"}: ${part(cpu.malloc_share)} in malloc, ${part(cpu.collector_share)} in the collector.`),
+    h("p", { class: "trust" }, `${counted(cpu.samples, "sample", "samples")}, ${cpu.rate} for a second of CPU time, ${app.report.run ? `of the run that was counted; ${count(cpu.counting_samples)} more in counting are left out` : "of the run that gives the time, in which nothing is counted"}: ${part(cpu.malloc_share)} in malloc, ${part(cpu.collector_share)} in the collector${cpu.c_share > 0 ? `, ${part(cpu.c_share)} in C` : ""}.`),
     h("div", { class: "scroll" }, h("table", { class: "cpu-table" },
       h("thead", {}, h("tr", {}, head("flat_share", "flat", "in the function itself"), head("cumulated_share", "cumulated", "with what it calls"), h("th", { scope: "col" }, "function"))),
       h("tbody", {}, functions.slice(0, functionsShown).map((f) => h("tr", {},
