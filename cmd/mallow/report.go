@@ -226,7 +226,7 @@ func writeMemanalyze(w io.Writer, p *profile.Profile, dialect memanalyze.Dialect
 }
 
 func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
-	advice := advise.For(p, advise.Options{Price: calibrate.Costs, All: o.all})
+	advice := advise.For(p, advise.Options{Price: calibrate.Ahead(), All: o.all})
 	options := text.Options{
 		Top: o.top, Sort: o.sort, By: o.by, All: o.all, Advice: &advice, Advised: o.advice, Evidence: o.evidence,
 		Colour: o.colour.For(w), Width: term.Width(w),
@@ -273,5 +273,5 @@ func writeJSON(w io.Writer, p *profile.Profile, _ []string, o reportOptions) err
 	if o.topSet && o.top > 0 && len(sites) > o.top {
 		sites = sites[:o.top]
 	}
-	return json.Write(w, p, json.Options{Sites: sites, By: o.by, Stacks: o.stacks, Advice: advise.For(p, advise.Options{Price: calibrate.Costs, All: o.all})})
+	return json.Write(w, p, json.Options{Sites: sites, By: o.by, Stacks: o.stacks, Advice: advise.For(p, advise.Options{Price: calibrate.Ahead(), All: o.all})})
 }

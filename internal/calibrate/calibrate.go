@@ -33,13 +33,25 @@ const programName = "embedded/calibrate"
 
 // Costs returns what allocating costs with that malloc: from the cache, else
 // measured now. It returns nil where neither can be had.
-func Costs(m price.Malloc) *price.Costs {
+func Costs(m price.Malloc) *price.Costs { return Ahead()(m) }
+
+// Ahead returns Costs for one call, and begins to look for libmallow, which
+// takes some milliseconds.
+func Ahead() func(price.Malloc) *price.Costs {
+	library := make(chan string, 1)
+	go func() {
+		path, err := launch.Library()
+		if err != nil {
+			path = ""
+		}
+		library <- path
+	}()
+	return func(m price.Malloc) *price.Costs { return costs(<-library, m) }
+}
+
+func costs(library string, m price.Malloc) *price.Costs {
 	program, err := embedded.ReadFile(programName)
-	if err != nil {
-		return nil
-	}
-	library, err := launch.Library()
-	if err != nil {
+	if err != nil || library == "" {
 		return nil
 	}
 	if !trusted(m.Library) {

@@ -2,7 +2,6 @@ package profile
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mallow/internal/recording"
@@ -115,42 +114,56 @@ type stackPath struct {
 }
 
 func newForest(recordings []*recording.Recording) *forest {
-	f := &forest{base: make(map[*recording.Image]node), regions: make(map[regionKey][]string), stacks: make(map[*recording.Image]*stackNumbers)}
-	for _, rec := range recordings {
-		for _, im := range rec.Images {
-			f.add(im)
-		}
-	}
+	f := numberForest(recordings)
+	f.link()
 	return f
 }
 
-// add numbers the nodes of an image after those of its parents, in which its
-// stacks go on.
-func (f *forest) add(im *recording.Image) {
+// numberForest makes a forest that is not linked yet.
+func numberForest(recordings []*recording.Recording) *forest {
+	f := &forest{base: make(map[*recording.Image]node), regions: make(map[regionKey][]string), stacks: make(map[*recording.Image]*stackNumbers)}
+	nodes := node(0)
+	for _, rec := range recordings {
+		for _, im := range rec.Images {
+			nodes = f.add(im, nodes)
+		}
+	}
+	f.parent, f.truncated = make([]node, nodes), make([]bool, nodes)
+	return f
+}
+
+// add numbers the nodes of an image, from base on, after those of its parents,
+// in which its stacks go on. It returns the next number.
+func (f *forest) add(im *recording.Image, base node) node {
 	if _, done := f.base[im]; done {
-		return
+		return base
 	}
 	if im.Parent != nil {
-		f.add(im.Parent)
+		base = f.add(im.Parent, base)
 	}
-	base := node(len(f.parent))
-	f.parent = slices.Grow(f.parent, len(im.OwnNodes()))
-	f.truncated = slices.Grow(f.truncated, len(im.OwnNodes()))
 	f.base[im] = base
 	f.images = append(f.images, im)
 	f.first = append(f.first, base)
-	nodes := im.OwnNodes()
-	for i := range nodes {
-		n, parent := &nodes[i], root
-		switch {
-		case n.Parent == 0:
-		case n.Parent >= im.ParentNodes:
-			parent = base + node(n.Parent-im.ParentNodes)
-		default:
-			parent = f.find(im, n.Parent)
+	return base + node(len(im.OwnNodes()))
+}
+
+// link finds the parents of all nodes.
+func (f *forest) link() {
+	for k, im := range f.images {
+		nodes, base := im.OwnNodes(), f.first[k]
+		parents, truncated := f.parent[base:][:len(nodes)], f.truncated[base:][:len(nodes)]
+		for i := range nodes {
+			n, parent := &nodes[i], root
+			switch {
+			case n.Parent == 0:
+			case n.Parent >= im.ParentNodes:
+				parent = base + node(n.Parent-im.ParentNodes)
+			default:
+				parent = f.find(im, n.Parent)
+			}
+			parents[i] = parent
+			truncated[i] = f.isCut(n, parent, im)
 		}
-		f.parent = append(f.parent, parent)
-		f.truncated = append(f.truncated, f.isCut(n, parent, im))
 	}
 }
 

@@ -117,11 +117,12 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 	p := &Profile{
 		Recordings:  recordings,
 		Restriction: Restriction{Filter: o.Filter, Processes: o.Processes, Threads: o.Threads},
-		forest:      newForest(recordings),
+		forest:      numberForest(recordings),
 	}
 	p.places = newPlaces(o.Symbolizer, p.forest.images)
 	var numbering sync.WaitGroup
 	numbering.Go(func() { p.frames = newFrameTable(p.forest, p.places) })
+	p.forest.link()
 
 	processOf := make(map[*recording.Image]*Process)
 	var all []stack

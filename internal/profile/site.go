@@ -188,10 +188,12 @@ type Caller struct {
 // most frequent first.
 func (p *Profile) Callers(sites []*Site) [][]Caller {
 	var outside []node
+	last := root // neighbours often have the same
 	for _, site := range sites {
 		for _, st := range site.stacks {
-			if at := p.sites.node(st.leaf); at != root {
+			if at := p.sites.node(st.leaf); at != last && at != root {
 				outside = append(outside, p.forest.parent[at])
+				last = at
 			}
 		}
 	}
@@ -244,11 +246,15 @@ func (p *Profile) NamedCallers(sites []*Site) [][]Caller {
 func (p *Profile) collect(sites []*Site, callerOf func(*stack) *Frame) [][]Caller {
 	all := make([][]Caller, len(sites))
 	for i, site := range sites {
-		calls := make(map[Frame]uint64)
+		byPlace := make(map[*Frame]uint64) // the same one may have several places
 		for _, st := range site.stacks {
 			if caller := callerOf(st); caller != nil && st.counters.Calls > 0 {
-				calls[*caller] += st.counters.Calls
+				byPlace[caller] += st.counters.Calls
 			}
+		}
+		calls := make(map[Frame]uint64, len(byPlace))
+		for frame, n := range byPlace {
+			calls[*frame] += n
 		}
 		for frame, n := range calls {
 			all[i] = append(all[i], Caller{frame, n})

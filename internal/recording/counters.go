@@ -51,8 +51,10 @@ func (c *Counters) Add(o *Counters) {
 	c.ShortLived += o.ShortLived
 	c.ByRealloc += o.ByRealloc
 	c.Foreign += o.Foreign
-	c.Samples += o.Samples
-	c.Variance.add(&o.Variance)
+	if o.Samples > 0 {
+		c.Samples += o.Samples
+		c.Variance.add(&o.Variance)
+	}
 }
 
 type directoryItem struct {
