@@ -1,6 +1,10 @@
 package profile
 
-import "mallow/internal/recording"
+import (
+	"slices"
+
+	"mallow/internal/recording"
+)
 
 // ballot sums up votes by value. It can be used again, in the same memory,
 // once it was closed.
@@ -9,6 +13,12 @@ type ballot struct {
 	tallies []tally
 	near    []int32 // of each value, as far as values are small: the index of its tally, plus 1
 	far     map[uint32]int32
+}
+
+// votes are what was voted.
+type votes struct {
+	voters  uint64
+	tallies []tally
 }
 
 type tally struct {
@@ -32,8 +42,8 @@ func (b *ballot) add(votes []recording.Vote, valueOf func(candidate uint32) (val
 	}
 }
 
-// small values are found in a slice.
-const small = 1 << 16
+// Values below this are found in a slice.
+const nearValues = 1 << 16
 
 func (b *ballot) tally(value uint32) *tally {
 	at := b.at(value)
@@ -53,7 +63,7 @@ func (b *ballot) at(value uint32) int32 {
 }
 
 func (b *ballot) note(value uint32, at int32) {
-	if value >= small {
+	if value >= nearValues {
 		if b.far == nil {
 			b.far = make(map[uint32]int32)
 		}
@@ -84,8 +94,15 @@ func (b *ballot) close(before func(a, b uint32) bool) (value uint32, c *Common) 
 	return value, c
 }
 
+// take returns what was voted, and closes the ballot.
+func (b *ballot) take() votes {
+	taken := votes{b.voters, slices.Clone(b.tallies)}
+	b.close(func(_, _ uint32) bool { return false })
+	return taken
+}
+
 func (b *ballot) forget(value uint32) {
-	if value < small {
+	if value < nearValues {
 		b.near[value] = 0
 	} else {
 		delete(b.far, value)

@@ -16,7 +16,7 @@ func TestBallot(t *testing.T) {
 		}
 		b.add([]recording.Vote{
 			{Candidate: 1 << 30, Lead: 4, Voters: 10}, {Candidate: 7, Lead: 5, Voters: 5}, {Candidate: 13, Lead: 90, Voters: 100},
-			{Candidate: 1 << 30, Lead: 1, Voters: 1}, {Candidate: small, Lead: 5, Voters: 7}, {Candidate: 3, Lead: 0, Voters: 2},
+			{Candidate: 1 << 30, Lead: 1, Voters: 1}, {Candidate: nearValues, Lead: 5, Voters: 7}, {Candidate: 3, Lead: 0, Voters: 2},
 		}, itself)
 		value, common := b.close(lesser)
 		if value != 7 || common == nil || *common != (Common{Least: 5, Most: 5, OutOf: 125}) {

@@ -49,7 +49,7 @@ func (p *Profile) OnBehalf() []Behalf {
 		}
 		site := found[k]
 		if site == nil {
-			site = &Site{Frame: k.caller, Origin: OriginLibc}
+			site = &Site{Frame: k.caller}
 			found[k] = site
 		}
 		site.Counters.Add(st.counters)
@@ -57,6 +57,7 @@ func (p *Profile) OnBehalf() []Behalf {
 	}
 	list := make([]Behalf, 0, len(found))
 	for k, site := range found {
+		site.describe()
 		list = append(list, Behalf{site, k.function})
 	}
 	slices.SortFunc(list, func(a, b Behalf) int {

@@ -77,7 +77,7 @@ func (p *Profile) Group(sites []*Site, by Grouping) []*Site {
 		}
 	}
 	for _, group := range all {
-		group.Origin = group.commonOrigin()
+		group.describe()
 	}
 	slices.SortFunc(all, compareSites)
 	return all

@@ -95,14 +95,10 @@ func (k *knower) site(value uint32) *Site {
 	return k.strangers[int(value)-len(k.partners.sites)]
 }
 
-// freer returns the value that stands for the frame of a node that is a stack
-// of its own.
-func (k *knower) freer(id uint32) (frame uint32, ok bool) {
-	at := k.profile.sites.node(k.profile.forest.find(k.image, id))
-	if at == root {
-		return 0, false
-	}
-	return uint32(k.profile.numbers.of(k.profile.accepted(at))), true
+// freer returns the node, which is a stack of its own, of who releases blocks.
+func (k *knower) freer(id uint32) (of uint32, ok bool) {
+	n := k.profile.frames.known(k.profile.forest.find(k.image, id))
+	return uint32(n), n != root
 }
 
 // siteOf returns the site of a stack; nil for one that counted nothing.
@@ -166,51 +162,72 @@ func (among *Partners) add(sites []*Site) {
 
 // KnowledgeAmong does the same with partners of one's own.
 func (p *Profile) KnowledgeAmong(sites []*Site, partners *Partners) []Knowledge {
-	p.nameFreers(sites)
 	begun := p.begins()
-	all := make([]Knowledge, len(sites))
+	all, freers := make([]Knowledge, len(sites)), make([]votes, len(sites))
 	workers := allWorkers()
 	if p.Restricted() {
+		p.nameStrangers(sites)
 		workers = 1 // its strangers must be the same for all sites
 	}
 	together(workers, len(sites), func(next func() (int, bool)) {
 		k := &knower{profile: p, begun: begun, partners: partners, strangerAt: make(map[Frame]uint32)}
 		for i, ok := next(); ok; i, ok = next() {
-			all[i] = k.about(sites[i])
+			all[i], freers[i] = k.about(sites[i])
 		}
 	})
+	for i, freer := range p.commonFreers(freers) {
+		all[i].FreedBy = freer
+	}
 	return all
 }
 
-// nameFreers names those who release blocks of the sites, and the partners
-// that were left out.
-func (p *Profile) nameFreers(sites []*Site) {
+// nameStrangers names the partners that were left out.
+func (p *Profile) nameStrangers(sites []*Site) {
 	var nodes []node
 	var known recording.Knowledge
 	for _, site := range sites {
-		for i := range site.stacks {
-			st := site.stacks[i]
-			if p.freers[st.number] {
-				continue
-			}
-			p.freers[st.number] = true
-			st.image.EachFreer(st.id, func(freer uint32) { nodes = append(nodes, p.forest.find(st.image, freer)) })
-			if p.Restricted() && st.image.ReadKnowledge(st.id, &known) {
+		for _, st := range site.stacks {
+			if st.image.ReadKnowledge(st.id, &known) {
 				nodes = p.strangers(nodes, st.image, &known)
 			}
 		}
 	}
-	if len(nodes) > 0 {
-		p.sites.prepare(nodes)
-		for _, n := range nodes {
-			if at := p.sites.node(n); at != root {
-				p.numbers.prepare(p.frames.placeIndex(at))
-			}
-		}
-	}
+	p.sites.prepare(nodes)
 }
 
-func (k *knower) about(site *Site) Knowledge {
+// commonFreers names who releases the blocks of sites, by votes for their
+// nodes, and returns for each site the frame that most voted for.
+func (p *Profile) commonFreers(of []votes) []*Common {
+	var nodes []node
+	for i := range of {
+		for _, t := range of[i].tallies {
+			nodes = append(nodes, node(t.value))
+		}
+	}
+	p.sites.prepare(nodes)
+	for _, n := range nodes {
+		p.numbers.prepare(p.frames.placeIndex(p.sites.node(n)))
+	}
+	common := make([]*Common, len(of))
+	var frames ballot
+	for i := range of {
+		frames.voters = of[i].voters
+		for _, t := range of[i].tallies {
+			sum := frames.tally(uint32(p.numbers.of(p.accepted(p.sites.node(node(t.value))))))
+			sum.least += t.least
+			sum.most += t.most
+		}
+		frame := func(value uint32) *Frame { return p.numbers.frame(int32(value)) }
+		value, most := frames.close(func(a, b uint32) bool { return frame(a).compare(frame(b)) < 0 })
+		if most != nil {
+			most.Frame = *frame(value)
+		}
+		common[i] = most
+	}
+	return common
+}
+
+func (k *knower) about(site *Site) (Knowledge, votes) {
 	const batch = 1024
 	k.sum, k.threads = Knowledge{}, k.threads[:0]
 	for _, st := range site.stacks {
@@ -226,8 +243,7 @@ func (k *knower) about(site *Site) Knowledge {
 	k.sum.Size = k.commonSize(&site.Counters)
 	k.sum.BornAfter = k.commonPartner(&k.bornAfter)
 	k.sum.FreedAfter = k.commonPartner(&k.freedAfter)
-	k.sum.FreedBy = k.commonFreer()
-	return k.sum
+	return k.sum, k.freers.take()
 }
 
 // addBatch adds what is known of some stacks of an image.
@@ -312,15 +328,6 @@ func peakBlocks(site *Site) *uint64 {
 		blocks += uint64(c.PeakBytes) / c.SizeMax
 	}
 	return &blocks
-}
-
-func (k *knower) commonFreer() *Common {
-	frame := func(value uint32) *Frame { return k.profile.numbers.frame(int32(value)) }
-	value, common := k.freers.close(func(a, b uint32) bool { return frame(a).compare(frame(b)) < 0 })
-	if common != nil {
-		common.Frame = *frame(value)
-	}
-	return common
 }
 
 func (k *knower) commonPartner(votes *ballot) *Common {

@@ -8,7 +8,8 @@ type Part struct {
 	*Site
 	Way []Frame // the site, who called it, who called that; without wrappers
 
-	at []position // of each stack: where the last frame of the way is; its place has numbers
+	at      []position // of each stack: where the last frame of the way is; its place has numbers
+	callers []*Part    // see Split; nil before that was asked
 }
 
 // position is a frame of the forest: of those inlined at a node one.
@@ -46,16 +47,21 @@ func (p *Profile) accepted(n node) position {
 }
 
 // Split divides each of the parts by who called it, the most frequent first.
-// Calls whose stack is known no further are left out.
+// Calls whose stack is known no further are left out. What it returns is kept
+// with the parts, and not to be changed.
 func (p *Profile) Split(parts []*Part) [][]*Part {
-	p.prepareOutside(parts)
-	split := make([][]*Part, len(parts))
-	together(allWorkers(), len(parts), func(next func() (int, bool)) {
+	whole := slices.DeleteFunc(slices.Clone(parts), func(part *Part) bool { return part.callers != nil })
+	p.prepareOutside(whole)
+	together(allWorkers(), len(whole), func(next func() (int, bool)) {
 		by := divider{profile: p}
 		for i, ok := next(); ok; i, ok = next() {
-			split[i] = by.caller(parts[i])
+			whole[i].callers = by.caller(whole[i])
 		}
 	})
+	split := make([][]*Part, len(parts))
+	for i, part := range parts {
+		split[i] = part.callers
+	}
 	return split
 }
 
@@ -94,7 +100,7 @@ func (by *divider) caller(part *Part) []*Part {
 	if missing := len(by.profile.numbers.frames) - len(by.callerOf); missing > 0 {
 		by.callerOf = append(by.callerOf, make([]int32, missing)...)
 	}
-	var callers []*Part
+	callers := []*Part{}
 	var numbers, sizes []int32 // of each caller: its frame and how many stacks it has
 	next := make([]position, len(part.at))
 	callerOf := make([]int32, len(part.at))
@@ -130,7 +136,7 @@ func (by *divider) caller(part *Part) []*Part {
 		caller.at = append(caller.at, next[i])
 	}
 	for _, caller := range callers {
-		caller.Origin = caller.commonOrigin()
+		caller.describe()
 	}
 	slices.SortFunc(callers, func(a, b *Part) int { return compareSites(a.Site, b.Site) })
 	return callers

@@ -5,9 +5,10 @@ package profile
 // Kinds are bits. Each stack is looked at once, however often it is asked for.
 type Passage struct {
 	profile *Profile
-	kindsOf func(function string) uint32
-	places  []passed // of each place, where all of its frames are wrappers
-	stacks  []passed // by the numbers of stacks
+	byName  map[string]uint32 // kinds of all wrappers that there are
+	all     uint32            // these together
+	places  []passed          // of each place, where all of its frames are wrappers
+	stacks  []passed          // by the numbers of stacks
 }
 
 // passed are the kinds of some wrappers.
@@ -20,11 +21,19 @@ type passed struct {
 
 // NewPassage makes one for kinds that are told by the name of a function.
 func (p *Profile) NewPassage(kindsOf func(function string) uint32) *Passage {
-	return &Passage{profile: p, kindsOf: kindsOf, stacks: make([]passed, len(p.freers))}
+	w := &Passage{profile: p, byName: make(map[string]uint32), stacks: make([]passed, p.StackCount())}
+	p.wrappers.each(func(function string) {
+		w.byName[function] = kindsOf(function)
+		w.all |= w.byName[function]
+	})
+	return w
 }
 
 // Kinds returns those of all wrappers that passed on calls of the part.
 func (w *Passage) Kinds(part *Part) (kinds uint32) {
+	if w.all == 0 {
+		return 0
+	}
 	for i := range part.stacks {
 		kinds |= w.of(part.stacks[i]).any
 	}
@@ -34,6 +43,9 @@ func (w *Passage) Kinds(part *Part) (kinds uint32) {
 // Calls returns how many calls of the part went through a wrapper of one of
 // the kinds.
 func (w *Passage) Calls(part *Part, kinds uint32) (calls uint64) {
+	if w.all&kinds == 0 {
+		return 0
+	}
 	for i := range part.stacks {
 		if w.of(part.stacks[i]).any&kinds != 0 {
 			calls += part.stacks[i].counters.Calls
@@ -67,7 +79,7 @@ func (part *Part) only(holds func(*stack) bool) *Part {
 	if len(rest.stacks) == 0 {
 		return nil
 	}
-	rest.Origin = rest.commonOrigin()
+	rest.describe()
 	return rest
 }
 
@@ -108,7 +120,7 @@ func (w *Passage) among(frames []Frame) passed {
 	for i := range frames {
 		if frames[i].Function != "" {
 			sum.named = true
-			sum.outermost = w.kindsOf(frames[i].Function)
+			sum.outermost = w.byName[frames[i].Function]
 			sum.any |= sum.outermost
 		}
 	}

@@ -57,10 +57,10 @@ type Profile struct {
 	forest     *forest
 	places     *places
 	frames     *frameTable
+	wrappers   *wrappers
 	sites      *search
 	freeNulls  []stack
 	partners   *Partners // all sites
-	freers     []bool    // of each stack: who releases its blocks has a name
 	numbers    *frameNumbers
 	isPrepared []bool // of each node: see prepareOutside; nil before anybody asked
 	begun      map[*recording.Image]time.Duration
@@ -141,8 +141,8 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 		noteExits(rec, processOf)
 	}
 	numbering.Wait()
-	wrappers := newWrappers(o.Wrappers)
-	p.sites = newSearch(p.frames, func(f *Frame) bool { return !wrappers.match(f.Function) })
+	p.wrappers = newWrappers(o.Wrappers)
+	p.sites = newSearch(p.frames, func(f *Frame) bool { return !p.wrappers.match(f.Function) })
 	stacks := pointers(p.countStacks(p.choose(all), processOf))
 	for _, process := range p.Processes {
 		p.sum(process)
@@ -150,7 +150,6 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 	p.addUp()
 	p.sumSampling(stacks)
 	p.Sites = newSites(p.sites, stacks)
-	p.freers = make([]bool, len(stacks))
 	p.partners = &Partners{of: make([]int32, len(stacks))}
 	p.partners.add(p.Sites)
 	p.numbers = newFrameNumbers(p.sites)

@@ -20,6 +20,7 @@ type Site struct {
 	CPU uint64
 
 	stacks []*stack
+	calls  [recording.Groups]uint64
 }
 
 // newSites groups stacks by site.
@@ -79,7 +80,7 @@ func (s *Site) sum() {
 	for _, st := range s.stacks {
 		s.Counters.Add(st.counters)
 	}
-	s.Origin = s.commonOrigin()
+	s.describe()
 }
 
 func compareSites(a, b *Site) int {
@@ -100,19 +101,23 @@ func (f *Frame) compare(o *Frame) int {
 	)
 }
 
-func (s *Site) commonOrigin() Origin {
+// describe finds what is told of the site besides the sum of its counters.
+func (s *Site) describe() {
 	var calls [Origins]uint64
 	for _, st := range s.stacks {
 		calls[st.origin] += st.counters.Calls
+		s.calls[st.function.Group()] += st.counters.Calls
 	}
-	most := OriginProgram
+	s.Origin = OriginProgram
 	for o := range Origin(Origins) {
-		if calls[o] > calls[most] {
-			most = o
+		if calls[o] > calls[s.Origin] {
+			s.Origin = o
 		}
 	}
-	return most
 }
+
+// CallsOf returns how many blocks one family of functions returned.
+func (s *Site) CallsOf(g recording.Group) uint64 { return s.calls[g] }
 
 // Known tells whether the site is a place in the code. One site may stand for
 // the calls whose stack was not recorded.
@@ -144,7 +149,7 @@ func (s *Site) part(keep func(*stack) bool) *Site {
 	if len(rest.stacks) == 0 {
 		return nil
 	}
-	rest.Origin = rest.commonOrigin()
+	rest.describe()
 	return rest
 }
 
@@ -157,7 +162,7 @@ func (s *Site) EachStack(visit func(number int32, c *recording.Counters)) {
 }
 
 // StackCount returns how many stacks there are, of all processes.
-func (p *Profile) StackCount() int { return len(p.freers) }
+func (p *Profile) StackCount() int { return len(p.partners.of) }
 
 // EachFunction visits the stacks of the site with the function that each
 // called.

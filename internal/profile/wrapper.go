@@ -31,6 +31,15 @@ func (w *wrappers) match(function string) bool {
 	return wraps
 }
 
+// each visits the wrappers that were met.
+func (w *wrappers) each(visit func(function string)) {
+	for function, wraps := range w.known {
+		if wraps {
+			visit(function)
+		}
+	}
+}
+
 // libraryScopes are the standard libraries of C++ and Rust: whatever they
 // allocate, their caller wanted it.
 var libraryScopes = []string{"std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::", "__rustc::",

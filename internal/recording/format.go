@@ -143,6 +143,7 @@ const (
 	GroupAligned
 	GroupNew
 	GroupFreeNull
+	Groups = iota
 )
 
 // Group returns the family of f, GroupUnknown for a number that is none.

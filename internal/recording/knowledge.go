@@ -131,24 +131,6 @@ func (im *Image) AddKnowledge(id uint32, k *Knowledge) (known bool) {
 	return known
 }
 
-// EachFreer calls visit with the candidates of the votes on who releases the
-// blocks of a stack.
-func (im *Image) EachFreer(id uint32, visit func(node uint32)) {
-	of := im.blocks.at(id / stacksPerPage)
-	if of == nil {
-		return
-	}
-	for _, page := range of.known {
-		if page.kind != pageTraits {
-			continue
-		}
-		record := page.records[id%stacksPerPage*recordBytes:][:recordBytes]
-		if deaths, lead := le.Uint32(record[36:]), le.Uint32(record[56:]); deaths > 0 && lead > 0 {
-			visit(le.Uint32(record[52:]))
-		}
-	}
-}
-
 func (k *Knowledge) addTraits(shard uint32, b []byte) {
 	births, runs := uint64(le.Uint32(b[0:])), uint64(le.Uint32(b[4:]))
 	if births > 0 {

@@ -55,5 +55,5 @@ func (s *Site) Kept() bool { return Share(s.Counters.Releases, s.Counters.Calls)
 
 // InCpp tells that most of the site's blocks come from operator new.
 func (s *Site) InCpp() bool {
-	return Share(s.Of(recording.GroupNew).Calls, s.Counters.Calls) > 0.5
+	return Share(s.CallsOf(recording.GroupNew), s.Counters.Calls) > 0.5
 }

@@ -20,9 +20,11 @@ func (s *Site) PilesUp() bool {
 	if !ok || !s.c.GoesOn() {
 		return false
 	}
-	n, k := &s.Counters, s.Knowledge()
+	n := &s.Counters
 	live := uint64(n.LiveBlocks())
-	margin := time.Duration(edge * float64(to-from))
-	return live >= leastPiled && Share(live, n.Calls) >= leastKept && Share(uint64(n.LiveBytes()), s.c.PeakBytes) >= leastHeld &&
-		k.First != nil && k.Last != nil && *k.First <= from+margin && *k.Last >= to-margin
+	if live < leastPiled || Share(live, n.Calls) < leastKept || Share(uint64(n.LiveBytes()), s.c.PeakBytes) < leastHeld {
+		return false
+	}
+	k, margin := s.Knowledge(), time.Duration(edge*float64(to-from))
+	return k.First != nil && k.Last != nil && *k.First <= from+margin && *k.Last >= to-margin
 }

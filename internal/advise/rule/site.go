@@ -20,7 +20,7 @@ type Site struct {
 // Knowledge returns what is usual of the site.
 func (s *Site) Knowledge() *profile.Knowledge {
 	if s.known == nil {
-		s.known = &s.c.Profile.KnowledgeAmong([]*profile.Site{s.Site}, s.c.partners)[0]
+		s.c.Know([]*Site{s})
 	}
 	return s.known
 }
@@ -36,8 +36,20 @@ func (s *Site) MeanSize() uint64 { return s.Counters.Bytes / max(1, s.Counters.C
 // Callers returns what each caller asks of the site, the most frequent first,
 // as far as it matters.
 func (s *Site) Callers() []*Site {
-	callers := s.c.Profile.Split([]*profile.Part{s.Part})[0]
-	return s.c.each(slices.DeleteFunc(callers, func(part *profile.Part) bool { return !s.c.matters(part) }))
+	return s.c.Callers([]*Site{s})[0]
+}
+
+// Callers does the same for several sites.
+func (c *Case) Callers(sites []*Site) [][]*Site {
+	parts := make([]*profile.Part, len(sites))
+	for i, s := range sites {
+		parts[i] = s.Part
+	}
+	all := make([][]*Site, len(sites))
+	for i, callers := range c.Profile.Split(parts) {
+		all[i] = c.each(slices.DeleteFunc(slices.Clone(callers), func(part *profile.Part) bool { return !c.matters(part) }))
+	}
+	return all
 }
 
 // Matters tells whether the site makes so many allocations that to save them

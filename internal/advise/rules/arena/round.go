@@ -34,9 +34,8 @@ func functionOf(f *profile.Frame) function { return function{f.Function, f.Modul
 // dropped before the next: small scopes, that no timeline can tell apart.
 func byRound(c *rule.Case) (f rule.Finding, ok bool) {
 	var candidates []*rule.Site
-	for _, s := range c.Sites {
-		if s.Matters() && !s.Contained() && s.Counters.Foreign == 0 && s.AtPeak() <= mostAtPeak && s.Knowledge().LongestRun <= mostPerRound &&
-			rule.Share(s.Frees(), s.Counters.Calls) >= leastFreed {
+	for _, s := range c.Which(mayTakePartInRound) {
+		if s.AtPeak() <= mostAtPeak && s.Knowledge().LongestRun <= mostPerRound {
 			candidates = append(candidates, s)
 		}
 	}
@@ -64,6 +63,10 @@ func byRound(c *rule.Case) (f rule.Finding, ok bool) {
 		f.Claims = append(f.Claims, s.Claim(s.Counters.Calls))
 	}
 	return f, true
+}
+
+func mayTakePartInRound(s *rule.Site) bool {
+	return s.Matters() && s.Counters.Foreign == 0 && rule.Share(s.Frees(), s.Counters.Calls) >= leastFreed && !s.Contained()
 }
 
 // commonFunction returns the nearest function that most of the sites'

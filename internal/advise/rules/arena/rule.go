@@ -33,8 +33,8 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	byModule := make(map[string][]*rule.Site)
 	var modules []string
-	for _, s := range c.Sites {
-		if s.Counters.Calls >= leastPart && !s.Contained() && staysForAWhile(s) && (inRows(s) || inWaves(c, s) || gather(s)) {
+	for _, s := range c.Which(mayTakePart) {
+		if inRows(s) || inWaves(c, s) || gather(s) {
 			if byModule[s.Module] == nil {
 				modules = append(modules, s.Module)
 			}
@@ -52,6 +52,10 @@ func find(c *rule.Case) []rule.Finding {
 		found = append(found, f)
 	}
 	return found
+}
+
+func mayTakePart(s *rule.Site) bool {
+	return s.Counters.Calls >= leastPart && staysForAWhile(s) && !s.Contained()
 }
 
 // staysForAWhile tells that blocks live longer than a few calls, and go for

@@ -20,9 +20,9 @@ const (
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.Sites {
+	for _, s := range c.Which(hasEmpty) {
 		size := s.Knowledge().Size
-		if size == nil || size.Size > 1 || !rule.Certain(size, leastShare) || s.Counters.Calls < leastCalls || s.Counters.ByRealloc > 0 {
+		if size == nil || size.Size > 1 || !rule.Certain(size, leastShare) {
 			continue
 		}
 		empty := uint64(rule.Share(size.Most, size.OutOf) * float64(s.Counters.Calls))
@@ -36,6 +36,10 @@ func find(c *rule.Case) []rule.Finding {
 		})
 	}
 	return found
+}
+
+func hasEmpty(s *rule.Site) bool {
+	return s.Counters.SizeMin <= 1 && s.Counters.Calls >= leastCalls && s.Counters.ByRealloc == 0
 }
 
 func contents(size uint64) string {

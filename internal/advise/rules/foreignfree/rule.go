@@ -21,10 +21,10 @@ const (
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.Sites {
+	for _, s := range c.Which(goesAbroad) {
 		n := &s.Counters
 		atOnce := s.AtOnce()
-		if n.Calls < leastCalls || rule.Share(n.Foreign, n.Calls) < leastShare || n.Calls < leastTurnover*atOnce {
+		if n.Calls < leastTurnover*atOnce {
 			continue
 		}
 		found = append(found, rule.Finding{
@@ -39,4 +39,8 @@ func find(c *rule.Case) []rule.Finding {
 		})
 	}
 	return found
+}
+
+func goesAbroad(s *rule.Site) bool {
+	return s.Counters.Calls >= leastCalls && rule.Share(s.Counters.Foreign, s.Counters.Calls) >= leastShare
 }

@@ -29,6 +29,7 @@ const (
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
+	c.Which(resizes)
 	for _, s := range c.Sites {
 		if f, ok := byRealloc(s); ok {
 			found = append(found, f)
@@ -42,7 +43,12 @@ func find(c *rule.Case) []rule.Finding {
 }
 
 // byRealloc finds chains of reallocs.
+func resizes(s *rule.Site) bool { return s.CallsOf(recording.GroupRealloc) >= leastCalls }
+
 func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
+	if !resizes(s) {
+		return f, false
+	}
 	r := &s.Knowledge().Reallocs
 	calls := s.Counters.Calls
 	if r.Resized < leastCalls || rule.Share(r.Grown, r.Resized) < leastGrown {

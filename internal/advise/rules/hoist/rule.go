@@ -32,8 +32,8 @@ func find(c *rule.Case) []rule.Finding {
 	byOwner := make(map[profile.Frame][]*rule.Site)
 	var owners []profile.Frame
 	var found []rule.Finding
-	for _, s := range c.Sites {
-		if !comesAndGoes(s) {
+	for _, s := range c.Which(comesAndGoes) {
+		if !s.OneByOne() {
 			continue
 		}
 		owner, owned := s.Owner()
@@ -66,11 +66,12 @@ func find(c *rule.Case) []rule.Finding {
 	return found
 }
 
-// comesAndGoes tells whether one block would do for all calls.
+// comesAndGoes tells whether one block would do for all calls, if they come
+// one by one.
 func comesAndGoes(s *rule.Site) bool {
 	n := &s.Counters
 	return s.Matters() && n.Calls >= leastCalls && n.SizeMax-n.SizeMin <= mostSpread && n.Foreign == 0 &&
-		rule.Share(s.Frees(), n.Calls) >= leastShare && rule.Share(s.Temporary(), n.Calls) <= mostTemporary && s.OneByOne()
+		rule.Share(s.Frees(), n.Calls) >= leastShare && rule.Share(s.Temporary(), n.Calls) <= mostTemporary
 }
 
 func claim(s *rule.Site) rule.Claim {

@@ -27,10 +27,14 @@ const (
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.Sites {
+	many := func(s *rule.Site) bool {
 		n := &s.Counters
-		if n.SizeMax > small || n.SizeMax == 0 || n.Calls < leastCalls || rule.Share(n.Calls, c.Allocations) < leastShare ||
-			s.Outlive(leastLife) < leastStay || n.ByRealloc > 0 || s.Contained() || s.PilesUp() {
+		return n.SizeMax <= small && n.SizeMax > 0 && n.Calls >= leastCalls && rule.Share(n.Calls, c.Allocations) >= leastShare &&
+			n.ByRealloc == 0 && !s.Contained()
+	}
+	for _, s := range c.Which(many) {
+		n := &s.Counters
+		if s.Outlive(leastLife) < leastStay || s.PilesUp() {
 			continue
 		}
 		perChunk := chunk / n.SizeMax

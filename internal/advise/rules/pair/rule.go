@@ -39,9 +39,9 @@ func find(c *rule.Case) []rule.Finding {
 func groups(c *rule.Case) [][]*rule.Site {
 	groupOf := make(map[*rule.Site]int)
 	var all [][]*rule.Site
-	for _, s := range c.Sites {
+	for _, s := range c.Which(func(s *rule.Site) bool { return mayFollow(c, s) }) {
 		first := c.Partner(s.Knowledge().BornAfter)
-		if first == nil || first == s || !s.Matters() || !bornTogether(first, s) {
+		if first == nil || first == s || !bornTogether(first, s) {
 			continue
 		}
 		at, known := groupOf[first]
@@ -64,13 +64,34 @@ func groups(c *rule.Case) [][]*rule.Site {
 	return all
 }
 
+// mayFollow tells whether the site may be the second of a pair, by all that is
+// known without Knowledge: there is another one with about as many calls.
+func mayFollow(c *rule.Case, second *rule.Site) bool {
+	if !second.Matters() || !mayJoin(second) {
+		return false
+	}
+	for _, first := range c.Sites {
+		// Of the second's calls nearly all are runs, and most of these follow one
+		// of the first's: see bornTogether.
+		n, most := first.Counters.Calls, max(first.Counters.Calls, second.Counters.Calls)
+		if first != second && float64(min(n, second.Counters.Calls)) >= (leastShare-3*mostApart)*float64(most) && mayBeFirst(first) {
+			return true
+		}
+	}
+	return false
+}
+
+func mayBeFirst(s *rule.Site) bool {
+	return s.Counters.Calls >= leastCalls && mayJoin(s) &&
+		rule.Share(s.Temporary(), s.Counters.Calls) <= mostApart // the others were gone when the second came
+}
+
 func bornTogether(first, second *rule.Site) bool {
 	after := second.Knowledge().BornAfter
-	return first.Counters.Calls >= leastCalls && rule.Certain(after, leastShare) &&
+	return mayBeFirst(first) && rule.Certain(after, leastShare) &&
 		rule.Alike(first.Counters.Calls, after.Least, mostApart) &&
 		rule.Alike(second.Knowledge().Runs, second.Counters.Calls, 2*mostApart) &&
-		mayJoin(first) && mayJoin(second) && rule.Kin(first, second) && rule.LiveAlike(first, second, 1) &&
-		rule.Share(first.Temporary(), first.Counters.Calls) <= mostApart // the others were gone when the second came
+		mayJoin(second) && rule.Kin(first, second) && rule.LiveAlike(first, second, 1)
 }
 
 // mayJoin tells whether the program decides where the block lies.

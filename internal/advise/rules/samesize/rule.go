@@ -21,10 +21,13 @@ const (
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.Sites {
+	many := func(s *rule.Site) bool {
+		return s.OneSize() && rule.Share(s.Counters.Calls, c.Allocations) >= leastShare && !s.Contained()
+	}
+	for _, s := range c.Which(many) {
 		n := &s.Counters
 		atOnce := s.AtOnce()
-		if !s.OneSize() || s.Contained() || rule.Share(n.Calls, c.Allocations) < leastShare || n.Calls < leastTurnover*atOnce {
+		if n.Calls < leastTurnover*atOnce {
 			continue
 		}
 		remedy := fmt.Sprintf("keep the block that was released last, and take it again (%s; one lives at a time)", rule.Bytes(n.SizeMax))

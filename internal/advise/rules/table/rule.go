@@ -3,6 +3,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -28,13 +29,12 @@ const (
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, site := range c.Sites {
-		if !site.Matters() || site.Knowledge().LongestRun < leastElements || site.Counters.Calls < leastCalls || site.Contained() {
-			continue
-		}
-		for _, elements := range append([]*rule.Site{site}, site.Callers()...) {
+	for _, candidate := range candidates(c) {
+		site := candidate.site
+		for _, elements := range candidate.elements {
 			table := c.Partner(elements.Knowledge().BornAfter)
-			if table != nil && table != site && rowsFollow(table, elements) && dieTogether(c, table, elements, site) {
+			if table != nil && table != site && rowsFollow(table, elements) && dieTogether(c, table, elements, site) &&
+				site.Knowledge().LongestRun >= leastElements {
 				found = append(found, finding(table, elements, site))
 				break
 			}
@@ -43,16 +43,61 @@ func find(c *rule.Case) []rule.Finding {
 	return found
 }
 
+// candidate is a site of which all calls may be for the elements of a table,
+// or those of one of its callers.
+type candidate struct {
+	site     *rule.Site
+	elements []*rule.Site
+}
+
+// candidates goes by all that is known without Knowledge, and finds that for
+// the elements.
+func candidates(c *rule.Case) []candidate {
+	var sites []*rule.Site
+	for _, s := range c.Sites {
+		if s.Matters() && s.Counters.Calls >= leastCalls && !s.Contained() {
+			sites = append(sites, s)
+		}
+	}
+	var all []candidate
+	var elements []*rule.Site
+	for i, callers := range c.Callers(sites) {
+		of := candidate{site: sites[i]}
+		for _, s := range append([]*rule.Site{sites[i]}, callers...) {
+			if mayBeElements(c, s, sites[i]) {
+				of.elements = append(of.elements, s)
+			}
+		}
+		all = append(all, of)
+		elements = append(elements, of.elements...)
+	}
+	c.Know(elements)
+	return all
+}
+
+// mayBeElements tells whether there is any site that can be the table of some
+// elements.
+func mayBeElements(c *rule.Case, elements, site *rule.Site) bool {
+	return slices.ContainsFunc(c.Sites, func(table *rule.Site) bool {
+		return table != site && mayFollow(table, elements) && table.Kept() == elements.Kept()
+	})
+}
+
+// mayFollow is what rowsFollow can tell without Knowledge.
+func mayFollow(table, elements *rule.Site) bool {
+	return elements.Counters.Calls >= leastCalls && perTable(table, elements) >= leastElements &&
+		elements.Counters.ByRealloc == 0 && table.Counters.ByRealloc == 0 && areThereTogether(table, elements)
+}
+
 // rowsFollow tells whether each table is followed by a row of elements. Rows
 // are counted by one call in sixteen; the longest of them is known exactly.
 func rowsFollow(table, elements *rule.Site) bool {
-	n, k := &elements.Counters, elements.Knowledge()
+	k := elements.Knowledge()
 	each := perTable(table, elements)
 	asLong := float64(k.LongestRun) >= (1-mostApart)*each && float64(k.LongestRun) <= (1+mostApart)*each
 	asMany := k.Runs >= manyRows && rule.Alike(k.Runs, table.Counters.Calls, 2*mostApart)
-	return n.Calls >= leastCalls && each >= leastElements && (asLong || asMany) && rule.Certain(k.BornAfter, leastShare) &&
-		n.ByRealloc == 0 && table.Counters.ByRealloc == 0 && rule.Kin(table, elements) && rule.LiveAlike(table, elements, mostShorter) &&
-		areThereTogether(table, elements)
+	return mayFollow(table, elements) && (asLong || asMany) && rule.Certain(k.BornAfter, leastShare) &&
+		rule.Kin(table, elements) && rule.LiveAlike(table, elements, mostShorter)
 }
 
 // areThereTogether tells whether the elements of a row are there at the same

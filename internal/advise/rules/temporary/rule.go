@@ -24,14 +24,19 @@ const (
 )
 
 func find(c *rule.Case) []rule.Finding {
-	var found []rule.Finding
+	var parts, of []*rule.Site
 	for _, site := range c.Sites {
 		if !site.Matters() {
 			continue
 		}
 		for _, s := range site.Where(isTemporary, someAre) {
-			found = append(found, finding(s, site))
+			parts, of = append(parts, s), append(of, site)
 		}
+	}
+	c.Know(parts)
+	var found []rule.Finding
+	for i, s := range parts {
+		found = append(found, finding(s, of[i]))
 	}
 	return found
 }

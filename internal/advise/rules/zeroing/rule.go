@@ -24,8 +24,11 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.Sites {
+		if s.CallsOf(recording.GroupCalloc) < leastCalls || s.Counters.SizeMax < large || rule.Share(s.Frees(), s.Counters.Calls) < 0.5 {
+			continue
+		}
 		zeroed := s.Of(recording.GroupCalloc)
-		if zeroed.Calls < leastCalls || zeroed.Bytes/zeroed.Calls < large || rule.Share(s.Frees(), s.Counters.Calls) < 0.5 {
+		if zeroed.Bytes/zeroed.Calls < large {
 			continue
 		}
 		found = append(found, rule.Finding{
