@@ -22,18 +22,21 @@ const comparedCalls = 1000
 // arguments, a thousand times, and returns by what they were compared. What
 // cannot be compared so stands on the package's tests alone.
 func (f *fixer) compare(r *Rewrite) (string, error) {
-	test, why, err := comparison(f.sources, r)
+	tests, why, err := comparison(f.sources, r)
 	if err != nil {
 		return "", err
 	}
 	switch {
-	case test == nil && r.function == nil:
+	case tests == nil && r.function == nil:
 		return f.provenBy(), nil
-	case test == nil:
+	case tests == nil:
 		return f.provenBy() + " (" + why + ")", nil
 	}
-	beside := filepath.Join(filepath.Dir(r.File), "mallow_compare_test.go")
-	overlay, err := f.overlayWith(map[string][]byte{r.File: r.Source, beside: test}, f.plain)
+	changed := map[string][]byte{r.File: r.Source}
+	for name, content := range tests {
+		changed[filepath.Join(filepath.Dir(r.File), name)] = content
+	}
+	overlay, err := f.overlayWith(changed, f.plain)
 	if err != nil {
 		return "", err
 	}
@@ -57,9 +60,10 @@ func (f *fixer) compare(r *Rewrite) (string, error) {
 	return f.provenBy() + " and " + words, nil
 }
 
-// comparison writes a test that compares a function with what it was. why says
-// what stands against it where there is none.
-func comparison(s *sources, r *Rewrite) (test []byte, why string, err error) {
+// comparison writes a test that compares a function with what it was, by file:
+// the function is in one of its own, for it is of the version of Go that the
+// module is written for. why says what stands against it where there is none.
+func comparison(s *sources, r *Rewrite) (tests map[string][]byte, why string, err error) {
 	function := r.function
 	if function == nil {
 		return nil, "the text of no function changes", nil
@@ -113,16 +117,21 @@ func comparison(s *sources, r *Rewrite) (test []byte, why string, err error) {
 		}
 		imports = append(imports, spec)
 	}
-	var out bytes.Buffer
-	err = comparisonTest.Execute(&out, map[string]any{
+	of := map[string]any{
 		"Package": r.of.syntax.Name.Name, "Imports": imports, "Old": old, "Before": before, "After": after, "Calls": comparedCalls,
 		"Words": words(function),
-	})
-	if err != nil {
-		return nil, "", err
 	}
-	cleaned, err := withoutUnusedImports(r.of, out.Bytes())
-	return cleaned, "", err
+	tests = make(map[string][]byte)
+	for part, name := range map[string]string{"before": "mallow_before_test.go", "compare": "mallow_compare_test.go"} {
+		var out bytes.Buffer
+		if err := comparisonTest.ExecuteTemplate(&out, part, of); err != nil {
+			return nil, "", err
+		}
+		if tests[name], err = withoutUnusedImports(r.of, out.Bytes()); err != nil {
+			return nil, "", err
+		}
+	}
+	return tests, "", nil
 }
 
 // words are the texts that stand in a function: arguments that are made of

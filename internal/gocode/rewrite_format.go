@@ -224,13 +224,15 @@ func (e *editor) printsSomething(call *ast.CallExpr, of string) bool {
 	return false
 }
 
-// formatPart is a literal text, or a verb without flags.
+// formatPart is a literal text, or a verb.
 type formatPart struct {
 	literal string
 	verb    byte // 0 for a literal
+	padded  bool // to two digits, by zeros: %02x and %02X
 }
 
-// parseFormat takes a format apart; false where it has more than plain verbs.
+// parseFormat takes a format apart; false where it has more than plain verbs
+// and those of two digits.
 func parseFormat(format string) (parts []formatPart, ok bool) {
 	for format != "" {
 		at := strings.IndexByte(format, '%')
@@ -242,6 +244,11 @@ func parseFormat(format string) (parts []formatPart, ok bool) {
 		}
 		if at > 0 {
 			parts = append(parts, formatPart{literal: format[:at]})
+		}
+		if verb := format[at+1:]; strings.HasPrefix(verb, "02x") || strings.HasPrefix(verb, "02X") {
+			parts = append(parts, formatPart{verb: verb[2], padded: true})
+			format = verb[3:]
+			continue
 		}
 		switch verb := format[at+1]; verb {
 		case '%':
@@ -299,7 +306,7 @@ func (e *editor) joinPrinted(at *spot, call *ast.CallExpr, of string) (string, b
 		}
 		flush()
 		written, ok := e.asString(values[next], p.verb)
-		if !ok {
+		if !ok || p.padded {
 			return "", false
 		}
 		joined = append(joined, written)

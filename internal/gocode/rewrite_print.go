@@ -148,6 +148,16 @@ func (e *editor) writePieces(at *spot, call *ast.CallExpr) bool {
 		if fits == "" {
 			fits = e.fresh("room")
 		}
+		if p.padded {
+			if !types.Identical(e.info.TypeOf(values[next]), types.Typ[types.Uint8]) || e.isConstant(values[next]) {
+				return false
+			}
+			for _, digit := range twoDigits(sources[next], p.verb) {
+				lines = append(lines, buffer+"."+digit)
+			}
+			next++
+			continue
+		}
 		piece, usesRoom, ok := e.piece(values[next], sources[next], p.verb, fits)
 		if !ok {
 			return false
@@ -165,6 +175,18 @@ func (e *editor) writePieces(at *spot, call *ast.CallExpr) bool {
 	}
 	e.replace(statement, strings.Join(lines, "\n"))
 	return true
+}
+
+// twoDigits are the calls that write a byte as %02x, or %02X, prints it.
+func twoDigits(source string, verb byte) [2]string {
+	digits := `"0123456789abcdef"`
+	if verb == 'X' {
+		digits = strings.ToUpper(digits)
+	}
+	if strings.Contains(source, " ") {
+		source = "(" + source + ")"
+	}
+	return [2]string{"WriteByte(" + digits + "[" + source + ">>4])", "WriteByte(" + digits + "[" + source + "&15])"}
 }
 
 func literalPiece(literal string) string {

@@ -98,18 +98,24 @@ func TestRewrites(t *testing.T) {
 // Every rewrite is executed with the function that it came from, with the same
 // arguments.
 func TestRewritesDoTheSame(t *testing.T) {
+	for folder, language := range map[string]string{"rewrites": "1.26", "rewrites_older": "1.18"} {
+		t.Run(folder, func(t *testing.T) { rewritesDoTheSame(t, folder, language) })
+	}
+}
+
+func rewritesDoTheSame(t *testing.T, of, language string) {
 	modules := t.TempDir()
-	if err := os.WriteFile(filepath.Join(modules, "go.mod"), []byte("module example.org/rewrites\n\ngo 1.26\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(modules, "go.mod"), []byte("module example.org/rewrites\n\ngo "+language+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var folders []string
-	rewritten(t, func(s *subject) {
+	marked(t, of, "// rewrite: ", func(s *subject, _ []byte) {
 		r := s.rewrites(os.ReadFile)[0]
 		if r.function == nil {
 			return // its text stays as it is
 		}
-		test, why, err := comparison(s.sources, r)
-		if err != nil || test == nil {
+		tests, why, err := comparison(s.sources, r)
+		if err != nil || tests == nil {
 			t.Errorf("%s: %v %s", r.Function, err, why)
 			return
 		}
@@ -118,7 +124,8 @@ func TestRewritesDoTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		folders = append(folders, folder)
-		for name, content := range map[string][]byte{"rewrite.go": r.Source, "compare_test.go": test} {
+		tests["rewrite.go"] = r.Source
+		for name, content := range tests {
 			if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -155,15 +162,16 @@ func TestComparisonFindsDifferences(t *testing.T) {
 			}
 			r := s.rewrites(os.ReadFile)[0]
 			r.Source = []byte(strings.Replace(string(content), change[1], change[2], 1))
-			test, why, err := comparison(s.sources, r)
-			if err != nil || test == nil {
+			tests, why, err := comparison(s.sources, r)
+			if err != nil || tests == nil {
 				t.Fatalf("%s: %v %s", name, err, why)
 			}
 			folder := filepath.Join(modules, name)
 			if err := os.Mkdir(folder, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			for file, content := range map[string][]byte{"rewrite.go": r.Source, "compare_test.go": test} {
+			tests["rewrite.go"] = r.Source
+			for file, content := range tests {
 				if err := os.WriteFile(filepath.Join(folder, file), content, 0o600); err != nil {
 					t.Fatal(err)
 				}

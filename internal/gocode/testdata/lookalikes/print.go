@@ -127,3 +127,15 @@ func printsSomeLoud(n int, l loud) string {
 	fmt.Fprintf(&b, "%s", l)
 	return b.String()
 }
+
+func printsTwoDigits(b *bytes.Buffer, n int) {
+	fmt.Fprintf(b, "%02x", n) // refuse: runtime.convT64
+}
+
+func printsThreeDigits(b *bytes.Buffer, n byte) {
+	fmt.Fprintf(b, "%03x", n) // refuse: fmt.Fprintf
+}
+
+func joinsTwoDigits(n byte) string {
+	return fmt.Sprintf("%02x", n) // refuse: fmt.Sprintf
+}

@@ -1,3 +1,3 @@
 module example.org/lookalikes_older
 
-go 1.21
+go 1.18

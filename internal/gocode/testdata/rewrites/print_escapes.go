@@ -12,6 +12,9 @@ func PrintEscapes(names []string, count int8) string {
 	for _, name := range names {
 		fmt.Fprintf(&all, "%s=%v\n", strings.ToUpper(name), count)
 		fmt.Fprintln(&all, name, count)
+		for i := range name {
+			fmt.Fprintf(&all, "%%%02X %02x", name[i], byte(i))
+		}
 	}
 	return all.String()
 }
