@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,9 +183,14 @@ func Stop(pid int) (Recorded, error) {
 	if _, err := running.Control(pid); err != nil {
 		return Recorded{}, fmt.Errorf("process %d has been recorded from its start, and is to its end", pid)
 	}
-	r := Recorded{Folder: folder, Warnings: stopAll(folder)}
-	hold, err := holdFolder(folder)
-	if errors.Is(err, errHeld) {
+	return finish(Recorded{Folder: folder, Warnings: stopAll(folder)})
+}
+
+// finish completes a recording that has been stopped, unless the mallow that began it does so, or has done so by now: it
+// sees the end of the recording as soon as this one.
+func finish(r Recorded) (Recorded, error) {
+	hold, err := holdFolder(r.Folder)
+	if errors.Is(err, errHeld) || errors.Is(err, fs.ErrNotExist) {
 		r.Folder = ""
 		return r, nil
 	}
@@ -192,8 +198,12 @@ func Stop(pid int) (Recorded, error) {
 		return Recorded{}, err
 	}
 	defer hold.Close()
+	if launch.IsComplete(r.Folder) {
+		r.Folder = ""
+		return r, nil
+	}
 	meta := recording.Meta{Version: 1, Mallow: launch.Version, Joined: true}
-	if info, err := os.Stat(folder); err == nil {
+	if info, err := os.Stat(r.Folder); err == nil {
 		meta.Started = info.ModTime()
 	}
 	r.complete(meta)

@@ -14,6 +14,12 @@ type Completed struct {
 	Warnings []string
 }
 
+// IsComplete tells whether the recording has its meta.json.
+func IsComplete(folder string) bool {
+	_, err := os.Lstat(filepath.Join(folder, "meta.json"))
+	return err == nil
+}
+
 // Complete packs what no process writes to any more and adds meta.json, for a
 // recording of programs that mallow has not started. Where nothing was
 // recorded it leaves no empty file.
