@@ -5,6 +5,7 @@
 //	bench/run -malloc [-group GROUP] [-allocators NAME,...] and the same
 //	bench/run -only programs [-install] [-rounds N] [-match TEXT]
 //	bench/run -only price [-rounds N]
+//	bench/run -only folders [-folders FOLDER,...] [-rounds N] [-match TEXT]
 //
 // One round runs every workload once in every mode, or on every allocator, all in random order, so that a slow moment of
 // the machine falls on all of them alike.
@@ -34,13 +35,14 @@ func main() {
 
 func bench(out io.Writer) error {
 	rounds := flag.Int("rounds", 0, "how often every workload runs in every mode (default 7, with -malloc 5)")
-	only := flag.String("only", "recording", "recording, malloc, programs, or price: which comparison")
+	only := flag.String("only", "recording", "recording, malloc, programs, price or folders: which comparison")
 	install := flag.Bool("install", false, "of programs: install Debian packages that are missing (as root)")
 	malloc := flag.Bool("malloc", false, "short for -only malloc")
 	match := flag.String("match", "", "only workloads whose name contains this")
 	group := flag.String("group", "", "of malloc: only rows of this group, one of "+strings.Join(allGroups, ", "))
 	allocators := flag.String("allocators", "", "of malloc: only these, by name or as NAME=LIBRARY, with commas between them")
 	scale := flag.Int("scale", 1, "divide the work by this, to try the runner out")
+	places := flag.String("folders", "", "of folders: where to record, one on each file system (default build/bench,/dev/shm)")
 	build := flag.String("build", "build", "where mallow and libmallow.so lie")
 	folder := flag.String("results", "", "where the tables go (default bench/results; build/bench/results for a part of -malloc)")
 	flag.Parse()
@@ -66,10 +68,13 @@ func bench(out io.Writer) error {
 		return surveyPrograms(programsOptions{cmp.Or(*rounds, 3), *match, *install, *build, page}, out)
 	case *only == "price":
 		return checkPrice(cmp.Or(*rounds, 15), *build, results, out)
+	case *only == "folders":
+		given := strings.FieldsFunc(*places, func(r rune) bool { return r == ',' })
+		return measureFolders(foldersOptions{cmp.Or(*rounds, 9), *scale, *match, *build, results, given}, out)
 	case *only == "recording":
 		return measureRecording(cmp.Or(*rounds, 7), *scale, *match, *build, results, out)
 	}
-	return fmt.Errorf("-only %s: there are recording, malloc, programs and price", *only)
+	return fmt.Errorf("-only %s: there are recording, malloc, programs, price and folders", *only)
 }
 
 // measureRecording measures what recording costs.

@@ -15,6 +15,7 @@ import (
 // sample is one run of a workload in one mode.
 type sample struct {
 	cpu    time.Duration // user and system, of the whole process tree
+	system time.Duration
 	wall   time.Duration
 	rss    int64         // bytes, of the largest process of the tree
 	size   int64         // bytes on disk that the run left
@@ -26,6 +27,7 @@ type measurer struct {
 	folder  string
 	library string
 	cli     string
+	ended   func(output string) error // if not nil, when a run has ended; output holds what it left
 }
 
 // measure runs the workload once.
@@ -46,6 +48,11 @@ func (m measurer) measure(work workload, mode mode) (sample, error) {
 			return sample{}, err
 		}
 		settings = append(settings, "LD_PRELOAD="+m.library, "MALLOW_OPTIONS=record="+recording)
+	case sampled:
+		if err := os.Mkdir(recording, 0o700); err != nil {
+			return sample{}, err
+		}
+		settings = append(settings, "LD_PRELOAD="+m.library, "MALLOW_OPTIONS=record="+recording+":sample=524288")
 	case explained:
 		arguments = append([]string{m.cli, "record", "-o", recording, "--"}, arguments...)
 	case heaptrack:
@@ -57,6 +64,11 @@ func (m measurer) measure(work workload, mode mode) (sample, error) {
 	}
 	if result.size, err = allocatedBytes(output); err != nil {
 		return sample{}, err
+	}
+	if m.ended != nil {
+		if err := m.ended(output); err != nil {
+			return sample{}, err
+		}
 	}
 	if mode == explained {
 		start := time.Now()
@@ -92,9 +104,10 @@ func runMeasured(arguments, settings []string, work workload) (sample, error) {
 	wall := time.Since(start)
 	usage := process.ProcessState.SysUsage().(*syscall.Rusage)
 	return sample{
-		cpu:  process.ProcessState.UserTime() + process.ProcessState.SystemTime(),
-		wall: wall,
-		rss:  usage.Maxrss * 1024,
+		cpu:    process.ProcessState.UserTime() + process.ProcessState.SystemTime(),
+		system: process.ProcessState.SystemTime(),
+		wall:   wall,
+		rss:    usage.Maxrss * 1024,
 	}, nil
 }
 

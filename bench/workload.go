@@ -28,6 +28,7 @@ const (
 	glibc     mode = "glibc"
 	library   mode = "libmallow"
 	recorded  mode = "libmallow, recorded"
+	sampled   mode = "libmallow, sampled"
 	explained mode = "mallow record, with its report"
 	heaptrack mode = "heaptrack, without a report"
 )
