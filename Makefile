@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library test bench bench-record bench-malloc peers programs fast-path tidy fuzz prove-compare prove-gate install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
+.PHONY: all library test bench bench-record bench-malloc peers programs fast-path tidy fuzz prove-compare prove-gate prove-kills install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -104,6 +104,10 @@ prove-compare: all ## Compare real programs with themselves a hundred times, and
 
 prove-gate: all ## Gate programs that are deterministic, or nearly so, 50 times each, and with one more allocation (ten minutes)
 	MALLOW_GATE_PROOF=$(CURDIR)/bench/results/gate.md $(GO) test -count=1 -timeout 3h -run TestProof -v ./test/gate
+
+prove-kills: all ## End recorded programs by kill -9 at a thousand random moments (ten minutes)
+	MALLOW_KILLS=1000 MALLOW_KILL_PROOF=$(CURDIR)/bench/results/kills.md $(GO) test -count=1 -timeout 3h -run 'Lost' ./test/kill
+	MALLOW_KILLS=1000 $(GO) test -count=1 -timeout 3h -run TestKill ./test/log
 
 install: all ## Install below PREFIX (default /usr/local, no root needed for one of yours); DESTDIR is put before it
 	$(call install_component,mallow)

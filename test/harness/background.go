@@ -58,6 +58,16 @@ func (b *Background) Stop(t testing.TB, signal syscall.Signal) int {
 // Errors returns what the program wrote to standard error; call it when the program has ended.
 func (b *Background) Errors() string { return b.errors.String() }
 
+// Ended tells whether the program has ended.
+func (b *Background) Ended() bool {
+	select {
+	case <-b.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // Wait waits until the program has ended.
 func (b *Background) Wait(t testing.TB) {
 	t.Helper()

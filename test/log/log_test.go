@@ -402,8 +402,17 @@ func readSlots(t *testing.T, page string) (slots []slot) {
 }
 
 // A process that is killed has in its log every call that had returned, and at most one more of each thread.
+//
+// MALLOW_KILLS sets their number (default 24).
 func TestKill(t *testing.T) {
-	for round := range uint64(24) {
+	kills := uint64(24)
+	if text := os.Getenv("MALLOW_KILLS"); text != "" {
+		var err error
+		if kills, err = strconv.ParseUint(text, 10, 32); err != nil {
+			t.Fatalf("MALLOW_KILLS=%q is no number of kills", text)
+		}
+	}
+	for round := range kills {
 		threads := []int{1, 4}[round%2]
 		random := rand.New(rand.NewPCG(round, 2))
 		folder := harness.TempDir(t)
