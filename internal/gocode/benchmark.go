@@ -227,8 +227,12 @@ func (t *Tests) results(out []byte) ([]*Benchmark, error) {
 		if !ok {
 			continue
 		}
-		ns, _ := result.Value("sec/op")
-		b := &Benchmark{Package: t.Package, Name: withoutProcessors(result.Name.String()), NsPerOp: ns * 1e9}
+		b := &Benchmark{Package: t.Package, Name: withoutProcessors(result.Name.String())}
+		for _, v := range result.Values {
+			if v.OrigUnit == "ns/op" {
+				b.NsPerOp = v.OrigValue
+			}
+		}
 		if !slices.ContainsFunc(all, func(other *Benchmark) bool { return other.Name == b.Name }) { // -count
 			all = append(all, b)
 		}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,5 +178,52 @@ func TestVendoredAndGenerated(t *testing.T) {
 	}
 	if everything(t, folder) != before {
 		t.Error("files were changed")
+	}
+}
+
+// A tree that nobody may write to is measured where it is; that it cannot be fixed is said.
+func TestReadOnlyTree(t *testing.T) {
+	folder := copied(t, "nested")
+	before := everything(t, folder)
+	setModes(t, folder, 0o555, 0o444)
+	t.Cleanup(func() { setModes(t, folder, 0o755, 0o644) })
+	var without []string
+	if os.Getuid() == 0 { // who may write everywhere
+		without = []string{"/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"}
+	}
+	for _, test := range []struct {
+		arguments []string
+		status    int
+		says      string
+	}{
+		{[]string{"test", "--bench", "Inner", "--benchtime", "10x"}, 0, "BenchmarkInner  37 allocations/op"},
+		{[]string{"test", "--bench", "Inner", "--benchtime", "10x", "--html", "x.html"}, 1, "x.html cannot be written: permission denied"},
+		{[]string{"gate", "--bench", "Inner", "--update"}, 1, "open mallow.go.budget: permission denied"},
+		{[]string{"fix", "--write", "--race=false", "--benchtime", "10x"}, 1, "nothing is written: open " + filepath.Join(folder, "inner", "inner.go") + ": permission denied"},
+	} {
+		command := slices.Concat(without, []string{harness.CLI(t), "go"}, test.arguments, []string{"./inner"})
+		result := harness.Run(t, harness.Command{Arguments: command, Settings: settings(t), Directory: folder, Timeout: fixTimeout})
+		if result.Status != test.status || !strings.Contains(result.Output+result.Errors, test.says) {
+			t.Errorf("%v: status %d: %s%s", test.arguments, result.Status, result.Output, result.Errors)
+		}
+	}
+	if everything(t, folder) != before {
+		t.Error("files were changed")
+	}
+}
+
+func setModes(t *testing.T, folder string, ofFolders, ofFiles fs.FileMode) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Chmod(path, ofFolders)
+		}
+		return os.Chmod(path, ofFiles)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -248,7 +248,7 @@ func TestReasons(t *testing.T) {
 func TestStockProfile(t *testing.T) {
 	stock := append(settings(t), "MALLOW_GO_EXACT=off")
 	result := harness.Run(t, harness.Command{
-		Arguments: []string{harness.CLI(t), "go", "test", "--bench", "Word|Loop", "--benchtime", "10x"}, Settings: stock, Directory: source(t, "digest"),
+		Arguments: []string{harness.CLI(t), "go", "test", "--bench", "Word|Loop", "--benchtime", "10x"}, Settings: stock, Directory: source(t, "digest"), Timeout: fixTimeout,
 	})
 	for _, words := range []string{
 		"misses tiny objects (go", "MALLOW_GO_EXACT=off)", "BenchmarkLoop  1 allocations/op", "digest.go:20  digest.Word  calls strings.Repeat",
