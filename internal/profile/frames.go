@@ -1,8 +1,8 @@
 package profile
 
 import (
-	"math"
 	"slices"
+	"sync/atomic"
 )
 
 // frameTable finds frames of the forest by place.
@@ -88,15 +88,16 @@ func (t *frameTable) nameStacks(leaves []node) {
 // node is looked at once, however many stacks go through it.
 type search struct {
 	*frameTable
-	accept func(f *Frame) bool
-	found  []node // of each node, plus 1: the node with the frame; 0 before it was looked for
-	// indexes are what index found, of each named place, plus 2; 0 before it was
-	// looked for.
-	indexes []int16
+	accept  func(f *Frame) bool
+	found   []atomic.Int32 // of each node, plus 1: the node with the frame; 0 before it was looked for
+	indexes []int32        // of each place: what index says, plus firstIndex
 }
 
 func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
-	return &search{frameTable: t, accept: accept, found: make([]node, len(t.forest.parent))}
+	return &search{
+		frameTable: t, accept: accept,
+		found: make([]atomic.Int32, len(t.forest.parent)), indexes: make([]int32, len(t.places.all)),
+	}
 }
 
 // prepare searches from these nodes, so that whoever asks for what was found
@@ -104,52 +105,70 @@ func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
 // frames that the search comes by, as many at once as it can.
 func (s *search) prepare(from []node) {
 	for pending := from; len(pending) > 0; {
-		var waiting []node
-		var unnamed []int32
-		for _, n := range pending {
-			if n = s.unnamed(n); n != root {
-				waiting = append(waiting, n)
-				unnamed = append(unnamed, s.placeIndex(n))
-			}
+		pending = s.waiting(pending)
+		unnamed := make([]int32, len(pending))
+		for i, n := range pending {
+			unnamed[i] = s.placeIndex(n)
 		}
 		s.places.name(unnamed)
-		pending = waiting
+		for _, place := range unnamed {
+			s.choose(place)
+		}
 	}
-	for _, n := range from {
-		s.node(n)
-	}
+	inChunks(len(from), func(begin, end int) {
+		for _, n := range from[begin:end] {
+			s.node(n)
+		}
+	})
+}
+
+// waiting returns the nodes without whose names the searches cannot go on.
+func (s *search) waiting(from []node) []node {
+	found := make([]node, len(from))
+	inChunks(len(from), func(begin, end int) {
+		for i, n := range from[begin:end] {
+			found[begin+i] = s.unnamed(n)
+		}
+	})
+	return slices.DeleteFunc(found, func(n node) bool { return n == root })
 }
 
 // unnamed returns the first node from n outwards without whose name the search
 // cannot go on; root where it has come to its end.
 func (s *search) unnamed(n node) node {
-	for n = s.known(n); n != root && s.found[n] == 0; n = s.parent(n) {
-		switch index := s.index(n); {
-		case index >= 0:
-			return root
-		case s.placeOf(n).frames == nil:
+	for n = s.known(n); n != root && s.found[n].Load() == 0; n = s.parent(n) {
+		switch s.indexes[s.placeIndex(n)] {
+		case unchosen:
 			return n
+		case noIndex:
+		default:
+			return root
 		}
 	}
 	return root
 }
 
-// index returns which of the frames of a node, inlined ones first, is
-// accepted; -1 for none.
+// Of places that have no index in search.indexes.
+const (
+	unchosen = iota
+	noIndex
+	firstIndex
+)
+
+// choose finds out which of the frames of a named place, inlined ones first,
+// is accepted.
+func (s *search) choose(place int32) {
+	if frames := s.places.all[place].frames; s.indexes[place] == unchosen && frames != nil {
+		found := slices.IndexFunc(frames, func(f Frame) bool { return s.accept(&f) })
+		s.indexes[place] = int32(found + firstIndex)
+	}
+}
+
+// index returns which of the frames of a node is accepted; -1 for none.
 func (s *search) index(n node) int {
 	place := s.placeIndex(n)
-	if s.indexes == nil {
-		s.indexes = make([]int16, len(s.places.all))
-	}
-	if found := s.indexes[place]; found != 0 {
-		return int(found) - 2
-	}
-	frames := s.places.all[place].frames
-	found := slices.IndexFunc(frames, func(f Frame) bool { return s.accept(&f) })
-	if len(frames) > 0 && len(frames) < math.MaxInt16-2 {
-		s.indexes[place] = int16(found + 2)
-	}
-	return found
+	s.choose(place)
+	return max(-1, int(s.indexes[place])-firstIndex)
 }
 
 // node returns the first node from n outwards with an accepted frame; the
@@ -160,19 +179,19 @@ func (s *search) node(n node) node {
 		return root
 	}
 	last := n
-	for s.found[last] == 0 {
+	for s.found[last].Load() == 0 {
 		up := s.parent(last)
 		if up == root || s.index(last) >= 0 {
-			s.found[last] = last + 1
+			s.found[last].Store(int32(last) + 1)
 			break
 		}
 		last = up
 	}
-	found := s.found[last]
+	found := s.found[last].Load()
 	for ; n != last; n = s.parent(n) {
-		s.found[n] = found
+		s.found[n].Store(found)
 	}
-	return found - 1
+	return node(found - 1)
 }
 
 // frame returns the frame of a node that node returned: the accepted one, the

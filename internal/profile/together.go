@@ -22,5 +22,15 @@ func together(workers, n int, work func(next func() (int, bool))) {
 	others.Wait()
 }
 
+// inChunks lets all workers do n things, many in a row each.
+func inChunks(n int, do func(begin, end int)) {
+	const size = 4096
+	together(allWorkers(), (n+size-1)/size, func(next func() (int, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			do(k*size, min(n, (k+1)*size))
+		}
+	})
+}
+
 // allWorkers are as many as can work at the same time.
 func allWorkers() int { return runtime.GOMAXPROCS(0) }
