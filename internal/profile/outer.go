@@ -119,14 +119,9 @@ func (o *outerFunctions) withLeast(calls float64, numbers *frameNumbers) []outer
 func mostFrequentStacks(stacks []*stack, most int) []int {
 	var least, equal uint64
 	if len(stacks) > most {
-		calls := make([]uint64, len(stacks))
-		for i := range stacks {
-			calls[i] = stacks[i].counters.Calls
-		}
-		slices.Sort(calls)
-		calls = calls[len(calls)-most:]
-		least = calls[0]
-		for ; equal < uint64(most) && calls[equal] == least; equal++ {
+		calls := mostCalls(stacks, most)
+		least = calls[most-1]
+		for ; equal < uint64(most) && calls[most-1-int(equal)] == least; equal++ {
 		}
 	}
 	order := make([]int, 0, min(most, len(stacks)))
@@ -141,4 +136,26 @@ func mostFrequentStacks(stacks []*stack, most int) []int {
 		}
 	}
 	return order
+}
+
+// mostCalls returns the calls of the most frequent stacks, the most first. It
+// sorts few at a time: nearly all stacks of a large site have less.
+func mostCalls(stacks []*stack, most int) []uint64 {
+	calls := make([]uint64, 0, 3*most)
+	var least uint64 // that a stack must have; 0 while there is room
+	keepMost := func() {
+		slices.SortFunc(calls, func(a, b uint64) int { return cmp.Compare(b, a) })
+		calls = calls[:min(most, len(calls))]
+	}
+	for _, st := range stacks {
+		if st.counters.Calls < least {
+			continue
+		}
+		if calls = append(calls, st.counters.Calls); len(calls) == cap(calls) {
+			keepMost()
+			least = calls[most-1] + 1 // there are enough that have as many
+		}
+	}
+	keepMost()
+	return calls
 }

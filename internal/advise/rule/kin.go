@@ -10,15 +10,20 @@ import (
 // Kin tells whether two sites are written by the same hand: they are in one
 // function, one is called by the other's, or both are by the same.
 func Kin(a, b *Site) bool {
+	if sameFunction(&a.Frame, &b.Frame) {
+		return true
+	}
 	for _, f := range a.near() {
 		for _, g := range b.near() {
-			if f.Function == g.Function && f.Module == g.Module {
+			if sameFunction(&f, &g) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+func sameFunction(f, g *profile.Frame) bool { return f.Function == g.Function && f.Module == g.Module }
 
 // near are the site's own function and its only caller, if it has only one.
 func (s *Site) near() []profile.Frame {

@@ -103,10 +103,14 @@ func (s *Site) Owner() (owner profile.Frame, ok bool) {
 	if !Certain(by, 0.5) {
 		return s.Frame, false
 	}
-	for _, f := range append([]profile.Frame{s.Frame}, s.Outer()...) {
-		if f.Function == by.Function && f.Module == by.Module && f.Function != "" {
-			return f, true
-		}
+	releases := func(f profile.Frame) bool {
+		return f.Function == by.Function && f.Module == by.Module && f.Function != ""
+	}
+	if releases(s.Frame) {
+		return s.Frame, true
+	}
+	if at := slices.IndexFunc(s.Outer(), releases); at >= 0 {
+		return s.Outer()[at], true
 	}
 	return s.Frame, false
 }
