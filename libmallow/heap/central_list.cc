@@ -106,8 +106,8 @@ size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied
     DieAt("free(): the block was freed twice", objects[0]);
   }
   size_t put = 0;
-  size_t word = 0;
-  uint64_t bits = span->free_bits[0];
+  uint64_t* word = nullptr;
+  uint64_t bits = 0;
   while (put < count && span->Contains(objects[put])) {
     const int first = span->IndexOf(objects[put]);
     if (MALLOW_UNLIKELY(first < 0)) {
@@ -118,22 +118,23 @@ size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied
         index + Neighbours(objects + put, Min(count - put, span->objects - index), span->object_bytes);
     put += last - index;
     while (index < last) {
-      if (index / 64 != word) {
-        span->free_bits[word] = bits;
-        word = index / 64;
-        bits = span->free_bits[word];
+      if (uint64_t* const its_word = &span->free_bits[index / 64]; its_word != word) {
+        if (word != nullptr) *word = bits;
+        word = its_word;
+        bits = *word;
       }
       const size_t end = Min(last, RoundDown(index, size_t{64}) + 64);
       const uint64_t more = ~uint64_t{0} >> (64 - (end - index)) << (index % 64);
       if (MALLOW_UNLIKELY((bits & more) != 0)) {
-        const size_t twice = word * 64 + static_cast<size_t>(CountTrailingZeros(bits & more));
+        const size_t twice =
+            RoundDown(index, size_t{64}) + static_cast<size_t>(CountTrailingZeros(bits & more));
         DieAt("free(): the block was freed twice", span->start() + twice * span->object_bytes);
       }
       bits |= more;
       index = end;
     }
   }
-  span->free_bits[word] = bits;
+  *word = bits;
   if (span->free_objects == 0) spans_.PushBack(span);
   span->free_objects = static_cast<uint16_t>(span->free_objects + put);
   if (span->free_objects == span->objects) {
