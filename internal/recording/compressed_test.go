@@ -104,3 +104,18 @@ func TestCompressedSectionsDoNotExplode(t *testing.T) {
 		t.Error("no word of what is missing")
 	}
 }
+
+// What is claimed of a section counts, where its frame holds more.
+func TestCompressedSectionsMayHoldMore(t *testing.T) {
+	whole := packed(t, large(t))
+	used := whole[1024+24:] // of the nodes, the first section
+	if kind := binary.LittleEndian.Uint32(whole[1024:]); kind != 1 || binary.LittleEndian.Uint64(whole[1024+32:]) == 0 {
+		t.Fatalf("the first section is of kind %d, or not compressed", kind)
+	}
+	nodes := len(read(t, whole).OwnNodes())
+	binary.LittleEndian.PutUint64(used, uint64(nodes-5))
+	im := read(t, whole)
+	if n := len(im.OwnNodes()); n != nodes-5 || len(im.Warnings) > 0 {
+		t.Errorf("%d of %d nodes are read where five are not claimed; %q", n, nodes, im.Warnings)
+	}
+}
