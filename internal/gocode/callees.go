@@ -1,6 +1,9 @@
 package gocode
 
-import "strings"
+import (
+	"go/ast"
+	"strings"
+)
 
 // alternative is what a function of the standard library allocates, and what
 // does without.
@@ -44,7 +47,7 @@ var alternatives = map[string]alternative{
 	"strings.Replace":                            {"it makes a new string where something is replaced", "a strings.Replacer that is kept, with WriteString to where it goes", ""},
 	"strings.ReplaceAll":                         {"it makes a new string where something is replaced", "a strings.Replacer that is kept, with WriteString to where it goes", ""},
 	"strings.Map":                                {"it makes a new string where a rune changes", "append to a buffer that is kept", ""},
-	"strings.Clone":                              {"it copies the string", "keep the string itself where the rest of what it is part of lives anyway", ""},
+	"strings.Clone":                              {"it copies the string, so that what it is a part of can be freed", "", ""},
 	"strings.NewReader":                          {"a Reader is made", "keep one and Reset it", "reuse"},
 	"bytes.NewReader":                            {"a Reader is made", "keep one and Reset it", "reuse"},
 	"bytes.NewBuffer":                            {"a Buffer is made", "keep one and Reset it", "reuse"},
@@ -86,7 +89,7 @@ var alternatives = map[string]alternative{
 	"net/http.Header.Add":                        {"it makes or extends the slice of values", "one slice for all values, of which each header gets a part: h[key] = all[i:i+1:i+1], with a key in canonical form", ""},
 	"net.(*TCPAddr).String":                      {"it formats the address into a new string", "keep the text with the connection, or AddrPort().AppendTo into a buffer of yours", ""},
 	"runtime.Caller":                             {"it makes what it needs to look at one frame", "runtime.Callers into an array of yours, once, and runtime.CallersFrames", ""},
-	"os.Open":                                    {"a File is made", "keep it open and read it with ReadAt", ""},
+	"os.Open":                                    {"a File is made; to open it takes far longer", "", ""},
 	"slices.Collect":                             {"it lets a slice grow", "slices.AppendSeq into one with room", ""},
 	"slices.Clone":                               {"it copies the slice", "append(kept[:0], s...) copies it into one that is kept", "reuse"},
 	"maps.Clone":                                 {"it copies the map", "maps.Copy into one that is kept", "reuse"},
@@ -98,11 +101,46 @@ func findCallee(rule string) func(s *subject) (why, remedy string, found bool) {
 	return func(s *subject) (why, remedy string, found bool) {
 		callee := withoutArguments(s.line.Callee)
 		a, known := alternatives[callee]
-		if known && a.rule == rule {
-			return shortName(callee) + ": " + a.why, a.remedy, true
+		if !known || a.rule != rule {
+			return "", "", false
 		}
+		why = shortName(callee) + ": " + a.why
+		switch {
+		case rule == "format" && s.isReturned():
+			return why + ": the one that is returned", "", true
+		case callee == "time.Parse" || callee == "time.ParseInLocation":
+			return s.parsedTime(callee, a)
+		}
+		return why, a.remedy, true
+	}
+}
+
+// isReturned tells whether what the line makes is what its function returns.
+func (s *subject) isReturned() bool {
+	for _, at := range s.calls() {
+		if _, returned := at.path[1].(*ast.ReturnStmt); returned {
+			return true
+		}
+	}
+	return false
+}
+
+// parsedTime tells a text that does not fit its layout from one with an offset
+// of its own.
+func (s *subject) parsedTime(callee string, a alternative) (why, remedy string, found bool) {
+	fails := len(s.line.Stacks) == 0
+	for _, stack := range s.line.Stacks {
+		for _, f := range stack.Frames {
+			if f.Function == "time.FixedZone" {
+				return shortName(callee) + ": it makes a location for the offset that the text has", "", true
+			}
+			fails = fails || f.Function == "time.newParseError"
+		}
+	}
+	if !fails {
 		return "", "", false
 	}
+	return shortName(callee) + ": " + a.why, a.remedy, true
 }
 
 func findLibrary(s *subject) (why, remedy string, found bool) {

@@ -156,10 +156,15 @@ func (s *subject) reason() Reason {
 		}
 	}
 	for _, rule := range rules {
-		if why, remedy, found := rule.find(s); found {
-			r.Why, r.Remedy, r.Rule = why, remedy, rule.name
-			return r
+		why, remedy, found := rule.find(s)
+		if !found {
+			continue
 		}
+		r.Why = why
+		if remedy != "" && !s.isGenerated() {
+			r.Remedy, r.Rule = remedy, rule.name
+		}
+		return r
 	}
 	switch {
 	case len(s.escapes) > 0 && s.ofCompiler():
@@ -168,6 +173,13 @@ func (s *subject) reason() Reason {
 		r.Why = shortName(s.line.Callee) + " allocates what it returns or needs"
 	}
 	return r
+}
+
+// isGenerated tells whether the line stands in a file that is generated: what
+// generates it would have to change.
+func (s *subject) isGenerated() bool {
+	f := s.sources.file(s.line.File)
+	return f != nil && ast.IsGenerated(f.syntax)
 }
 
 // ofCompiler tells whether the line itself allocates, by what the compiler

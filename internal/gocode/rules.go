@@ -78,6 +78,9 @@ func findAppendGrowth(s *subject) (why, remedy string, found bool) {
 		slice := text(call.Args[0])
 		why = fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice)
 		loop := at.loop()
+		if at.isMapElement(call.Args[0]) {
+			return "append makes or extends the slice of a key, " + slice, "where a key has one value mostly: one array for all of them, of which each key gets a part, all[i:i+1:i+1]", true
+		}
 		if loop == nil {
 			return why, "make " + slice + " with room for what will be in it, or append to one that is kept and cut to [:0]", true
 		}
@@ -86,9 +89,18 @@ func findAppendGrowth(s *subject) (why, remedy string, found bool) {
 		if ok && !call.Ellipsis.IsValid() {
 			return why, fmt.Sprintf("make it before the loop in line %d: %s := make([]%s, 0, %s)", s.sources.fset.Position(loop.Pos()).Line, slice, element, turns), true
 		}
-		return why, "make " + slice + " with room for what will be in it before the loop", true
+		return why, "append to one that is kept and cut to [:0]; or, where it is known what will be in it, make " + slice + " with room for that before the loop", true
 	}
 	return "append lets a slice grow", "make it with room for what will be in it", true
+}
+
+func (s *spot) isMapElement(e ast.Expr) bool {
+	index, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok {
+		return false
+	}
+	_, ok = s.info.TypeOf(index.X).Underlying().(*types.Map)
+	return ok
 }
 
 func elementOf(t types.Type, pkg *types.Package) string {
@@ -112,6 +124,9 @@ func findMapGrowth(s *subject) (why, remedy string, found bool) {
 	})
 	for _, at := range assigned {
 		name := text(at.expr.(*ast.IndexExpr).X)
+		if at.hasRoom(at.expr.(*ast.IndexExpr).X) {
+			return "the map " + name + " was made with room, which the first key that is put into it takes", "", true
+		}
 		why = "the map " + name + " grows with what is put into it"
 		if loop := at.loop(); loop != nil {
 			if turns, ok := at.turns(loop); ok {
@@ -121,9 +136,39 @@ func findMapGrowth(s *subject) (why, remedy string, found bool) {
 		return why, "make it with room for what will be in it, or keep it and clear it", true
 	}
 	if strings.HasPrefix(s.line.Callee, "runtime.makemap") {
+		if reason, kept := s.outlives(); kept {
+			return reason, "", true
+		}
 		return "a map is made", "keep one and clear it, where one is enough at a time; a few keys are found as fast in a slice", true
 	}
 	return "", "", false
+}
+
+// hasRoom tells whether a map is a variable of the function that was made for a
+// number of keys.
+func (s *spot) hasRoom(m ast.Expr) bool {
+	e := &editor{sourceFile: s.sourceFile, fset: s.fset}
+	if !e.begin(s) {
+		return false
+	}
+	v := e.local(m)
+	if v == nil {
+		return false
+	}
+	made, ok := initial(e.declared(v)).(*ast.CallExpr)
+	return ok && e.info.Types[made.Fun].IsBuiltin() && text(made.Fun) == "make" && len(made.Args) == 2
+}
+
+// outlives returns the reason why what the line makes has to be made: it is what
+// the function returns or stores somewhere.
+func (s *subject) outlives() (reason string, kept bool) {
+	for i := range s.escapes {
+		reason = s.escapes[i].reason()
+		if strings.HasSuffix(reason, "it is returned") || strings.Contains(reason, ": it is stored by ") {
+			return reason, true
+		}
+	}
+	return "", false
 }
 
 func findBufferGrowth(s *subject) (why, remedy string, found bool) {
@@ -164,6 +209,9 @@ func findConversion(s *subject) (why, remedy string, found bool) {
 		}
 	case "runtime.stringtoslicebyte":
 		why = "bytes are made of a string, which copies it"
+		if taker := s.takesBytes(); taker != "" {
+			return why + ": " + taker + " takes bytes, and may change them", "", true
+		}
 		remedy = "go on with the string where it is only read (io.WriteString, copy, append(b, s...) take it), or convert once"
 	case "runtime.stringtoslicerune", "runtime.slicerunetostring":
 		why = "a string is converted from or to runes, which copies it"
@@ -172,6 +220,24 @@ func findConversion(s *subject) (why, remedy string, found bool) {
 		return "", "", false
 	}
 	return why, remedy, true
+}
+
+// takesBytes names the function to which the line hands bytes that it makes of a
+// string, "" where there is another for strings.
+func (s *subject) takesBytes() string {
+	for _, at := range s.sources.spots(s.line.File, s.line.Line, isConversion) {
+		call, ok := at.path[1].(*ast.CallExpr)
+		if !ok || !isString(at.info.TypeOf(at.expr.(*ast.CallExpr).Args[0])) {
+			continue
+		}
+		tv := at.info.Types[call.Fun]
+		selector, named := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if tv.IsType() || tv.IsBuiltin() || named && selector.Sel.Name == "Write" || strings.HasPrefix(at.callee(call), "bytes.") {
+			continue
+		}
+		return callName(text(call))
+	}
+	return ""
 }
 
 // conversions are those from bytes to strings on the line.
@@ -267,9 +333,18 @@ func findSize(s *subject) (why, remedy string, found bool) {
 	if s.line.Callee != "runtime.makeslice" {
 		return "", "", false
 	}
+	if reason, kept := s.outlives(); kept {
+		return reason, "", true
+	}
 	for i := range s.escapes {
 		if reason := s.escapes[i].reason(); strings.Contains(reason, "size") {
 			return reason, "keep the slice and cut it to [:0], or give it a constant size that is enough", true
+		}
+	}
+	for _, at := range s.builtins("make") {
+		call := at.expr.(*ast.CallExpr)
+		if len(s.escapes) == 0 && len(call.Args) > 1 && !at.isConstant(call.Args[len(call.Args)-1]) {
+			return text(call) + " goes to the heap: its size is not known when it is compiled", "keep the slice and cut it to [:0], or give it a constant size that is enough", true
 		}
 	}
 	if len(s.escapes) > 0 {

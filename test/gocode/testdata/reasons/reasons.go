@@ -137,8 +137,10 @@ func Returned(x int) *point {
 
 func Sized(n int) int {
 	b := make([]byte, n) // rule: size
-	kept = &b[0]
-	return len(b)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return len(b) + int(b[n-1])
 }
 
 func Formatted(n int) int {
