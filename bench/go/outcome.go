@@ -117,8 +117,14 @@ func (m module) try() (*outcome, error) {
 	var fixed report
 	if err := run(command(folder, mallow, "go", "fix", "--json", "--bench", m.benchmark, "--benchtime", benchtime, m.pkg), &fixed); err != nil {
 		o.Refused = err.Error()
+		if at := strings.LastIndex(o.Refused, "mallow: "); at >= 0 { // no paths of this machine
+			o.Refused = o.Refused[at:]
+		}
 	}
 	o.Ladder, o.Rejected = fixed.Ladder, fixed.Rejected
+	for i := range o.Ladder { // files as they are named in the module
+		o.Ladder[i].Patch = strings.ReplaceAll(o.Ladder[i].Patch, "/"+filepath.Join(trees, m.name)+"/", "/")
+	}
 	return o, nil
 }
 

@@ -73,6 +73,21 @@ func (s goSide) String() string {
 	return s.revision
 }
 
+// tooOld says it where a version of Go that the user chose is older than go.mod
+// allows: another choice is the remedy then.
+func (s goSide) tooOld(err error) error {
+	var failed *gocode.CommandError
+	if s.version == "" || !errors.As(err, &failed) {
+		return err
+	}
+	_, needs, found := strings.Cut(failed.Output, "requires go >= ")
+	if !found {
+		return err
+	}
+	needs, _, _ = strings.Cut(needs, " ")
+	return fmt.Errorf("%s is too old for this module: its go.mod requires go %s", s.version, needs)
+}
+
 // goSides reads the command line.
 func goSides(args []string, versions string) (was, now goSide, patterns []string, err error) {
 	if versions != "" {
@@ -132,7 +147,7 @@ func goDiff(w io.Writer, goFlags, args []string, o goDiffOptions) error {
 			return nil
 		})
 		if err != nil {
-			return clean(err)
+			return clean(side.tooOld(err))
 		}
 	}
 	if len(d.Notes) > 0 {
