@@ -22,6 +22,17 @@ func (l length) operations() uint64 { return 2*(1+l.short) + l.apart }
 // slower is by how much, at most, counting slows ordinary code down.
 const slower = 2
 
+// unknownTime of an operation is taken where a benchmark hides its own.
+const unknownTime = 10 * time.Millisecond
+
+// operationTime is that of an operation while it is counted, about.
+func operationTime(b *Benchmark) time.Duration {
+	if b.NsPerOp <= 0 {
+		return slower * unknownTime
+	}
+	return time.Duration(slower * b.NsPerOp)
+}
+
 // sitting is some benchmarks that are counted by the same two processes.
 type sitting struct {
 	length
@@ -75,7 +86,7 @@ func (p planner) leaveOut(b *Benchmark) {
 // longest is the index of the longest runs that one benchmark may have.
 func (p planner) longest(b *Benchmark) int {
 	for i, l := range lengths {
-		if time.Duration(slower*b.NsPerOp*float64(l.apart)) <= p.exact {
+		if operationTime(b)*time.Duration(l.apart) <= p.exact {
 			return i
 		}
 	}
@@ -83,7 +94,7 @@ func (p planner) longest(b *Benchmark) int {
 }
 
 func (p planner) operationsTake(b *Benchmark, chosen int) time.Duration {
-	return time.Duration(slower * b.NsPerOp * float64(lengths[chosen].operations()))
+	return operationTime(b) * time.Duration(lengths[chosen].operations())
 }
 
 // takes is the time of all, about.

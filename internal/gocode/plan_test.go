@@ -43,9 +43,10 @@ func TestPlans(t *testing.T) {
 		uncounted int
 	}{
 		"one":               {planner{exact: second, within: 20 * second}, []time.Duration{time.Microsecond}, "1000:1", 0},
-		"no time known":     {planner{exact: second, within: 20 * second}, []time.Duration{0}, "1000:1", 0},
+		"no time known":     {planner{exact: second, within: 20 * second}, []time.Duration{0}, "10:1", 0},
 		"one that is slow":  {planner{exact: second, within: 20 * second}, []time.Duration{40 * time.Millisecond}, "10:1", 0},
 		"one of a second":   {planner{exact: second, within: 20 * second}, []time.Duration{second}, "2:1", 0},
+		"of a ns":           {planner{exact: second, within: 20 * second}, []time.Duration{1}, "1000:1", 0},
 		"one of an hour":    {planner{exact: second, within: 20 * second}, []time.Duration{time.Hour}, "", 1},
 		"an hour, no limit": {planner{exact: second}, []time.Duration{time.Hour}, "2:1", 0},
 		"fast and slow":     {planner{exact: second, within: 20 * second}, []time.Duration{second, time.Microsecond, time.Hour}, "1000:1 2:1", 1},
@@ -69,7 +70,7 @@ func TestPlans(t *testing.T) {
 			takes += 2 * test.p.setup
 			for _, b := range s.benchmarks {
 				counted[b] = true
-				takes += time.Duration(slower * b.NsPerOp * float64(s.operations()))
+				takes += operationTime(b) * time.Duration(s.operations())
 			}
 		}
 		for _, b := range all {
