@@ -70,15 +70,15 @@ func mayFollow(c *rule.Case, second *rule.Site) bool {
 	if !second.Matters() || !mayJoin(second) {
 		return false
 	}
-	for _, first := range c.Sites {
-		// Of the second's calls nearly all are runs, and most of these follow one
-		// of the first's: see bornTogether.
-		n, most := first.Counters.Calls, max(first.Counters.Calls, second.Counters.Calls)
-		if first != second && float64(min(n, second.Counters.Calls)) >= (leastShare-3*mostApart)*float64(most) && mayBeFirst(first) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Sites, func(first *rule.Site) bool {
+		return first != second && aboutAsMany(first.Counters.Calls, second.Counters.Calls) && mayBeFirst(first)
+	})
+}
+
+// aboutAsMany holds of the calls of all pairs: of the second's nearly all are
+// runs, and most of these follow one of the first's. See bornTogether.
+func aboutAsMany(first, second uint64) bool {
+	return float64(min(first, second)) >= (leastShare-3*mostApart)*float64(max(first, second))
 }
 
 func mayBeFirst(s *rule.Site) bool {
