@@ -57,8 +57,9 @@ type Options struct {
 	All   bool  // also on what libc allocates on its own account
 }
 
-// For returns the advice that a profile gives. It takes a few milliseconds,
-// and the naming of further frames, so p must not be used by others meanwhile.
+// For returns the advice that a profile gives. It takes a few milliseconds, of
+// 100,000 stacks some tens, and the naming of further frames, so p must not be
+// used by others meanwhile.
 func For(p *profile.Profile, o Options) Result {
 	if p.SumsOnly {
 		return Result{Advice: []Advice{}, Stop: "no advice: a profile does not tell what happens to blocks; record the program with mallow"}
