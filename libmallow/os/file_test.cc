@@ -78,6 +78,8 @@ TEST_F(FileTest, SharedMappingsArePopulatedBeforeTheyAreWritten) {
   char first = 0;
   EXPECT_EQ(Read(descriptor, &first, 1), 1);
   EXPECT_EQ(first, 'm');
+  LetGo(p, 4 * PageSize());
+  EXPECT_EQ(p[0], 'm');
   Close(descriptor);
   EXPECT_TRUE(UnmapShared(p, bytes));
 }

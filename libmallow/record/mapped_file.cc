@@ -240,6 +240,11 @@ void MappedFile::SetUsed(Section section, uint64_t used) {
   __atomic_store_n(&Entry(section).used, used, __ATOMIC_RELEASE);
 }
 
+void MappedFile::LetGo(Section section, uint64_t from, uint64_t to) {
+  const SectionEntry& entry = Entry(section);
+  os::LetGo(base_ + entry.offset + from * entry.item_bytes, (to - from) * entry.item_bytes);
+}
+
 uint64_t MappedFile::AppendString(const char* text, size_t bytes) {
   const uint64_t at = Used(Section::kStrings);
   if (!Grow(Section::kStrings, at + bytes, kModulesFull)) return ~uint64_t{0};

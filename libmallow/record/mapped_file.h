@@ -44,6 +44,10 @@ class MappedFile {
   // Publishes items: everything below `used` is complete.
   void SetUsed(Section section, uint64_t used);
 
+  // Items [from, to) are complete and the process does not look at them again: they need not be in its memory. For whole
+  // pages.
+  void LetGo(Section section, uint64_t from, uint64_t to);
+
   // Appends to the strings; returns the offset, or ~0 when there is no room. The caller holds a lock of its own
   // (only the module table writes strings).
   uint64_t AppendString(const char* text, size_t bytes);

@@ -9,6 +9,7 @@ namespace mallow::record {
 namespace {
 
 constexpr uint64_t kFirstSlots = 4096;
+constexpr uint32_t kLetGoNodes = 1 << 16;  // 1 MiB
 
 }  // namespace
 
@@ -77,6 +78,9 @@ NodeId StackTable::NewNode(NodeId parent, uint64_t key, uint64_t frame, uint32_t
   if (!nodes_.MakeRoom(node_count_) || !file_->Grow(Section::kNodes, item + 1, kNodesFull)) return kRoot;
   file_->Items<Node>(Section::kNodes)[item] = Node{frame, parent, extra};
   file_->SetUsed(Section::kNodes, item + 1);
+  // What finds a node is in nodes_: the file is for its readers.
+  if (MALLOW_UNLIKELY((item + 1) % kLetGoNodes == 0))
+    file_->LetGo(Section::kNodes, item + 1 - kLetGoNodes, item + 1);
   nodes_.At(node_count_).key = key;
   return node_count_++;
 }

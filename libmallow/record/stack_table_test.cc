@@ -49,6 +49,13 @@ TEST_F(StackTableTest, AgreesWithAMap) {
     ASSERT_LT(parent, child);
   }
   EXPECT_EQ(model.size() + 1, file_.Used(Section::kNodes));
+  // All of them, also those that the process has let go.
+  for (const auto& [key, node] : model) {
+    const auto& [parent, frame, module] = key;
+    ASSERT_EQ(frame, NodeAt(node).frame);
+    ASSERT_EQ(parent, NodeAt(node).parent);
+    ASSERT_EQ(module, NodeAt(node).extra);
+  }
 }
 
 TEST_F(StackTableTest, FindsTheChildrenOfANodeThatHasThousands) {
