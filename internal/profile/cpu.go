@@ -336,15 +336,21 @@ var entries = []struct{ prefix, name string }{
 }
 
 // hits are the functions that a recorded call ends up in when little is to be
-// done. operator new comes there as malloc does.
+// done. Those of malloc are made for Function::kMalloc, 1, the others for the
+// forms of operator new.
 var hits = []struct{ prefix, name string }{
-	{"mallow::record::HitAllocateZeroed", "calloc"}, {"mallow::record::HitAllocate", "malloc"}, {"mallow::record::HitRelease", "free"},
+	{"HitAllocateZeroed", "calloc"}, {"AllocateZeroedAfterSearch", "calloc"},
+	{"HitAllocate<(mallow::record::Function)1>", "malloc"}, {"HitAllocate<", "operator new"},
+	{"AllocateAfterSearch<(mallow::record::Function)1>", "malloc"}, {"AllocateAfterSearch<", "operator new"},
+	{"HitRelease", "free"}, {"FinishDeath", "free"},
 }
 
 // allocatorName is the public name of a function of libmallow.
 func allocatorName(function string) string {
+	_, recorders, _ := strings.Cut(function, "mallow::record::")
+	recorders = strings.TrimPrefix(recorders, "(anonymous namespace)::")
 	for _, hit := range hits {
-		if strings.HasPrefix(function, hit.prefix) {
+		if strings.HasPrefix(recorders, hit.prefix) {
 			return hit.name
 		}
 	}
@@ -353,7 +359,7 @@ func allocatorName(function string) string {
 		return function
 	}
 	inside = strings.TrimPrefix(inside, "(anonymous namespace)::")
-	for _, way := range []string{"Slow", "Recorded", "Sampled"} {
+	for _, way := range []string{"Slow", "Other", "Recorded", "Sampled"} {
 		rest, ok := strings.CutPrefix(inside, way)
 		if !ok {
 			continue

@@ -25,33 +25,48 @@ MALLOW_NOINLINE void SampledFree(void* p) {
   if (MALLOW_UNLIKELY(!record::ReleaseNoSample(p, __builtin_return_address(0)))) RecordedFree(p);
 }
 
-}  // namespace
-
-void* SlowMalloc(size_t bytes) {
-  if (bytes > heap::kMaxSmallBytes) {
-    if (void* p = heap::TryAllocateLarge(bytes); MALLOW_LIKELY(p != nullptr)) return p;
-  }
+// What is left when not every call is recorded, or the call is no common one. Apart, so that those save no registers.
+MALLOW_NOINLINE void* OtherMalloc(size_t bytes) {
   EnsureStarted();
   if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
-  if (record::g_recording) {
-    return MALLOW_UNLIKELY(record::g_sampling)
-               ? SampledMalloc(bytes)
-               : record::HitAllocate(bytes, Function::kMalloc, &RecordedMalloc);
-  }
+  if (record::g_recording)
+    return MALLOW_UNLIKELY(record::g_sampling) ? SampledMalloc(bytes) : RecordedMalloc(bytes);
   return OrNoMemory(heap::AllocateSlow(bytes));
 }
 
-void* SlowCalloc(size_t count, size_t bytes) {
+MALLOW_NOINLINE void* OtherCalloc(size_t count, size_t bytes) {
   EnsureStarted();
   size_t total;
   if (__builtin_mul_overflow(count, bytes, &total) || total > kMaxBytes) {
     return RecordedFailure<Function::kCalloc>();
   }
-  if (record::g_recording) {
-    return MALLOW_UNLIKELY(record::g_sampling) ? RecordedCalloc(total, count)
-                                               : record::HitAllocateZeroed(total, count, &RecordedCalloc);
-  }
+  if (record::g_recording) return RecordedCalloc(total, count);
   return OrNoMemory(heap::AllocateZeroed(total));
+}
+
+MALLOW_NOINLINE void OtherFree(void* p) {
+  EnsureStarted();
+  if (record::g_recording) return MALLOW_UNLIKELY(record::g_sampling) ? SampledFree(p) : RecordedFree(p);
+  if (MALLOW_UNLIKELY(!heap::FreeSlow(p))) FreeForeign(p);
+}
+
+}  // namespace
+
+void* SlowMalloc(size_t bytes) {
+  if (bytes > heap::kMaxSmallBytes) {
+    if (void* p = heap::TryAllocateLarge(bytes); MALLOW_LIKELY(p != nullptr)) return p;
+  } else if (RecordsEveryCall()) {
+    return record::HitAllocate<Function::kMalloc>(bytes, &RecordedMalloc);
+  }
+  return OtherMalloc(bytes);
+}
+
+void* SlowCalloc(size_t count, size_t bytes) {
+  size_t total;
+  if (RecordsEveryCall() && MALLOW_LIKELY(!__builtin_mul_overflow(count, bytes, &total)) &&
+      MALLOW_LIKELY(total <= heap::kMaxSmallBytes))
+    return record::HitAllocateZeroed(total, count, &RecordedCalloc);
+  return OtherCalloc(count, bytes);
 }
 
 void* SlowRealloc(void* p, size_t bytes) {
@@ -72,11 +87,7 @@ void* SlowRealloc(void* p, size_t bytes) {
 
 void SlowFree(void* p) {
   if (heap::TryFreeLarge(p)) return;
-  EnsureStarted();
-  if (record::g_recording) {
-    return MALLOW_UNLIKELY(record::g_sampling) ? SampledFree(p) : record::HitRelease(p, &RecordedFree);
-  }
-  if (MALLOW_UNLIKELY(!heap::FreeSlow(p))) FreeForeign(p);
+  return RecordsEveryCall() ? record::HitRelease(p, &RecordedFree) : OtherFree(p);
 }
 
 template <Function function>

@@ -12,6 +12,7 @@
 #include <cstddef>
 
 #include "api/call.h"
+#include "record/control.h"
 
 namespace mallow::api {
 
@@ -51,6 +52,11 @@ MALLOW_NOINLINE void* RecordedSample(void* p, size_t bytes);
 // A call that failed before it came to the heap: sets errno to ENOMEM and returns null.
 template <Function function>
 MALLOW_NOINLINE void* RecordedFailure();
+
+// The library is started, has no orders, and every call is recorded.
+MALLOW_ALWAYS_INLINE bool RecordsEveryCall() {
+  return MALLOW_LIKELY(record::g_recording && !record::g_sampling) && !record::AttentionWanted();
+}
 
 // A pointer that is not the heap's: ignored when ld.so made the block before there was a malloc, left to libc when
 // the process uses that one's malloc, else fatal.

@@ -30,17 +30,22 @@ MALLOW_NOINLINE void* New(Function function, size_t bytes, size_t alignment,
   return IsNothrow(function) ? RetryNewNothrow(call) : RetryNew(call);
 }
 
+template <Function function>
+MALLOW_NOINLINE void* OtherNew(size_t bytes) {
+  EnsureStarted();
+  if (record::g_recording)
+    return MALLOW_UNLIKELY(record::g_sampling) ? SampledNew<function>(bytes) : RecordedNew<function>(bytes);
+  void* p = bytes <= kMaxBytes ? heap::AllocateSlow(bytes) : nullptr;
+  return p != nullptr ? p : RetryUnrecorded<function>(bytes, 0);
+}
+
 }  // namespace
 
 template <Function function>
 void* SlowNew(size_t bytes) {
-  EnsureStarted();
-  if (record::g_recording) {
-    return MALLOW_UNLIKELY(record::g_sampling) ? SampledNew<function>(bytes)
-                                               : record::HitAllocate(bytes, function, &RecordedNew<function>);
-  }
-  void* p = bytes <= kMaxBytes ? heap::AllocateSlow(bytes) : nullptr;
-  return p != nullptr ? p : RetryUnrecorded<function>(bytes, 0);
+  if (RecordsEveryCall() && MALLOW_LIKELY(bytes <= heap::kMaxSmallBytes))
+    return record::HitAllocate<function>(bytes, &RecordedNew<function>);
+  return OtherNew<function>(bytes);
 }
 
 template void* SlowNew<Function::kNew>(size_t);

@@ -85,6 +85,13 @@ class PageMap {
     return leaf == nullptr ? nullptr : __atomic_load_n(&leaf->spans[Index(page)], __ATOMIC_RELAXED);
   }
 
+  // The same for a page in which the caller holds an object.
+  static Span* KnownSpanOf(PageId page) {
+    const internal::PageMapLeaf* leaf =
+        __atomic_load_n(&internal::page_map_roots[page >> internal::kLeafBits], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&leaf->spans[Index(page)], __ATOMIC_RELAXED);
+  }
+
   static PageState StateOf(PageId page) {
     const internal::PageMapLeaf* leaf = LeafOf(page);
     return leaf == nullptr

@@ -72,10 +72,14 @@ struct alignas(kCacheLineBytes) Span {
 
   // Index of the object that starts at p, or -1 when p is not the start of an object of this small span.
   int IndexOf(const void* p) const {
+    size_t index;
+    return MALLOW_LIKELY(TryIndexOf(p, &index)) ? static_cast<int>(index) : -1;
+  }
+  // The same in fewer instructions; false when p is not the start of one.
+  MALLOW_ALWAYS_INLINE bool TryIndexOf(const void* p, size_t* index) const {
     const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(p) - start());
-    const uint64_t index = (offset * reciprocal) >> 32;
-    if (MALLOW_UNLIKELY(index * object_bytes != offset || index >= objects)) return -1;
-    return static_cast<int>(index);
+    *index = (offset * reciprocal) >> 32;
+    return *index * object_bytes == offset && *index < objects;
   }
 };
 

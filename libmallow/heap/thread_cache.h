@@ -102,24 +102,6 @@ class alignas(4096) ThreadCache {
     return object;
   }
 
-  // The object that Pop would give, and the place where it lies; it stays there.
-  struct Next {
-    void* object;  // null: none
-    void** place;
-  };
-  MALLOW_ALWAYS_INLINE Next Peek(SizeClass size_class) const {
-    void** const place = cursors_.of_class[size_class] - 1;
-    return {*place, place};
-  }
-  // Takes it. False: it is no longer the next one.
-  MALLOW_ALWAYS_INLINE bool TryTake(SizeClass size_class, const Next& next) {
-    void** const cursor = __atomic_load_n(&cursors_.of_class[size_class], __ATOMIC_RELAXED);
-    void* const object = __atomic_load_n(next.place, __ATOMIC_RELAXED);
-    const bool is_next = (cursor == next.place + 1) & (object == next.object);
-    if (MALLOW_LIKELY(is_next)) SetCursor(size_class, next.place);
-    return is_next;
-  }
-
   // The counterpart: false when the bin is full.
   MALLOW_ALWAYS_INLINE bool TryPush(SizeClass size_class, void* object) {
     void** const cursor = cursors_.of_class[size_class];
@@ -272,21 +254,16 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
   return internal::TryAllocateOfClass(SizeClassOf(bytes));
 }
 
-// While the hit paths are closed: the object of the thread's cache that an allocation is given, which is looked at first.
-struct NextSmall {
+// While the hit paths are closed: a small object of the thread's cache. To be followed by VisitClosed.
+struct TakenSmall {
+  void* object;  // null: go the slow way
   ThreadCache* cache;
-  SizeClass size_class;
-  ThreadCache::Next next;  // its object is null: go the slow way
 };
-MALLOW_ALWAYS_INLINE NextSmall PeekClosed(size_t bytes) {
+// REQUIRES: bytes <= kMaxSmallBytes.
+MALLOW_ALWAYS_INLINE TakenSmall TryAllocateClosed(size_t bytes) {
   ThreadCache* const cache = thread_words.cache;
-  if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1 || bytes > kMaxSmallBytes)) return {};
-  const SizeClass size_class = SizeClassOf(bytes);
-  return {cache, size_class, cache->Peek(size_class)};
-}
-// False: a signal handler was given it meanwhile. To be followed by VisitClosed.
-MALLOW_ALWAYS_INLINE bool TryTakeClosed(const NextSmall& small) {
-  return small.cache->TryTake(small.size_class, small.next);
+  if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1)) return {};
+  return {cache->Pop(SizeClassOf(bytes)), cache};
 }
 MALLOW_ALWAYS_INLINE void VisitClosed(ThreadCache* cache) {
   if (MALLOW_UNLIKELY(cache->watching())) cache->Watch();

@@ -55,7 +55,15 @@ bool Start(const char*) {
 
 void KeepLog(uint64_t) {}
 
-void* HitAllocate(size_t, Function, void* (*)(size_t)) { Absent(); }
+template <Function function>
+void* HitAllocate(size_t, void* (*)(size_t)) {
+  Absent();
+}
+template void* HitAllocate<Function::kMalloc>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kNew>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kNewArray>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kNewNothrow>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kNewArrayNothrow>(size_t, void* (*)(size_t));
 void* HitAllocateZeroed(size_t, size_t, void* (*)(size_t, size_t)) { Absent(); }
 void HitRelease(void*, void (*)(void*)) { Absent(); }
 void* Allocate(Function, size_t, const Registers&) { Absent(); }

@@ -19,7 +19,7 @@
 namespace mallow::record {
 
 // Before the library is started the word says so, too: slow paths look at nothing else.
-extern std::atomic<const std::atomic<uint32_t>*> g_attention;
+extern MALLOW_INTERNAL std::atomic<const std::atomic<uint32_t>*> g_attention;
 // The word of a process that nobody can give orders.
 extern const std::atomic<uint32_t> no_orders;
 

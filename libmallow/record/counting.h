@@ -57,30 +57,42 @@ class Counting {
   explicit Counting(ThreadRecorder& thread)
       : thread_(thread), shard_(*thread.shard), first_(*thread.first_shard), header_(*thread.header) {}
 
-  // Returns the side record of the block. `births` is the thread's record of the stack.
-  MALLOW_ALWAYS_INLINE Tag Birth(Births& births, StackId stack, size_t bytes, size_t usable_bytes);
-  MALLOW_ALWAYS_INLINE Tag Birth(StackId stack, size_t bytes, size_t usable_bytes) {
-    return Birth(thread_.BirthsOf(stack), stack, bytes, usable_bytes);
-  }
+  // Returns the side record of the block.
+  MALLOW_ALWAYS_INLINE Tag Birth(StackId stack, size_t bytes, size_t usable_bytes);
   // A realloc that fails, a malloc without memory.
   void Failure(StackId stack);
   enum class Release { kFree, kRealloc };
   // `block` only for comparison. `pc` is the return address of the call.
   MALLOW_ALWAYS_INLINE void Death(const Tag& tag, const void* block, Release how, uintptr_t pc);
-  // The same of a block that this thread made.
-  MALLOW_ALWAYS_INLINE void DeathOfOwn(StackId stack, uint64_t bytes, uint32_t clock, Study study,
-                                       const void* block, Release how, uintptr_t pc);
   // A thread but the first adds what changed since its last flush to the shared sums.
   void Flush();
+
+  // What those two are made of, for hit.cc. True: there is something to flush. The first returns what was born before.
+  MALLOW_ALWAYS_INLINE StackId CountRun(StackId stack);
+  // `births` is the thread's record of the stack.
+  MALLOW_ALWAYS_INLINE bool CountBirth(Births& births, StackId stack, size_t bytes, size_t usable_bytes);
+  // After it: the side record of a small block that is not studied.
+  Tag TagOfSmall(StackId stack, size_t bytes) const {
+    return {stack, static_cast<uint32_t>(shard_.events), bytes | thread_.origin};
+  }
+  // Then, for the few that there is more to be noted of.
+  void NoteBirthOf(StackId stack, StackId born_before, size_t bytes, Study study);
+  // Of a block that this thread made: returns how long it lived. To be followed by CountDeath.
+  MALLOW_ALWAYS_INLINE uint64_t CountDeathOfOwn(StackId stack, uint64_t bytes, uint32_t clock,
+                                                const void* block, Release how);
+  MALLOW_ALWAYS_INLINE bool CountDeath(StackId stack, uint64_t bytes);
+  // Then, or the stack becomes the thread's last_freed.
+  void NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study);
 
  private:
   uint64_t Epoch() const { return __atomic_load_n(&header_.peak_epoch, __ATOMIC_RELAXED); }
   MALLOW_ALWAYS_INLINE void LeavePeak();
   MALLOW_ALWAYS_INLINE Deaths& BeginDeath(StackId stack, uint64_t bytes, Release how);
-  MALLOW_ALWAYS_INLINE void EndDeath(StackId stack, uint64_t bytes, uint64_t life, Study study, uintptr_t pc);
-  // Own figures that other threads look at: one plain store.
-  static void Add(int64_t& figure, int64_t change) {
-    __atomic_store_n(&figure, figure + change, __ATOMIC_RELAXED);
+  // Own figures that other threads look at: one plain store. Returns what it is then.
+  static MALLOW_ALWAYS_INLINE int64_t Add(int64_t& figure, int64_t change) {
+    const int64_t sum = figure + change;
+    __atomic_store_n(&figure, sum, __ATOMIC_RELAXED);
+    return sum;
   }
   static void RaisePeak(uint64_t* peak, int64_t sum) {
     uint64_t seen = __atomic_load_n(peak, __ATOMIC_RELAXED);
@@ -99,82 +111,103 @@ class Counting {
 // Marks the calls that a kill may leave half counted.
 class InFlight {
  public:
-  InFlight(Shard& shard, StackId stack) : shard_(shard) {
-    shard_.in_flight = uint64_t{StackIndex(stack)} + 1;
+  InFlight(Shard& shard, StackId stack) : shard_(shard) { Begin(shard, stack); }
+  ~InFlight() { End(shard_); }
+
+  static MALLOW_ALWAYS_INLINE void Begin(Shard& shard, StackId stack) {
+    shard.in_flight = uint64_t{StackIndex(stack)} + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  ~InFlight() {
+  static MALLOW_ALWAYS_INLINE void End(Shard& shard) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    shard_.in_flight = 0;
+    shard.in_flight = 0;
   }
 
  private:
   Shard& shard_;
 };
 
-inline Tag Counting::Birth(Births& births, StackId stack, size_t bytes, size_t usable_bytes) {
+inline Tag Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
+  Births& births = thread_.BirthsOf(stack);
+  const StackId born_before = CountRun(stack);
+  const Study study = StudyOf(births.calls + 1);
+  if (births.calls == 0) births.size_min = bytes;
+  const bool due = CountBirth(births, stack, bytes, usable_bytes);
+  if (MALLOW_UNLIKELY(study != Study::kNone || due)) NoteBirthOf(stack, born_before, bytes, study);
+  return Tag::Of(stack, static_cast<uint32_t>(shard_.events), bytes, thread_.number, study);
+}
+
+inline StackId Counting::CountRun(StackId stack) {
+  const StackId born_before = thread_.last_born;
+  if (born_before == stack) {
+    thread_.run++;
+    return stack;
+  }
+  if (MALLOW_UNLIKELY(thread_.run >= kLongRun)) NoteLongRun(thread_, born_before);
+  thread_.run = 1;
+  thread_.last_born = stack;
+  return born_before;
+}
+
+inline bool Counting::CountBirth(Births& births, StackId stack, size_t bytes, size_t usable_bytes) {
   const uint64_t epoch = Epoch();
   if (births.peak_epoch != epoch) {
     births.bytes_at_peak = births.bytes;
     births.peak_epoch = epoch;
   }
-  const uint64_t calls = ++births.calls;
+  births.calls++;
   births.bytes += bytes;
   births.usable_bytes += usable_bytes;
   if (MALLOW_UNLIKELY(bytes < births.size_min)) births.size_min = bytes;
   if (MALLOW_UNLIKELY(bytes > births.size_max)) births.size_max = bytes;
-  const StackId born_before = thread_.last_born;
-  if (born_before != stack) {
-    if (MALLOW_UNLIKELY(thread_.run >= kLongRun)) NoteLongRun(thread_, born_before);
-    thread_.run = 0;
-    thread_.last_born = stack;
-  }
-  thread_.run++;
-  const Study study = StudyOf(calls);
-  if (MALLOW_UNLIKELY(study != Study::kNone)) {
-    if (calls == 1) births.size_min = bytes;
-    NoteBirth(thread_, stack, born_before, bytes, study);
-  }
 
   shard_.events++;
   shard_.live_blocks++;
-  Add(shard_.live_bytes, static_cast<int64_t>(bytes));
-  if (!IsLibcStack(stack)) Add(shard_.live_bytes_program, static_cast<int64_t>(bytes));
-  if (MALLOW_LIKELY(thread_.is_first())) {
-    const int64_t sum = shard_.live_bytes + __atomic_load_n(&header_.shared_live, __ATOMIC_RELAXED);
-    if (sum > static_cast<int64_t>(shard_.peak_bytes)) {
-      __atomic_store_n(&shard_.peak_bytes, static_cast<uint64_t>(sum), __ATOMIC_RELAXED);
-      __atomic_store_n(&shard_.at_peak, 1, __ATOMIC_RELAXED);
-    }
-    const int64_t sum_program =
-        shard_.live_bytes_program + __atomic_load_n(&header_.shared_live_program, __ATOMIC_RELAXED);
-    if (sum_program > static_cast<int64_t>(shard_.peak_bytes_program)) {
-      shard_.peak_bytes_program = static_cast<uint64_t>(sum_program);
-    }
-  } else if (shard_.live_bytes - thread_.flushed_live >= kFlushBytes) {
-    Flush();
+  const int64_t live = Add(shard_.live_bytes, static_cast<int64_t>(bytes));
+  const int64_t change_program = MALLOW_LIKELY(!IsLibcStack(stack)) ? static_cast<int64_t>(bytes) : 0;
+  const int64_t live_program = Add(shard_.live_bytes_program, change_program);
+  if (MALLOW_UNLIKELY(!thread_.is_first())) return live - thread_.flushed_live >= kFlushBytes;
+  const int64_t sum = live + __atomic_load_n(&header_.shared_live, __ATOMIC_RELAXED);
+  if (sum > static_cast<int64_t>(shard_.peak_bytes)) {
+    __atomic_store_n(&shard_.peak_bytes, static_cast<uint64_t>(sum), __ATOMIC_RELAXED);
+    __atomic_store_n(&shard_.at_peak, 1, __ATOMIC_RELAXED);
   }
-  return Tag::Of(stack, static_cast<uint32_t>(shard_.events), bytes, thread_.number, study);
+  const int64_t sum_program = live_program + __atomic_load_n(&header_.shared_live_program, __ATOMIC_RELAXED);
+  if (sum_program > static_cast<int64_t>(shard_.peak_bytes_program))
+    shard_.peak_bytes_program = static_cast<uint64_t>(sum_program);
+  return false;
+}
+
+inline void Counting::NoteBirthOf(StackId stack, StackId born_before, size_t bytes, Study study) {
+  if (study != Study::kNone) NoteBirth(thread_, stack, born_before, bytes, study);
+  if (!thread_.is_first() && shard_.live_bytes - thread_.flushed_live >= kFlushBytes) Flush();
 }
 
 inline void Counting::Death(const Tag& tag, const void* block, Release how, uintptr_t pc) {
-  if (MALLOW_LIKELY(tag.shard() == thread_.number))
-    return DeathOfOwn(tag.stack, tag.size(), tag.clock, tag.study(), block, how, pc);
-  BeginDeath(tag.stack, tag.size(), how).foreign++;
-  EndDeath(tag.stack, tag.size(), 0, tag.study(), pc);
+  uint64_t life = 0;
+  if (MALLOW_LIKELY(tag.shard() == thread_.number)) {
+    life = CountDeathOfOwn(tag.stack, tag.size(), tag.clock, block, how);
+  } else {
+    BeginDeath(tag.stack, tag.size(), how).foreign++;
+  }
+  const bool due = CountDeath(tag.stack, tag.size());
+  if (MALLOW_UNLIKELY(tag.study() != Study::kNone || due))
+    return NoteDeathOf(tag.stack, life, tag.size(), pc, tag.study());
+  thread_.last_freed = tag.stack;
 }
 
-inline void Counting::DeathOfOwn(StackId stack, uint64_t bytes, uint32_t clock, Study study,
-                                 const void* block, Release how, uintptr_t pc) {
+inline uint64_t Counting::CountDeathOfOwn(StackId stack, uint64_t bytes, uint32_t clock, const void* block,
+                                          Release how) {
   Deaths& deaths = BeginDeath(stack, bytes, how);
   if (MALLOW_UNLIKELY(block == thread_.newest_block)) deaths.temporary++;
   const uint32_t events = static_cast<uint32_t>(shard_.events) - clock;
   if (events < kShortLifeEvents) deaths.short_lived++;
-  EndDeath(stack, bytes, uint64_t{events} + 1, study, pc);
+  return uint64_t{events} + 1;
 }
 
 inline Deaths& Counting::BeginDeath(StackId stack, uint64_t bytes, Release how) {
-  if (MALLOW_LIKELY(thread_.is_first())) LeavePeak();
+  // Of a thread but the first it is never set.
+  if (MALLOW_UNLIKELY(__atomic_load_n(&shard_.at_peak, __ATOMIC_RELAXED) != 0)) LeavePeak();
   Deaths& deaths = thread_.DeathsOf(stack);
   const uint64_t epoch = Epoch();
   if (deaths.peak_epoch != epoch) {
@@ -187,16 +220,20 @@ inline Deaths& Counting::BeginDeath(StackId stack, uint64_t bytes, Release how) 
   return deaths;
 }
 
-inline void Counting::EndDeath(StackId stack, uint64_t bytes, uint64_t life, Study study, uintptr_t pc) {
-  const StackId freed_before = thread_.last_freed;
-  thread_.last_freed = stack;
-  if (MALLOW_UNLIKELY(study != Study::kNone)) NoteDeath(thread_, stack, freed_before, life, bytes, pc, study);
+inline bool Counting::CountDeath(StackId stack, uint64_t bytes) {
   shard_.events++;
   shard_.live_blocks--;
-  Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
-  if (!IsLibcStack(stack)) Add(shard_.live_bytes_program, -static_cast<int64_t>(bytes));
-  if (MALLOW_UNLIKELY(!thread_.is_first() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes))
-    Flush();
+  const int64_t live = Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
+  const int64_t change_program = MALLOW_LIKELY(!IsLibcStack(stack)) ? static_cast<int64_t>(bytes) : 0;
+  Add(shard_.live_bytes_program, -change_program);
+  return MALLOW_UNLIKELY(!thread_.is_first()) && live - thread_.flushed_live <= -kFlushBytes;
+}
+
+inline void Counting::NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study) {
+  const StackId freed_before = thread_.last_freed;
+  thread_.last_freed = stack;
+  if (study != Study::kNone) NoteDeath(thread_, stack, freed_before, life, bytes, pc, study);
+  if (!thread_.is_first() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes) Flush();
 }
 
 inline void Counting::Failure(StackId stack) {

@@ -3,7 +3,9 @@
 // everything else to them.
 //
 // A call is refused before anything of it has happened. Whoever then captures all registers finds them as the caller left
-// them: what is used here is given back before the jump.
+// them: what is used here is given back before the jump. Nothing here calls a function that comes back, so that few
+// registers are needed: the search of the leaf cache beyond its first place, and what few events have to do in the end,
+// are jumped to.
 #include <string.h>
 
 #include "heap/block.h"
@@ -16,116 +18,182 @@
 namespace mallow::record {
 namespace {
 
-// The calling thread within the recorder, as Entry of recorder.cc has it, if there is nothing about it that wants more
-// than counting.
-class PlainEntry {
- public:
-  PlainEntry() : thread_(t_recorder) {
-    if (MALLOW_UNLIKELY(!IsRecorder(thread_) || !thread_->state.is_plain())) {
-      thread_ = nullptr;
-      return;
-    }
-    thread_->state.SetBusy(true);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    // Only now: a handler may have forked up to here, and the thread be that of the child.
-    if (MALLOW_LIKELY(g_process.IsOfNow(*thread_))) return;
-    thread_->state.SetBusy(false);
-    thread_ = nullptr;
-  }
-  ~PlainEntry() {
-    if (thread_ == nullptr) return;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    thread_->state.SetBusy(false);
-  }
-  PlainEntry(const PlainEntry&) = delete;
-  PlainEntry& operator=(const PlainEntry&) = delete;
-
-  explicit operator bool() const { return thread_ != nullptr && MALLOW_LIKELY(thread_->log == nullptr); }
-  ThreadRecorder& thread() const { return *thread_; }
-
- private:
-  ThreadRecorder* thread_;
-};
-
-MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, Function function, const uintptr_t* frame) {
-  const PlainEntry entry;
-  if (MALLOW_UNLIKELY(!entry)) return nullptr;
-  ThreadRecorder& thread = entry.thread();
-  // What takes its time to arrive is asked for first: the block, its span, and where its side record lies.
-  const heap::NextSmall small = heap::PeekClosed(bytes);
-  void* const p = small.next.object;
-  if (MALLOW_UNLIKELY(p == nullptr)) return nullptr;
-  const heap::Block block = heap::DescribeNew<kSideRecordBytes>(p);
-  if (MALLOW_UNLIKELY(block.record == nullptr)) return nullptr;
-  // The frame holds the caller's rbp, then the return address.
-  const uintptr_t pc = frame[1], sp = reinterpret_cast<uintptr_t>(frame + 2), bp = frame[0];
-  const LeafEntry* const leaf = thread.stack_cache.TryHit(pc, sp, bp);
-  if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
-  const NodeMemo memo = leaf->memo;
-  if (MALLOW_UNLIKELY(memo.key != MemoKey(function, thread.regions.innermost()) || memo.place == nullptr))
+// The calling thread within the recorder, as Entry of recorder.cc has it; null if there is anything about it that wants
+// more than counting. To be followed by Exit.
+MALLOW_ALWAYS_INLINE ThreadRecorder* TryEnter() {
+  ThreadRecorder* const thread = t_recorder;
+  if (MALLOW_UNLIKELY(!IsRecorder(thread) || !thread->state.is_plain() || thread->log != nullptr))
     return nullptr;
-  if (MALLOW_UNLIKELY(!heap::TryTakeClosed(small))) return nullptr;
-  // Stacks that need more registers have no leaf entries.
-  if constexpr (kOracleBuild) CheckAgainstOracle({pc, sp, bp, 0, 0, 0, 0, 0}, leaf->node);
-  thread.stack_cache.CountHit(*leaf, &thread.shard->captures);
-  const InFlight in_flight(*thread.shard, memo.value);
-  *static_cast<Tag*>(block.record) =
-      Counting(thread).Birth(*static_cast<Births*>(memo.place), memo.value, bytes, block.usable_bytes);
-  thread.newest_block = p;
-  heap::VisitClosed(small.cache);
+  thread->state.SetBusy(true);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  // Only now: a handler may have forked up to here, and the thread be that of the child.
+  if (MALLOW_LIKELY(g_process.IsOfNow(*thread))) return thread;
+  thread->state.SetBusy(false);
+  return nullptr;
+}
+
+MALLOW_ALWAYS_INLINE void Exit(ThreadRecorder& thread) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.state.SetBusy(false);
+}
+
+// The end of a birth of which there is more to note than its counters.
+MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Births& births,
+                                  StackId born_before) {
+  const Study study = StudyOf(births.calls);
+  const size_t bytes = tag->size();
+  if (births.calls == 1) births.size_min = bytes;
+  *tag = Tag::Of(tag->stack, tag->clock, bytes, thread.number, study);
+  Counting(thread).NoteBirthOf(tag->stack, born_before, bytes, study);
+  heap::VisitClosed(heap::thread_words.cache);
+  InFlight::End(*thread.shard);
+  Exit(thread);
   return p;
 }
 
-// Null, and nothing has happened: Release is to be called. Else the span of the block, whose end has been counted.
-MALLOW_ALWAYS_INLINE const heap::Span* TryCountRelease(void* p, uintptr_t pc) {
-  const PlainEntry entry;
-  if (MALLOW_UNLIKELY(!entry)) return nullptr;
-  ThreadRecorder& thread = entry.thread();
-  const heap::Span* const span = heap::PageMap::SpanOf(heap::PageOf(p));
-  if (MALLOW_UNLIKELY(span == nullptr || span->state != heap::SpanState::kSmall)) return nullptr;
-  const int index = span->IndexOf(p);
-  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
-  if (MALLOW_UNLIKELY(index < 0 || records == nullptr)) return nullptr;
-  Tag* const tag = reinterpret_cast<Tag*>(records) + index;
-  const StackId stack = tag->stack;
-  if (MALLOW_UNLIKELY(stack == kReleased)) return nullptr;
-  // The size, if there is no more to the origin than that of a block of this thread that is not studied.
-  uint64_t bytes = tag->origin ^ Tag::OriginOf(thread.number);
-  Study study = Study::kNone;
-  if (MALLOW_UNLIKELY(bytes >> Tag::kSizeBits != 0)) {
-    if (tag->shard() != thread.number) return nullptr;
-    study = tag->study();
-    bytes = tag->size();
+// Where the leaf entry of a call is looked for.
+enum class Search { kFirst, kAll };
+
+// A block, or null: nothing has happened.
+template <Function function, Search search>
+MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
+  ThreadRecorder* const entered = TryEnter();
+  if (MALLOW_UNLIKELY(entered == nullptr)) return nullptr;
+  ThreadRecorder& thread = *entered;
+  const auto refuse = [&thread] {
+    Exit(thread);
+    return nullptr;
+  };
+  // The frame holds the caller's rbp, then the return address.
+  const uintptr_t pc = frame[1], sp = reinterpret_cast<uintptr_t>(frame + 2), bp = frame[0];
+  const LeafEntry* const leaf = search == Search::kFirst ? thread.stack_cache.TryFirstHit(pc, sp)
+                                                         : thread.stack_cache.TryHit(pc, sp, bp);
+  if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
+  Births* const births = static_cast<Births*>(leaf->memo.place);
+  if (MALLOW_UNLIKELY(leaf->memo.key != MemoKey(function, thread.regions.innermost()) || births == nullptr))
+    return refuse();
+  const StackId stack = leaf->memo.value;
+  const heap::TakenSmall taken = heap::TryAllocateClosed(bytes);
+  void* const p = taken.object;
+  if (MALLOW_UNLIKELY(p == nullptr)) return refuse();
+  const heap::Block block = heap::DescribeNewSmall<kSideRecordBytes>(p);
+  if (MALLOW_UNLIKELY(block.record == nullptr)) {
+    heap::FreeOfClass(p, block.span->size_class);
+    return refuse();
   }
-  bool from_libc = false;
-  if (MALLOW_UNLIKELY(g_process.MayBeLibc(pc))) {
-    if (g_process.IsLdSo(pc)) return nullptr;
-    from_libc = g_process.IsLibc(pc);
-  }
-  const InFlight in_flight(*thread.shard, stack);
-  Counting(thread).DeathOfOwn(stack, bytes, tag->clock, study, p, Counting::Release::kFree, pc);
-  thread.shard->frees++;
-  if (MALLOW_UNLIKELY(from_libc)) thread.shard->frees_libc++;
-  tag->stack = kReleased;
-  return span;
+  // Stacks that need more registers have no leaf entries.
+  if constexpr (kOracleBuild) CheckAgainstOracle({pc, sp, bp, 0, 0, 0, 0, 0}, leaf->node);
+  thread.stack_cache.CountHit(*leaf, &thread.shard->captures);
+  Counting counting(thread);
+  InFlight::Begin(*thread.shard, stack);
+  const StackId born_before = counting.CountRun(stack);
+  const bool due = counting.CountBirth(*births, stack, bytes, block.usable_bytes);
+  Tag* const tag = static_cast<Tag*>(block.record);
+  *tag = counting.TagOfSmall(stack, bytes);
+  thread.newest_block = p;
+  if (MALLOW_UNLIKELY(due || taken.cache->watching()) ||
+      MALLOW_UNLIKELY(StudyOf(births->calls) != Study::kNone))
+    return FinishBirth(thread, p, tag, *births, born_before);
+  InFlight::End(*thread.shard);
+  Exit(thread);
+  return p;
+}
+
+template <Function function>
+MALLOW_NOINLINE void* AllocateAfterSearch(size_t bytes, void* (*otherwise)(size_t bytes)) {
+  void* const p =
+      TryAllocate<function, Search::kAll>(bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
+  return MALLOW_LIKELY(p != nullptr) ? p : otherwise(bytes);
+}
+
+MALLOW_NOINLINE void* AllocateZeroedAfterSearch(size_t bytes, size_t count,
+                                                void* (*otherwise)(size_t bytes, size_t count)) {
+  void* const p = TryAllocate<Function::kCalloc, Search::kAll>(
+      bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
+  return MALLOW_LIKELY(p != nullptr) ? memset(p, 0, bytes) : otherwise(bytes, count);
+}
+
+// The end of a death of which there is more to note. `tag` is still as it was but for its stack.
+MALLOW_NOINLINE void FinishDeath(ThreadRecorder& thread, void* p, const Tag* tag, StackId stack,
+                                 uint64_t life, uintptr_t pc) {
+  Counting(thread).NoteDeathOf(stack, life, tag->size(), pc, tag->study());
+  InFlight::End(*thread.shard);
+  Exit(thread);
+  heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
 }
 
 }  // namespace
 
-void* HitAllocate(size_t bytes, Function function, void* (*otherwise)(size_t bytes)) {
-  void* const p = TryAllocate(bytes, function, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
-  return MALLOW_LIKELY(p != nullptr) ? p : otherwise(bytes);
+template <Function function>
+void* HitAllocate(size_t bytes, void* (*otherwise)(size_t bytes)) {
+  void* const p =
+      TryAllocate<function, Search::kFirst>(bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
+  return MALLOW_LIKELY(p != nullptr) ? p : AllocateAfterSearch<function>(bytes, otherwise);
 }
 
+template void* HitAllocate<Function::kMalloc>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kNew>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kNewArray>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kNewNothrow>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kNewArrayNothrow>(size_t, void* (*)(size_t));
+
 void* HitAllocateZeroed(size_t bytes, size_t count, void* (*otherwise)(size_t bytes, size_t count)) {
-  void* const p =
-      TryAllocate(bytes, Function::kCalloc, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
-  return MALLOW_LIKELY(p != nullptr) ? memset(p, 0, bytes) : otherwise(bytes, count);
+  void* const p = TryAllocate<Function::kCalloc, Search::kFirst>(
+      bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
+  return MALLOW_LIKELY(p != nullptr) ? memset(p, 0, bytes)
+                                     : AllocateZeroedAfterSearch(bytes, count, otherwise);
 }
 
 void HitRelease(void* p, void (*otherwise)(void* p)) {
-  const heap::Span* const span = TryCountRelease(p, reinterpret_cast<uintptr_t>(__builtin_return_address(0)));
-  if (MALLOW_UNLIKELY(span == nullptr)) return otherwise(p);
+  const uintptr_t pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  ThreadRecorder* const entered = TryEnter();
+  if (MALLOW_UNLIKELY(entered == nullptr)) return otherwise(p);
+  ThreadRecorder& thread = *entered;
+  const heap::Span* const span = heap::PageMap::SpanOf(heap::PageOf(p));
+  if (MALLOW_UNLIKELY(span == nullptr || span->state != heap::SpanState::kSmall)) {
+    Exit(thread);
+    return otherwise(p);
+  }
+  size_t index;
+  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
+  if (MALLOW_UNLIKELY(!span->TryIndexOf(p, &index)) || MALLOW_UNLIKELY(records == nullptr)) {
+    Exit(thread);
+    return otherwise(p);
+  }
+  Tag* const tag = reinterpret_cast<Tag*>(records) + index;
+  const StackId stack = tag->stack;
+  // The size, if there is no more to the origin than that of a block of this thread that is not studied.
+  uint64_t bytes = tag->origin ^ thread.origin;
+  if (MALLOW_UNLIKELY(bytes >> Tag::kSizeBits != 0)) {
+    if (tag->shard() != thread.number) {
+      Exit(thread);
+      return otherwise(p);
+    }
+    bytes = tag->size();
+  }
+  if (MALLOW_UNLIKELY(stack == kReleased)) {
+    Exit(thread);
+    return otherwise(p);
+  }
+  InFlight::Begin(*thread.shard, stack);
+  if (MALLOW_UNLIKELY(g_process.MayBeLibc(pc))) {
+    if (g_process.IsLdSo(pc)) {
+      InFlight::End(*thread.shard);
+      Exit(thread);
+      return otherwise(p);
+    }
+    if (g_process.IsLibc(pc)) thread.shard->frees_libc++;
+  }
+  Counting counting(thread);
+  const uint64_t life = counting.CountDeathOfOwn(stack, bytes, tag->clock, p, Counting::Release::kFree);
+  const bool due = counting.CountDeath(stack, bytes);
+  thread.shard->frees++;
+  tag->stack = kReleased;
+  if (MALLOW_UNLIKELY(due) || MALLOW_UNLIKELY(tag->study() != Study::kNone))
+    return FinishDeath(thread, p, tag, stack, life, pc);
+  thread.last_freed = stack;
+  InFlight::End(*thread.shard);
+  Exit(thread);
   heap::FreeOfClassClosed(p, span->size_class);
 }
 

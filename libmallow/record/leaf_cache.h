@@ -50,7 +50,7 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uint32_t outer_words;
   NodeId node;               // the result
   uint32_t frames_verified;  // by a hit
-  uint8_t group_count;
+  uint8_t group_count;       // not 0
   bool need_bp;
   NodeMemo memo;
   // What a hit as a rule does not look at: another cache line.
@@ -78,6 +78,7 @@ class LeafCache {
   }
   // REQUIRES: ready().
   LeafEntry& At(size_t hash) const { return entries_[SlotOf(hash)]; }
+  LeafEntry& AtSlot(size_t slot) const { return entries_[slot]; }
   static MALLOW_ALWAYS_INLINE size_t SlotOf(size_t hash) { return hash >> (64 - kSlotBits); }
   // Two starts that hash to one slot would drive each other out for ever: the other place of such an entry.
   LeafEntry& Beside(LeafEntry& leaf) const { return entries_[static_cast<size_t>(&leaf - entries_) ^ 1]; }

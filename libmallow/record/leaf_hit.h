@@ -49,6 +49,31 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, 
   return true;
 }
 
+// Most hits: the first entry that a search looks at joins the last stack as it is, and needs no rbp.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry* CaptureContext::TryFirstLeaf(uintptr_t pc,
+                                                                                      uintptr_t sp) {
+  if (MALLOW_UNLIKELY(generation_ != ModuleGeneration()) && kMutant != Mutant::kGenerationIgnored)
+    return nullptr;
+  if (MALLOW_UNLIKELY(!leaves_.ready())) return nullptr;
+  const size_t slot = LeafCache::SlotOf(LeafCache::First(pc, sp));
+  const LeafEntry* leaf = &leaves_.AtSlot(slot);
+  if (MALLOW_UNLIKELY(!leaf->BeginsAt(pc, sp))) {
+    leaf = &leaves_.AtSlot(slot ^ 1);
+    if (MALLOW_UNLIKELY(!leaf->BeginsAt(pc, sp))) return nullptr;
+  }
+  if (MALLOW_UNLIKELY(leaf->last_stack != last_stack_ || leaf->need_bp)) return nullptr;
+  const LeafEntry::Words* words = leaf->words;
+  const LeafEntry::Words* const end = words + leaf->group_count;
+  do {
+    for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
+      const uintptr_t address = sp + static_cast<uintptr_t>(intptr_t{words->offsets[i]});
+      if (MALLOW_UNLIKELY(Load(address) != words->values[i]) && kMutant != Mutant::kLeafWordsNotVerified)
+        return nullptr;
+    }
+  } while (++words != end);
+  return MALLOW_LIKELY(FirstChanged(words_.data(), leaf->outer_words) == 0) ? leaf : nullptr;
+}
+
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintptr_t pc, uintptr_t sp,
                                                                            uintptr_t bp) {
   if (MALLOW_UNLIKELY(generation_ != ModuleGeneration()) && kMutant != Mutant::kGenerationIgnored)

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/config.h"
+
 namespace mallow::record {
 
-extern std::atomic<uint64_t> g_module_generation;
+extern MALLOW_INTERNAL std::atomic<uint64_t> g_module_generation;
 
 inline uint64_t ModuleGeneration() { return g_module_generation.load(std::memory_order_acquire); }
 

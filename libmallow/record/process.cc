@@ -300,6 +300,7 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
   recorder->SetPage(CounterKind::kBirths, 0, births);
   recorder->SetPage(CounterKind::kDeaths, 0, deaths);
   recorder->number = number;
+  recorder->origin = Tag::OriginOf(number);
   recorder->session = session_;
   recorder->header = &header();
   recorder->first_shard = &first();

@@ -133,6 +133,6 @@ class Process {
   char folder_[4096] = {};
 };
 
-extern Process g_process;
+extern MALLOW_INTERNAL Process g_process;
 
 }  // namespace mallow::record

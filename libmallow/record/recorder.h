@@ -12,13 +12,14 @@
 
 #include <cstddef>
 
+#include "base/config.h"
 #include "record/image_format.h"
 #include "record/unwind.h"
 
 namespace mallow::record {
 
 // Set by Start, before the first allocation is served; in a running program by control.h.
-extern bool g_recording;
+extern MALLOW_INTERNAL bool g_recording;
 
 // Opens the recording in `folder` (absolute or relative to the present directory), which must exist. False: it
 // cannot be recorded, and the program goes on unrecorded. Before the first allocation.
@@ -39,8 +40,9 @@ void Leave();
 
 // Most calls while every call is recorded: of a stack that the thread knows, for a small block that lies in its cache.
 // What is not of that kind is left to `otherwise`, by a jump, and nothing has happened then. To be entered by a jump
-// from what the program has called, the frame above is the caller's.
-void* HitAllocate(size_t bytes, Function function, void* (*otherwise)(size_t bytes));
+// from what the program has called, the frame above is the caller's. `bytes` is at most heap::kMaxSmallBytes.
+template <Function function>
+void* HitAllocate(size_t bytes, void* (*otherwise)(size_t bytes));
 void* HitAllocateZeroed(size_t bytes, size_t count, void* (*otherwise)(size_t bytes, size_t count));
 void HitRelease(void* p, void (*otherwise)(void* p));
 
@@ -53,7 +55,7 @@ void* AllocateAligned(Function function, size_t alignment, size_t bytes, const R
 // While only samples are recorded most calls need none of this, nor the caller's registers: IsNoSample, of a block that
 // heap:: has just given out, and ReleaseNoSample say so, and have done all there is to do. Else AddSample counts the
 // block, and Release is called.
-extern bool g_sampling;
+extern MALLOW_INTERNAL bool g_sampling;
 bool IsNoSample(void* p, size_t bytes);
 void* AddSample(Function function, void* p, size_t bytes, const Registers& caller);
 bool ReleaseNoSample(void* p, const void* return_address);

@@ -48,6 +48,8 @@ class CaptureContext {
   // The leaf entry for what begins at these registers, if everything is as it was when that was made; else null. Its
   // node is the result, which is to be counted.
   LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp);
+  // The same, for what nearly every capture comes to.
+  const LeafEntry* TryFirstLeaf(uintptr_t pc, uintptr_t sp);
   void CountHit(const LeafEntry& leaf, CaptureStatistics* statistics) const {
     ++statistics->captures;
     ++statistics->reused;
@@ -180,6 +182,9 @@ class StackCache {
   // capture. Nothing has happened; CountHit makes it a capture.
   MALLOW_ALWAYS_INLINE const LeafEntry* TryHit(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
     return contexts_[0].TryLeaf(pc, sp, bp);
+  }
+  MALLOW_ALWAYS_INLINE const LeafEntry* TryFirstHit(uintptr_t pc, uintptr_t sp) {
+    return contexts_[0].TryFirstLeaf(pc, sp);
   }
   MALLOW_ALWAYS_INLINE void CountHit(const LeafEntry& leaf, CaptureStatistics* statistics) const {
     contexts_[0].CountHit(leaf, statistics);

@@ -90,6 +90,7 @@ struct ThreadRecorder {
   Shard* first_shard;  // of the process: its live bytes are always exact
   Header* header;
   uint64_t session;  // of the process, in which it has its shard
+  uint64_t origin;   // of side records of its blocks, see Tag::OriginOf
   uint32_t number;   // of the shard, counted on from the parent's
   // One word, because nearly every call asks only whether all of it is zero.
   struct State {
