@@ -4,7 +4,7 @@ package profile
 // that what belongs to a frame is found without a look at its names.
 type frameNumbers struct {
 	search *search
-	first  []int32 // of each place: where those of its frames begin in of, plus 1
+	first  []int32 // of each place: where the numbers of its frames begin in all, plus 1
 	all    []int32
 	byName map[Frame]int32
 	// Of each frame by number:
