@@ -226,7 +226,7 @@ func writeMemanalyze(w io.Writer, p *profile.Profile, dialect memanalyze.Dialect
 }
 
 func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
-	advice := advise.For(p, advise.Options{Price: calibrate.Ahead(), All: o.all})
+	advice := advise.For(p, advise.Options{Price: prices(p), All: o.all})
 	options := text.Options{
 		Top: o.top, Sort: o.sort, By: o.by, All: o.all, Advice: &advice, Advised: o.advice, Evidence: o.evidence,
 		Colour: o.colour.For(w), Width: term.Width(w),
@@ -245,6 +245,16 @@ func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions)
 		return text.WriteCallers(w, p, options)
 	}
 	return text.Write(w, p, options)
+}
+
+// prices returns who tells what allocating costs. Where advice takes a while
+// the looking begins beside it; of a small recording there may be none to give.
+func prices(p *profile.Profile) advise.Price {
+	const many = 500
+	if len(p.Sites) < many {
+		return calibrate.Costs
+	}
+	return calibrate.Ahead()
 }
 
 func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) error {
@@ -273,5 +283,5 @@ func writeJSON(w io.Writer, p *profile.Profile, _ []string, o reportOptions) err
 	if o.topSet && o.top > 0 && len(sites) > o.top {
 		sites = sites[:o.top]
 	}
-	return json.Write(w, p, json.Options{Sites: sites, By: o.by, Stacks: o.stacks, Advice: advise.For(p, advise.Options{Price: calibrate.Ahead(), All: o.all})})
+	return json.Write(w, p, json.Options{Sites: sites, By: o.by, Stacks: o.stacks, Advice: advise.For(p, advise.Options{Price: prices(p), All: o.all})})
 }

@@ -13,7 +13,6 @@ import (
 
 	"mallow/internal/advise"
 	"mallow/internal/analyze"
-	"mallow/internal/calibrate"
 	"mallow/internal/loopback"
 	"mallow/internal/profile"
 	"mallow/internal/report/html"
@@ -56,7 +55,7 @@ func writeHTML(w io.Writer, p *profile.Profile, _ []string, o reportOptions) err
 	return o.html.put(w, web.Recordings, func(to io.Writer) error {
 		return html.Write(to, p, html.Options{
 			Sites: analyze.RankGroups(p, true, o.sort, o.by), Sort: o.sort,
-			Advice: advise.For(p, advise.Options{Price: calibrate.Ahead(), All: o.all}), All: o.all, Sources: !o.html.noSource,
+			Advice: advise.For(p, advise.Options{Price: prices(p), All: o.all}), All: o.all, Sources: !o.html.noSource,
 		})
 	})
 }
