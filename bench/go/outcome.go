@@ -95,6 +95,7 @@ func (m module) try() (*outcome, error) {
 		if err := run(&one, nil); err != nil {
 			return nil, err
 		}
+		out = report{} // what is null would leave what was there
 		if err := run(&other, &out); err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -70,7 +71,7 @@ func writePage(modules []module) error {
 		for i := 1; i < len(o.Ladder); i++ {
 			step, before := o.Ladder[i], o.Ladder[i-1]
 			fmt.Fprintf(&fixes, "\n%s, %s: %.4g to %.4g allocations/op. %s (%s; proven by %s).\n\n```diff\n%s```\n",
-				m.version, o.Benchmark, before.Allocs, step.Allocs, step.Step, step.Rule, step.ProvenBy, step.Patch)
+				m.version, o.Benchmark, before.Allocs, step.Allocs, step.Step, step.Rule, step.ProvenBy, blanksAtEnd.ReplaceAllString(step.Patch, "\n"))
 		}
 	}
 	out.WriteString("\nThe added CPU time is that of `mallow go test` above `go test -bench` with the same benchmarks, both with a warm build cache; " +
@@ -110,6 +111,9 @@ func writePage(modules []module) error {
 	}
 	return os.WriteFile(page, []byte(out.String()), 0o644)
 }
+
+// blanksAtEnd are those of empty lines of a patch, too.
+var blanksAtEnd = regexp.MustCompile(`[ \t]+\n`)
 
 func kept(o *outcome) string {
 	if len(o.Ladder) < 2 {
