@@ -71,7 +71,7 @@ func writePage(modules []module) error {
 		for i := 1; i < len(o.Ladder); i++ {
 			step, before := o.Ladder[i], o.Ladder[i-1]
 			fmt.Fprintf(&fixes, "\n%s, %s: %.4g to %.4g allocations/op. %s (%s; proven by %s).\n\n```diff\n%s```\n",
-				m.version, o.Benchmark, before.Allocs, step.Allocs, step.Step, step.Rule, step.ProvenBy, blanksAtEnd.ReplaceAllString(step.Patch, "\n"))
+				m.version, o.Benchmark, before.Allocs, step.Allocs, step.Step, step.Rule, step.ProvenBy, blanksAtEnd.ReplaceAllString(strings.ReplaceAll(step.Patch, "/"+trees+"/"+m.name+"/", "/"), "\n"))
 		}
 	}
 	out.WriteString("\nThe added CPU time is that of `mallow go test` above `go test -bench` with the same benchmarks, both with a warm build cache; " +
