@@ -30,7 +30,7 @@ MALLOW_NOINLINE void* OtherMalloc(size_t bytes) {
   EnsureStarted();
   if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
   if (record::g_recording)
-    return MALLOW_UNLIKELY(record::g_sampling) ? SampledMalloc(bytes) : RecordedMalloc(bytes);
+    return record::g_sampling ? record::AllocateNoSample(bytes, &SampledMalloc) : RecordedMalloc(bytes);
   return OrNoMemory(heap::AllocateSlow(bytes));
 }
 
@@ -46,7 +46,8 @@ MALLOW_NOINLINE void* OtherCalloc(size_t count, size_t bytes) {
 
 MALLOW_NOINLINE void OtherFree(void* p) {
   EnsureStarted();
-  if (record::g_recording) return MALLOW_UNLIKELY(record::g_sampling) ? SampledFree(p) : RecordedFree(p);
+  if (record::g_recording)
+    return record::g_sampling ? record::FreeNoSample(p, &SampledFree) : RecordedFree(p);
   if (MALLOW_UNLIKELY(!heap::FreeSlow(p))) FreeForeign(p);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/config.h"
 #include "record/image_format.h"
+#include "record/process.h"
 #include "record/thread_recorder.h"
 #include "record/traits.h"
 
@@ -46,6 +47,11 @@ struct Tag {
 static_assert(sizeof(Tag) == 16);
 inline constexpr StackId kReleased = ~StackId{0};                  // no block in use has it
 inline constexpr uint32_t kNoShard = (1u << Tag::kShardBits) - 1;  // born while its thread could not record
+
+// Whether the block's birth was counted in this process, so that its death has to be.
+inline bool IsOurs(const Tag& tag) {
+  return tag.shard() >= g_process.first_shard() && tag.shard() != kNoShard;
+}
 
 // Of what StackCache remembers beside a node: the stack in that place, and the thread's Births of it.
 inline uint32_t MemoKey(Function function, RegionId region) {

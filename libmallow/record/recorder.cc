@@ -168,9 +168,6 @@ MALLOW_ALWAYS_INLINE void* Born(Function function, void* p, size_t bytes, const 
   return CountBirth<false>(function, p, bytes, caller, argument);
 }
 
-// Whether the block's birth was counted in this process, so that its death has to be.
-bool IsOurs(const Tag& tag) { return tag.shard() >= g_process.first_shard() && tag.shard() != kNoShard; }
-
 // For a block that is about to be released and whose side record does not say where it comes from. A thread that was
 // within malloc when recording began may have been given, unseen, a block of which the last thing seen is a release.
 MALLOW_COLD const Tag* NotKnown(const Tag* tag, const void* p, const char* twice) {

@@ -44,6 +44,16 @@ class Sampler {
     return TakesSlow(state, bytes);
   }
 
+  // The same in two steps, where the block may yet turn out not to be there: whether it is no sample for sure, and that it
+  // was none.
+  MALLOW_ALWAYS_INLINE bool PassesBy(size_t bytes) const {
+    return MALLOW_LIKELY(t_state.left >= static_cast<int64_t>(bytes + kExtraBytes) &&
+                         t_state.session == session_);
+  }
+  MALLOW_ALWAYS_INLINE void PassBy(size_t bytes) {
+    t_state.left -= static_cast<int64_t>(bytes + kExtraBytes);
+  }
+
   // What the thread's recorder has to know of calls that were no samples: the latest block, and how many events.
   MALLOW_ALWAYS_INLINE static void NoteBirth(const void* p) {
     t_state.newest = p;
