@@ -135,6 +135,7 @@ func (t *Tests) compute(b *Benchmark, long, short *measured, operations uint64) 
 		b.BytesPerOp += s.Bytes
 	}
 	b.Lines = lines(stacks)
+	b.CPU.rank(b.Lines)
 	if t.sources != nil {
 		explain(b.Lines, t.sources, t.escapes)
 		announce(b.Lines, t.sources, leastSaved)

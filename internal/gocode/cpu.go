@@ -54,6 +54,18 @@ func (c *CPU) Line(l *Line) float64 {
 	return float64(c.calls[callAt{l.File, l.Line, callee}]) / float64(c.Samples)
 }
 
+// rank puts of lines that allocate as often those first that take more time. The
+// order is by allocations before: they are counted, and samples differ from run
+// to run.
+func (c *CPU) rank(lines []*Line) {
+	if c == nil {
+		return
+	}
+	slices.SortStableFunc(lines, func(a, b *Line) int {
+		return cmp.Or(cmp.Compare(b.Allocs, a.Allocs), cmp.Compare(c.Line(b), c.Line(a)))
+	})
+}
+
 // cpuStack is a sampled stack, the innermost frame first.
 type cpuStack struct {
 	frames  []Frame

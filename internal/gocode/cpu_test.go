@@ -40,6 +40,11 @@ func TestSharesOfCPUTime(t *testing.T) {
 			t.Errorf("%v calls %s: %v, want %v", line.Frame, line.Callee, got, want)
 		}
 	}
+	few, slow, fast := &Line{Frame: at("p.Work", 10), Callee: "strconv.Itoa", Allocs: 1}, &Line{Frame: at("p.Work", 11), Callee: "runtime.newobject", Allocs: 2}, &Line{Frame: at("p.Work", 12), Allocs: 2, Bytes: 100}
+	ranked := []*Line{fast, slow, few}
+	if c.rank(ranked); ranked[0] != slow || ranked[1] != fast || ranked[2] != few {
+		t.Errorf("%+v", ranked)
+	}
 	if top := c.Top(1); len(top) != 2 || top[0].Function != "runtime.scan" || top[1].Function != "p.Work" {
 		t.Errorf("%+v", top)
 	}

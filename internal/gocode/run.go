@@ -112,6 +112,7 @@ func processes(folder string, first int, n *namer, s *sources, e escapes) ([]Pro
 			}
 			if taken, err := readSamples(filepath.Join(folder, fmt.Sprintf("%d.cpu", c.PID))); err == nil {
 				p.CPU = n.cpu(taken)
+				p.CPU.rank(p.Lines)
 			}
 		} else {
 			p.Name = "another program"
