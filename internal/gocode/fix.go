@@ -42,6 +42,9 @@ type Fixed struct {
 	Root      string       // folder of the module
 	Measure   Measure      // what an operation is
 	Benchmark string       // its name, "" for tests and programs
+	// Spread is by how many allocations of an operation counts of the unchanged
+	// benchmark differ; 0 where two of them agree.
+	Spread float64
 	Ladder    []LadderStep // the first is the package as it was
 	Rejected  []Rejected
 	Left      []*Line // of the last step, with the advice that remains
@@ -80,6 +83,10 @@ var ErrTestsFail = errors.New("its tests fail as it is: nothing can be proven by
 // leastSaved allocations of an operation make a rewrite worth keeping; of a run
 // of tests or of a program it is more, as two runs may differ.
 const leastSaved = 0.5
+
+// timesSpread is how many times what a few counts of a benchmark differ by a
+// rewrite has to save where they do.
+const timesSpread = 2
 
 // Fix applies rewrites to a package one at a time, as an overlay: the files
 // stay as they are. A rewrite is kept if the package builds, its tests pass,
@@ -200,7 +207,7 @@ func (f *fixer) patch(file string, before, after []byte) string {
 // least is what a rewrite must save.
 func (f *fixer) least(now *Benchmark) float64 {
 	if f.Measure == MeasureBenchmark {
-		return leastSaved
+		return max(leastSaved, timesSpread*f.Spread)
 	}
 	return leastOfRun(now.AllocsPerOp)
 }

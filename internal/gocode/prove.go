@@ -81,6 +81,23 @@ func (t *trial) count(so *Benchmark) (*Benchmark, error) {
 	return first, nil
 }
 
+// spread is by how much counts of an unchanged benchmark differ. Where two agree
+// it is taken for one that does the same each time.
+func (t *trial) spread(b *Benchmark) (float64, error) {
+	least, most := b.AllocsPerOp, b.AllocsPerOp
+	for range 3 {
+		again, err := t.count(b)
+		if err != nil {
+			return 0, err
+		}
+		least, most = min(least, again.AllocsPerOp), max(most, again.AllocsPerOp)
+		if most-least < leastSaved/timesSpread {
+			return 0, nil
+		}
+	}
+	return most - least, nil
+}
+
 // countOnce counts a run of the tests or of the program.
 func (t *trial) countOnce() (*Benchmark, error) {
 	folder, err := os.MkdirTemp(t.folder, "")
@@ -180,6 +197,9 @@ func (f *fixer) begin() (*Benchmark, error) {
 		}
 		if b.AllocsPerOp >= leastSaved || len(found) == 1 {
 			f.Benchmark = b.Name
+			if f.Spread, err = t.spread(b); err != nil {
+				return nil, err
+			}
 			return b, f.keepBefore(t)
 		}
 	}

@@ -227,3 +227,56 @@ func setModes(t *testing.T, folder string, ofFolders, ofFiles fs.FileMode) {
 		t.Fatal(err)
 	}
 }
+
+// A step has to save more than what counts of the benchmark differ by.
+func TestFlakyBenchmark(t *testing.T) {
+	folder := filepath.Join(harness.TempDir(t), "flaky")
+	put(t, filepath.Join(folder, "go.mod"), "module example.org/flaky\n\ngo 1.26\n")
+	put(t, filepath.Join(folder, "flaky.go"), `package flaky
+
+func Doubled(words []string) []string {
+	var all []string
+	for _, word := range words {
+		all = append(all, word)
+	}
+	return all
+}
+`)
+	put(t, filepath.Join(folder, "flaky_test.go"), `package flaky
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+var (
+	sink []string
+	kept []byte
+)
+
+func TestDoubled(t *testing.T) {
+	if len(Doubled([]string{"a", "b"})) != 2 {
+		t.Error("words are lost")
+	}
+}
+
+func BenchmarkDoubled(b *testing.B) {
+	for b.Loop() {
+		for range rand.IntN(2000) {
+			kept = make([]byte, 10)
+		}
+		sink = Doubled([]string{"a", "b", "c", "d"})
+	}
+}
+`)
+	before := everything(t, folder)
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "go", "fix", "--write", "--race=false", "--benchtime", "10x", "--exact-seconds", "0.1"}, Settings: settings(t), Directory: folder, Timeout: fixTimeout,
+	})
+	if result.Status != 0 || !strings.Contains(result.Output, "It allocates differently in each run, by up to ") || strings.Contains(result.Output, "proven by") {
+		t.Errorf("status %d: %s%s", result.Status, result.Output, result.Errors)
+	}
+	if everything(t, folder) != before {
+		t.Error("files were changed")
+	}
+}

@@ -22,6 +22,9 @@ func WriteFixed(w io.Writer, f *gocode.Fixed, o Options) error {
 	if f.Measure != gocode.MeasureBenchmark {
 		per = "run"
 	}
+	if f.Spread > 0 {
+		fmt.Fprintf(out, "It allocates differently in each run, by up to %s an operation: no step is kept that does not save twice as much.\n", perOp(f.Spread))
+	}
 	fmt.Fprintf(out, "%14s %10s  step\n", "allocs/"+per, "time/"+per)
 	for i := range f.Ladder {
 		step := &f.Ladder[i]
@@ -126,6 +129,8 @@ type rung struct {
 	AllocsPerOp float64 `json:"allocs_per_op"`
 	BytesPerOp  float64 `json:"bytes_per_op"`
 	NsPerOp     float64 `json:"ns_per_op"`
+	// Spread is by how much counts of the package as it was differ; null of steps.
+	Spread *float64 `json:"spread"`
 	// TimeRatio is how many times as long an operation takes as in the step
 	// before; null where that was not compared.
 	TimeRatio *timeRatio `json:"time_ratio"`
@@ -165,7 +170,7 @@ func fixedKeys(version string, f *gocode.Fixed) *report {
 	r := newReport(version)
 	for i := range f.Ladder {
 		step := &f.Ladder[i]
-		keys := rung{Step: "as it is", AllocsPerOp: step.AllocsPerOp, BytesPerOp: step.BytesPerOp, NsPerOp: step.NsPerOp}
+		keys := rung{Step: "as it is", AllocsPerOp: step.AllocsPerOp, BytesPerOp: step.BytesPerOp, NsPerOp: step.NsPerOp, Spread: &f.Spread}
 		if step.Rewrite != nil {
 			keys = rung{
 				Step: step.Title, Rule: known(step.Rule), File: known(step.File), Function: known(step.Function),
