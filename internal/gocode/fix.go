@@ -39,17 +39,17 @@ type Rejected struct {
 // Fixed is what came of fixing a package by one of its benchmarks.
 type Fixed struct {
 	Package   string
-	Root      string       // folder of the module
-	Measure   Measure      // what an operation is
-	Benchmark string       // its name, "" for tests and programs
+	Root      string  // folder of the module
+	Measure   Measure // what an operation is
+	Benchmark string  // its name, "" for tests and programs
 	// Spread is by how many allocations of an operation counts of the unchanged
 	// benchmark differ; 0 where two of them agree.
-	Spread float64
-	Ladder    []LadderStep // the first is the package as it was
-	Rejected  []Rejected
-	Left      []*Line // of the last step, with the advice that remains
-	Twins     []Twin
-	Unsound   []Unsound
+	Spread   float64
+	Ladder   []LadderStep // the first is the package as it was
+	Rejected []Rejected
+	Left     []*Line // of the last step, with the advice that remains
+	Twins    []Twin
+	Unsound  []Unsound
 	// Contents are the changed files, Original what they were.
 	Contents, Original map[string][]byte
 }
