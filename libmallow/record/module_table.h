@@ -50,13 +50,18 @@ class ModuleTable {
   bool Add(const Known& known, const dl_find_object& found, const char* path, const uint8_t* build_id,
            size_t build_id_bytes);
 
-  // The last answer: rules are made for one object after another. Any change of the loaded objects voids it.
+  // The last answer: rules are made for one object after another. Any change of the loaded objects voids it. It is
+  // written with the lock held and read without: `version` is odd meanwhile.
   struct Answer {
+    uint32_t version;
+    uint32_t id;
     uintptr_t start;
     const void* link_map;
     uint64_t generation;
-    uint32_t id;
   };
+  // 0: it was another question.
+  uint32_t Remembered(uintptr_t start, const void* link_map, uint64_t generation) const;
+  void Remember(uintptr_t start, const void* link_map, uint64_t generation, uint32_t id);
 
   Answer last_ = {};
   Known* known_ = nullptr;
