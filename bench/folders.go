@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math/rand"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,29 +88,26 @@ func measurePlaces(o foldersOptions, work string, works []workload, places []pla
 		}
 	}
 	all := map[string][]placed{}
-	for round := range o.rounds {
-		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, o.rounds)
-		rand.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
-		for _, r := range runs {
-			m, err := newMeasurer(r.place.folder, o.build)
-			if err != nil {
-				return nil, err
-			}
-			var one placed
-			m.ended = func(output string) error {
-				start := time.Now()
-				err := syncAll(output)
-				one.synced = time.Since(start)
-				return err
-			}
-			if one.sample, err = m.measure(r.work, r.place.mode); err != nil {
-				return nil, err
-			}
-			key := r.work.name + "\x00" + r.place.name
-			all[key] = append(all[key], one)
+	err := inRounds(o.rounds, runs, func(r run) error {
+		m, err := newMeasurer(r.place.folder, o.build)
+		if err != nil {
+			return err
 		}
-	}
-	return all, nil
+		var one placed
+		m.ended = func(output string) error {
+			start := time.Now()
+			err := syncAll(output)
+			one.synced = time.Since(start)
+			return err
+		}
+		if one.sample, err = m.measure(r.work, r.place.mode); err != nil {
+			return err
+		}
+		key := r.work.name + "\x00" + r.place.name
+		all[key] = append(all[key], one)
+		return nil
+	})
+	return all, err
 }
 
 func foldersTable(works []workload, places []place, all map[string][]placed) string {

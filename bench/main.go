@@ -161,16 +161,27 @@ func measureAll(measurer measurer, works []workload, rounds int) (results, strin
 		}
 	}
 	all := results{}
+	err := inRounds(rounds, runs, func(r run) error {
+		one, err := measurer.measure(r.work, r.mode)
+		if err == nil {
+			all.add(r.work, r.mode, one)
+		}
+		return err
+	})
+	return all, notes.String(), err
+}
+
+// inRounds does all runs in each round, in another order each time, so that a
+// slow moment of the machine falls on none of them alone.
+func inRounds[T any](rounds int, runs []T, do func(T) error) error {
 	for round := range rounds {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
 		rand.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
-		for _, run := range runs {
-			one, err := measurer.measure(run.work, run.mode)
-			if err != nil {
-				return nil, "", err
+		for _, r := range runs {
+			if err := do(r); err != nil {
+				return err
 			}
-			all.add(run.work, run.mode, one)
 		}
 	}
-	return all, notes.String(), nil
+	return nil
 }

@@ -44,15 +44,7 @@ func source() string {
 // home is of all tests: the changed runtime is built once.
 var home string
 
-func TestMain(m *testing.M) {
-	var err error
-	if home, err = os.MkdirTemp("", "m"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(home)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(harness.RunWithHome(m, &home)) }
 
 func mallow(t *testing.T, arguments ...string) harness.Result {
 	t.Helper()

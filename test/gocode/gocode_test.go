@@ -92,15 +92,7 @@ func inFolder(t *testing.T, folder string, arguments ...string) (harness.Result,
 // home is of all tests: what mallow finds out about a version of Go, and the changed runtime, are made once.
 var home string
 
-func TestMain(m *testing.M) {
-	var err error
-	if home, err = os.MkdirTemp("", "m"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(home)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(harness.RunWithHome(m, &home)) }
 
 // settings let the go command work as it does in the test itself.
 func settings(t *testing.T) []string {

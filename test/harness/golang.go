@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -18,4 +19,15 @@ func GoSettings(t testing.TB) []string {
 		settings = append(settings, name+"="+strings.TrimSpace(string(value)))
 	}
 	return settings
+}
+
+// RunWithHome runs all tests of a package with one home folder, which is gone afterwards, and returns the exit status:
+// what mallow keeps there is made once.
+func RunWithHome(m *testing.M, home *string) int {
+	var err error
+	if *home, err = os.MkdirTemp("", "m"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(*home)
+	return m.Run()
 }
