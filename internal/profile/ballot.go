@@ -11,8 +11,7 @@ import (
 type ballot struct {
 	voters  uint64
 	tallies []tally
-	near    []int32 // of each value, as far as values are small: the index of its tally, plus 1
-	far     map[uint32]int32
+	index   recording.Index // of the values' tallies
 }
 
 // votes are what was voted.
@@ -42,38 +41,14 @@ func (b *ballot) add(votes []recording.Vote, valueOf func(candidate uint32) (val
 	}
 }
 
-// Values below this are found in a slice.
-const nearValues = 1 << 16
-
 func (b *ballot) tally(value uint32) *tally {
-	at := b.at(value)
-	if at == 0 {
-		b.tallies = append(b.tallies, tally{value: value})
+	at := b.index.At(value)
+	if at < 0 {
 		at = int32(len(b.tallies))
-		b.note(value, at)
+		b.tallies = append(b.tallies, tally{value: value})
+		b.index.Set(value, at)
 	}
-	return &b.tallies[at-1]
-}
-
-func (b *ballot) at(value uint32) int32 {
-	if int(value) < len(b.near) {
-		return b.near[value]
-	}
-	return b.far[value]
-}
-
-func (b *ballot) note(value uint32, at int32) {
-	if value >= nearValues {
-		if b.far == nil {
-			b.far = make(map[uint32]int32)
-		}
-		b.far[value] = at
-		return
-	}
-	if have := len(b.near); int(value) >= have {
-		b.near = append(b.near, make([]int32, int(value)+1-have)...)
-	}
-	b.near[value] = at
+	return &b.tallies[at]
 }
 
 // close returns the value with most votes for sure, the lesser by before of
@@ -85,7 +60,7 @@ func (b *ballot) close(before func(a, b uint32) bool) (value uint32, c *Common) 
 		if best == nil || t.least > best.least || t.least == best.least && before(t.value, best.value) {
 			best = t
 		}
-		b.forget(t.value)
+		b.index.Remove(t.value)
 	}
 	if best != nil {
 		value, c = best.value, &Common{Least: best.least, Most: best.most, OutOf: b.voters}
@@ -99,12 +74,4 @@ func (b *ballot) take() votes {
 	taken := votes{b.voters, slices.Clone(b.tallies)}
 	b.close(func(_, _ uint32) bool { return false })
 	return taken
-}
-
-func (b *ballot) forget(value uint32) {
-	if value < nearValues {
-		b.near[value] = 0
-	} else {
-		delete(b.far, value)
-	}
 }

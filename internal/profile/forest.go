@@ -23,55 +23,23 @@ type forest struct {
 	parent    []node
 	truncated []bool // the stack from the node outwards is cut
 	regions   map[regionKey][]string
-	stacks    map[*recording.Image]*stackNumbers
-}
-
-// stackNumbers are the numbers, plus 1, that the stacks of an image have in one
-// row with those of all others: ids are as the file has them, and may lie
-// anywhere, but nearly all of them lie close together.
-type stackNumbers struct {
-	near []int32 // by id
-	far  map[uint32]int32
+	stacks    map[*recording.Image]*recording.Index // numbers in one row with those of all images, by id
 }
 
 // number gives a stack the next number.
 func (f *forest) number(s *stack, n int) {
 	of := f.stacks[s.image]
 	if of == nil {
-		of = &stackNumbers{far: make(map[uint32]int32)}
+		of = new(recording.Index)
 		f.stacks[s.image] = of
 	}
 	s.number = int32(n)
-	of.set(s.id, int32(n)+1)
-}
-
-func (of *stackNumbers) set(id uint32, number int32) {
-	const least = 1024
-	if have := len(of.near); int(id) >= have && int(id) < 2*have+least {
-		of.near = append(of.near, make([]int32, have+least)...)
-	}
-	if int(id) < len(of.near) {
-		of.near[id] = number
-	} else {
-		of.far[id] = number
-	}
-}
-
-// of returns -1 for a stack that counted nothing, or was left out. None of a
-// nil image did.
-func (of *stackNumbers) of(id uint32) int32 {
-	switch {
-	case of == nil:
-		return -1
-	case int(id) < len(of.near) && of.near[id] != 0:
-		return of.near[id] - 1
-	}
-	return of.far[id] - 1
+	of.Set(s.id, int32(n))
 }
 
 // numberOf returns -1 for a stack that counted nothing, or was left out.
 func (f *forest) numberOf(im *recording.Image, id uint32) int32 {
-	return f.stacks[im].of(id)
+	return f.stacks[im].At(id)
 }
 
 type regionKey struct {
@@ -121,7 +89,7 @@ func newForest(recordings []*recording.Recording) *forest {
 
 // numberForest makes a forest that is not linked yet.
 func numberForest(recordings []*recording.Recording) *forest {
-	f := &forest{base: make(map[*recording.Image]node), regions: make(map[regionKey][]string), stacks: make(map[*recording.Image]*stackNumbers)}
+	f := &forest{base: make(map[*recording.Image]node), regions: make(map[regionKey][]string), stacks: make(map[*recording.Image]*recording.Index)}
 	nodes := node(0)
 	for _, rec := range recordings {
 		for _, im := range rec.Images {

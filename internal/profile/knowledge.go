@@ -70,8 +70,8 @@ type thread struct {
 
 // partner returns the value that stands for the site of a partner's stack.
 // That of one that was left out has no more than a name.
-func (k *knower) partner(numbers *stackNumbers, stack uint32) (site uint32, ok bool) {
-	if n := numbers.of(stack); n >= 0 && stack != 0 {
+func (k *knower) partner(numbers *recording.Index, stack uint32) (site uint32, ok bool) {
+	if n := numbers.At(stack); n >= 0 && stack != 0 {
 		return uint32(k.partners.of[n]), true
 	}
 	frame, ok := k.profile.strangerFrame(k.image, stack)
