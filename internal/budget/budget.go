@@ -134,11 +134,6 @@ func (b *Benchmark) Target(metric string) *Target {
 	return nil
 }
 
-// ErrorAt makes an error that names the place where the benchmark stands.
-func (f *File) ErrorAt(b *Benchmark, message string) error {
-	return f.document.errorAt(b.at, "benchmark %q: %s", b.Name, message)
-}
-
 // Place is where the benchmark stands: the line, from 1.
 func (f *File) Place(b *Benchmark) (line int) {
 	line, _ = f.document.position(b.at)
