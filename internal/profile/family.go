@@ -42,11 +42,36 @@ func linkFamily(images []*recording.Image, processOf map[*recording.Image]*Proce
 		case latest[im.ParentPID] != nil:
 			process.Parent, process.Begun = latest[im.ParentPID], BegunAsChild
 		}
-		if process.Parent != nil {
-			process.Parent.Children = append(process.Parent.Children, process)
-		}
+		process.joinParent()
 		latest[im.PID], earlier[im] = process, process
 	}
+	for _, im := range order {
+		if process := processOf[im]; process.Parent == nil {
+			process.findOlder(processOf[im.Parent], BegunByFork)
+			process.findOlder(latest[im.ParentPID], BegunAsChild)
+		}
+	}
+}
+
+func (p *Process) joinParent() {
+	if p.Parent != nil {
+		p.Parent.Children = append(p.Parent.Children, p)
+	}
+}
+
+// findOlder takes a parent that is older by the wall clock alone: a process in
+// a time namespace of its own has another monotonic clock.
+func (p *Process) findOlder(parent *Process, begun Beginning) {
+	if p.Parent != nil || parent == nil || parent.Image.StartRealtime > p.Image.StartRealtime {
+		return
+	}
+	for ancestor := parent; ancestor != nil; ancestor = ancestor.Parent {
+		if ancestor == p {
+			return
+		}
+	}
+	p.Parent, p.Begun = parent, begun
+	p.joinParent()
 }
 
 // compareStart goes by the clock that never jumps, where both know it.

@@ -47,6 +47,18 @@ func TestFamily(t *testing.T) {
 	}
 }
 
+// A child in a time namespace seems to be older than its parent.
+func TestFamilyWithTwoMonotonicClocks(t *testing.T) {
+	parent, forked, child := image(100, 1, 10, "parent"), image(101, 100, 20, "forked"), image(102, 100, 30, "child")
+	parent.StartMonotonic, forked.StartMonotonic, child.StartMonotonic = 5000, 3000, 4000
+	forked.Parent = parent
+	for _, p := range familyOf([]*recording.Image{forked, child, parent}) {
+		if p.Image != parent && (p.Parent == nil || p.Parent.Image != parent) {
+			t.Errorf("%s has no parent", p.Image.Executable)
+		}
+	}
+}
+
 // What damaged files claim never makes a circle.
 func TestFamilyIsATree(t *testing.T) {
 	a, b, c := image(1, 2, 10, "a"), image(2, 1, 10, "b"), image(3, 3, 5, "c")

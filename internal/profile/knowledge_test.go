@@ -56,6 +56,41 @@ func TestKnowledge(t *testing.T) {
 	}
 }
 
+// TestTimelineOfClocksThatDisagree has a second process that begins a second
+// after the first, by one clock or by both.
+func TestTimelineOfClocksThatDisagree(t *testing.T) {
+	const second, hour = time.Second, time.Hour
+	for name, later := range map[string]struct{ wall, monotonic time.Duration }{
+		"both":                           {second, second},
+		"the wall clock is set back":     {second - hour, second},
+		"the wall clock is set forward":  {second + hour, second},
+		"another monotonic clock":        {second, second + hour},
+		"another monotonic clock, older": {second, second - hour},
+	} {
+		var recs []*recording.Recording
+		for range 2 {
+			rec, err := recording.Open(filepath.Join(harness.Root(), "format", "testdata", "habits.mallow"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec.Images[0].StartMonotonic = uint64(10 * hour)
+			recs = append(recs, rec)
+		}
+		im := recs[1].Images[0]
+		im.StartRealtime += uint64(later.wall)
+		im.StartMonotonic += uint64(later.monotonic)
+		for _, images := range [][]*recording.Image{{recs[0].Images[0], im}, {im, recs[0].Images[0]}} {
+			rec := *recs[0]
+			rec.Images = images
+			p := profile.New([]*recording.Recording{&rec}, profile.Options{Symbolizer: profiletest.Demo()})
+			moments := p.Timeline(true)
+			if first, last := moments[0].At, moments[len(moments)-1].At; first != 500*time.Millisecond || last != 3001*time.Millisecond {
+				t.Errorf("%s: from %v to %v", name, first, last)
+			}
+		}
+	}
+}
+
 // TestTimeline adds two processes up, the second of which begins later.
 func TestTimeline(t *testing.T) {
 	var recs []*recording.Recording
@@ -68,6 +103,7 @@ func TestTimeline(t *testing.T) {
 	}
 	later := recs[1].Images[0]
 	later.StartRealtime += uint64(time.Second)
+	later.StartMonotonic += uint64(time.Second)
 	recs[0].Images = append(recs[0].Images, later)
 	p := profile.New(recs[:1], profile.Options{Symbolizer: profiletest.Demo()})
 	var got [][3]int64 // ms, allocations, live blocks

@@ -141,11 +141,31 @@ func (p *Profile) begins() map[*recording.Image]time.Duration {
 	begun := make(map[*recording.Image]time.Duration)
 	p.begun = begun
 	for _, rec := range p.Recordings {
+		var earliest time.Duration
 		for _, im := range rec.Images {
-			begun[im] = time.Duration(im.StartRealtime - rec.Images[0].StartRealtime) // sorted: never negative
+			begun[im] = between(rec.Images[0], im)
+			earliest = min(earliest, begun[im])
+		}
+		for _, im := range rec.Images {
+			begun[im] -= earliest
 		}
 	}
 	return begun
+}
+
+// between is the time from the start of one image to that of another. The
+// wall clock may have jumped, and in a time namespace the monotonic clock is
+// another one: where both tell, the shorter time is believed.
+func between(from, to *recording.Image) time.Duration {
+	wall := time.Duration(to.StartRealtime - from.StartRealtime)
+	if from.StartMonotonic == 0 || to.StartMonotonic == 0 {
+		return wall
+	}
+	monotonic := time.Duration(to.StartMonotonic - from.StartMonotonic)
+	if monotonic.Abs() < wall.Abs() {
+		return monotonic
+	}
+	return wall
 }
 
 // Timeline is that of recordings, of some processes or all, without changes.

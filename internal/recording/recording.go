@@ -97,10 +97,16 @@ func (rec *Recording) readImages(names []string, choose func(*Image)) error {
 	if len(rec.Images) == 0 {
 		return fmt.Errorf("%s: nothing readable in it (%s)", rec.Path, rec.Warnings[0])
 	}
-	slices.SortStableFunc(rec.Images, func(a, b *Image) int {
-		return cmpUint64(a.StartRealtime, b.StartRealtime)
-	})
+	slices.SortStableFunc(rec.Images, startOrder(rec.Images))
 	return nil
+}
+
+// startOrder goes by the clock that never jumps, where all images know it.
+func startOrder(images []*Image) func(a, b *Image) int {
+	if slices.ContainsFunc(images, func(im *Image) bool { return im.StartMonotonic == 0 }) {
+		return func(a, b *Image) int { return cmpUint64(a.StartRealtime, b.StartRealtime) }
+	}
+	return func(a, b *Image) int { return cmpUint64(a.StartMonotonic, b.StartMonotonic) }
 }
 
 func cmpUint64(a, b uint64) int {

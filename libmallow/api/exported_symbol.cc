@@ -1,76 +1,14 @@
 // By hand over the dynamic symbol tables: dlsym may allocate, and sees no library that was dlopened locally.
 #include "api/exported_symbol.h"
 
-#include <elf.h>
 #include <link.h>
 
 #include <cstdint>
-#include <cstring>
+
+#include "os/symbol_table.h"
 
 namespace mallow::api {
 namespace {
-
-uint32_t GnuHash(const char* name) {
-  uint32_t hash = 5381;
-  for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
-  return hash;
-}
-
-// The tables of one loaded object; null where it has none.
-class SymbolTable {
- public:
-  SymbolTable(const ElfW(Dyn) * dynamic, ElfW(Addr) bias) : bias_(bias) {
-    for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-      if (dynamic->d_tag == DT_SYMTAB) symbols_ = At<ElfW(Sym)>(dynamic);
-      if (dynamic->d_tag == DT_STRTAB) strings_ = At<char>(dynamic);
-      if (dynamic->d_tag == DT_VERSYM) versions_ = At<ElfW(Half)>(dynamic);
-      if (dynamic->d_tag == DT_GNU_HASH) gnu_hash_ = At<uint32_t>(dynamic);
-    }
-  }
-
-  const void* Find(const char* name, uint32_t hash) const {
-    if (symbols_ == nullptr || strings_ == nullptr || gnu_hash_ == nullptr) return nullptr;
-    // bucket count, first hashed symbol, Bloom words, Bloom shift; then Bloom filter, buckets, chains.
-    const uint32_t bucket_count = gnu_hash_[0], first = gnu_hash_[1], bloom_words = gnu_hash_[2];
-    if (bucket_count == 0) return nullptr;
-    const uint32_t* buckets = gnu_hash_ + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
-    const uint32_t* chains = buckets + bucket_count;
-    uint32_t index = buckets[hash % bucket_count];
-    if (index < first) return nullptr;
-    for (;; ++index) {
-      const uint32_t entry = chains[index - first];
-      if ((entry | 1) == (hash | 1) && IsDefinition(index, name)) return Address(symbols_[index]);
-      if (entry & 1) return nullptr;
-    }
-  }
-
- private:
-  // ld.so writes addresses into the dynamic section of what it loads; the vdso's keeps offsets.
-  template <typename T>
-  const T* At(const ElfW(Dyn) * entry) const {
-    ElfW(Addr) address = entry->d_un.d_ptr;
-    if (address < bias_) address += bias_;
-    return reinterpret_cast<const T*>(address);
-  }
-
-  bool IsDefinition(uint32_t index, const char* name) const {
-    constexpr ElfW(Half) kHiddenVersion = 0x8000;
-    const ElfW(Sym)& symbol = symbols_[index];
-    return symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
-           (versions_ == nullptr || (versions_[index] & kHiddenVersion) == 0) &&
-           strcmp(strings_ + symbol.st_name, name) == 0;
-  }
-
-  const void* Address(const ElfW(Sym) & symbol) const {
-    return reinterpret_cast<const void*>(bias_ + symbol.st_value);
-  }
-
-  ElfW(Addr) bias_;
-  const ElfW(Sym) * symbols_ = nullptr;
-  const char* strings_ = nullptr;
-  const ElfW(Half) * versions_ = nullptr;
-  const uint32_t* gnu_hash_ = nullptr;
-};
 
 struct Search {
   const char* name;
@@ -84,7 +22,7 @@ int SearchObject(dl_phdr_info* object, size_t, void* argument) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
     if (segment.p_type != PT_DYNAMIC) continue;
     const auto* dynamic = reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + segment.p_vaddr);
-    search->found = SymbolTable(dynamic, object->dlpi_addr).Find(search->name, search->hash);
+    search->found = os::SymbolTable(dynamic, object->dlpi_addr).Find(search->name, search->hash);
   }
   return search->found != nullptr;
 }
@@ -92,7 +30,7 @@ int SearchObject(dl_phdr_info* object, size_t, void* argument) {
 }  // namespace
 
 const void* FindExportedSymbol(const char* name) {
-  Search search{name, GnuHash(name), nullptr};
+  Search search{name, os::GnuHash(name), nullptr};
   dl_iterate_phdr(SearchObject, &search);
   return search.found;
 }

@@ -1,5 +1,5 @@
-// Clocks, in nanoseconds. No system call where the kernel offers the vDSO (about 20 ns). Thread-safe; errno
-// stays.
+// Clocks, in nanoseconds: the kernel's, whatever clock_gettime the program has. No system call where there is a vdso
+// (about 20 ns). Thread-safe, async-signal-safe; errno stays.
 #pragma once
 
 #include "base/config.h"

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "base/syscall.h"
+#include "os/memory.h"
 
 namespace mallow::os {
 
@@ -12,6 +13,19 @@ bool IsReadable(uintptr_t address) {
   constexpr long kNoSuchRequest = -1;
   return SystemCall(SYS_rt_sigprocmask, kNoSuchRequest, static_cast<long>(address), 0, sizeof(uintptr_t)) !=
          -EFAULT;
+}
+
+bool ReadablePages::Has(const void* begin, size_t bytes) {
+  if (bytes == 0) return true;
+  const uintptr_t page_bytes = PageSize(), start = reinterpret_cast<uintptr_t>(begin);
+  const uintptr_t last = (start + bytes - 1) & ~(page_bytes - 1);
+  for (uintptr_t page = start & ~(page_bytes - 1); page <= last; page += page_bytes) {
+    if (page == known_[0]) continue;
+    if (page != known_[1] && !IsReadable(page)) return false;
+    known_[1] = known_[0];
+    known_[0] = page;
+  }
+  return true;
 }
 
 }  // namespace mallow::os

@@ -28,5 +28,34 @@ TEST(ReadableTest, KnowsPagesWithoutAccess) {
   EXPECT_EQ(errno, 17);
 }
 
+TEST(ReadablePagesTest, AsksAboutEveryPageOfARange) {
+  constexpr size_t kPage = 4096;
+  char* pages = static_cast<char*>(mmap(nullptr, 4 * kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  EXPECT_TRUE(ReadablePages().Has(pages, 4 * kPage));
+  munmap(pages + 2 * kPage, kPage);
+  EXPECT_FALSE(ReadablePages().Has(pages, 4 * kPage));
+  EXPECT_TRUE(ReadablePages().Has(pages, 2 * kPage));
+  EXPECT_FALSE(ReadablePages().Has(pages + 1, 2 * kPage));
+  EXPECT_TRUE(ReadablePages().Has(pages + 2 * kPage, 0));
+  EXPECT_TRUE(ReadablePages().Has(pages + 3 * kPage, 1));
+  munmap(pages, 4 * kPage);
+}
+
+TEST(ReadablePagesTest, RemembersTheTwoLatest) {
+  constexpr size_t kPage = 4096;
+  char* pages = static_cast<char*>(mmap(nullptr, 3 * kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ReadablePages known;
+  EXPECT_TRUE(known.Has(pages, 1));
+  EXPECT_TRUE(known.Has(pages + kPage, 1));
+  munmap(pages, kPage);
+  EXPECT_TRUE(known.Has(pages, 1));
+  EXPECT_TRUE(known.Has(pages + 2 * kPage, 1));
+  EXPECT_TRUE(known.Has(pages, 1));
+  EXPECT_TRUE(known.Has(pages + kPage, 1));
+  EXPECT_TRUE(known.Has(pages + 2 * kPage, 1));
+  EXPECT_FALSE(known.Has(pages, 1));
+  munmap(pages + kPage, 2 * kPage);
+}
+
 }  // namespace
 }  // namespace mallow::os

@@ -1,5 +1,7 @@
 #include "record/eh_frame.h"
 
+#include "base/bits.h"
+
 namespace mallow::record {
 
 namespace {
@@ -11,8 +13,15 @@ bool Inside(const LoadedObject& object, const uint8_t* p) {
   return object.start <= address && address < object.end;
 }
 
+// Every fixed part that is read through it is shorter.
+constexpr size_t kFixedPart = 24;
+
+// What follows the fixed part is the caller's to ask for.
 DwarfReader ReaderAt(const LoadedObject& object, const uint8_t* p) {
-  return DwarfReader(p, Inside(object, p) ? Address(object.end) : p);
+  const bool inside = Inside(object, p);
+  const uint8_t* end = inside ? Address(object.end) : p;
+  const size_t fixed = Min(kFixedPart, static_cast<size_t>(end - p));
+  return DwarfReader(p, object.pages.Has(p, fixed) ? end : p);
 }
 
 // A record of .eh_frame: a CIE, an FDE or, with length 0, the end.
@@ -33,7 +42,7 @@ RecordStatus ReadRecord(const LoadedObject& object, const uint8_t* at, Record* r
   const uint8_t* start = reader.at();
   reader.Skip(bytes);
   record->end = reader.at();
-  if (!reader.ok()) return RecordStatus::kMalformed;
+  if (!reader.ok() || !object.pages.Has(start, bytes)) return RecordStatus::kMalformed;
   DwarfReader body(start, record->end);
   record->id_field = start;
   record->id = body.Fixed<uint32_t>();
@@ -140,6 +149,9 @@ bool FindByTable(const LoadedObject& object, DwarfReader reader, uint64_t count,
   const uintptr_t base = reinterpret_cast<uintptr_t>(object.eh_frame_hdr);
   const uint8_t* table = reader.at();
   if (count > static_cast<uint64_t>(reader.end() - table) / sizeof(SearchTableEntry)) return false;
+  // Whoever unmaps tables leaves no hole amid one.
+  if (!object.pages.Has(table + (count - 1) * sizeof(SearchTableEntry), sizeof(SearchTableEntry)))
+    return false;
   const auto entry_at = [table](uint64_t index) {
     SearchTableEntry item;
     memcpy(&item, table + index * sizeof item, sizeof item);
@@ -389,6 +401,10 @@ class ProgramRun {
 };
 
 }  // namespace
+
+bool HasUnwindTables(const LoadedObject& object) {
+  return object.eh_frame_hdr != nullptr && ReaderAt(object, object.eh_frame_hdr).Fixed<uint8_t>() == 1;
+}
 
 bool FindFrameEntry(const LoadedObject& object, uintptr_t pc, FrameEntry* entry) {
   if (object.eh_frame_hdr == nullptr) return false;

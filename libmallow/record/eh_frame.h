@@ -1,12 +1,14 @@
 // The unwind tables of a loaded object (.eh_frame): which entry covers a pc, and what its program says there.
 //
-// Reads only memory of the object itself, with bounds; a table that makes no sense gives "not found", never a
-// fault. Thread-safe (reads only). Cost: a binary search of .eh_frame_hdr, or a linear pass over .eh_frame
-// where the object has no search table; then one run of the entry's program.
+// Reads only memory of the object itself, with bounds; a table that makes no sense, or that the program has unmapped, gives
+// "not found", never a fault. Thread-safe (reads only). Cost: a binary search of .eh_frame_hdr, or a linear pass over
+// .eh_frame where the object has no search table; then one run of the entry's program; a system call for each of the few
+// pages that it begins to read.
 #pragma once
 
 #include <cstdint>
 
+#include "os/readable.h"
 #include "record/dwarf_reader.h"
 
 namespace mallow::record {
@@ -15,6 +17,7 @@ namespace mallow::record {
 struct LoadedObject {
   uintptr_t start, end;         // of its mapping
   const uint8_t* eh_frame_hdr;  // null: it has no unwind tables
+  mutable os::ReadablePages pages = {};
 };
 
 // One frame description entry (FDE) with what its common entry (CIE) says.
@@ -81,6 +84,9 @@ struct UnwindScratch {
   UnwindRow row, initial;
   UnwindRow remembered[kMaxRemembered];
 };
+
+// Whether its unwind tables are still there.
+bool HasUnwindTables(const LoadedObject& object);
 
 // Finds the entry that covers `pc`. False if there is none.
 bool FindFrameEntry(const LoadedObject& object, uintptr_t pc, FrameEntry* entry);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "os/readable.h"
+
 namespace mallow::record {
 namespace {
 
@@ -16,8 +18,9 @@ bool FindHeaders(const dl_find_object& found, LoadedImage* image) {
   if (map != nullptr && (map->l_name == nullptr || map->l_name[0] == 0)) {
     image->headers = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
     image->header_count = getauxval(AT_PHNUM);
-    return image->headers != nullptr && getauxval(AT_PHENT) == sizeof(ElfW(Phdr));
+    return getauxval(AT_PHENT) == sizeof(ElfW(Phdr)) && os::IsReadable(getauxval(AT_PHDR));
   }
+  if (!os::IsReadable(image->start)) return false;
   const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(image->start);
   if (image->end - image->start < sizeof(*elf) || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) return false;
   if (elf->e_phoff + elf->e_phnum * sizeof(ElfW(Phdr)) > kHeaderPage) return false;

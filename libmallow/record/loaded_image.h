@@ -1,9 +1,10 @@
 // The whole of a loaded object: its address range and its program headers.
 //
 // _dl_find_object gives the range of one segment where an executable that is not position-independent has gaps
-// between its segments; its unwind tables and its ELF header then lie outside that range.
+// between its segments; its unwind tables and its ELF header then lie outside that range. A program may also have unmapped
+// by itself what the loader still tells of.
 //
-// Thread safety: any thread, any time; no lock, no allocation, no system call.
+// Thread safety: any thread, any time; no lock, no allocation. Asks the kernel once whether the headers are there.
 #pragma once
 
 #include <link.h>

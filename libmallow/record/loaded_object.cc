@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/config.h"
+#include "os/readable.h"
 
 namespace mallow::record {
 namespace {
@@ -47,6 +48,7 @@ constinit link_map g_static_program{0, g_no_name, nullptr, nullptr, nullptr};
 
 bool FindInStaticProgram(uintptr_t address, dl_find_object* found) {
   const Headers headers;
+  if (!os::IsReadable(reinterpret_cast<uintptr_t>(headers.first))) return false;
   const uintptr_t bias = BiasOf(headers);
   uintptr_t start = UINTPTR_MAX, end = 0;
   *found = {};

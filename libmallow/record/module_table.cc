@@ -7,6 +7,7 @@
 
 #include "os/file.h"
 #include "os/memory.h"
+#include "os/readable.h"
 #include "record/loaded_image.h"
 #include "record/loaded_object.h"
 #include "record/mapped_file.h"
@@ -31,6 +32,7 @@ Notes FindBuildId(const LoadedImage& image, uintptr_t bias) {
     uintptr_t at = bias + header.p_vaddr;
     const uintptr_t limit = at + header.p_memsz;
     if (at < image.start || limit > image.end || limit < at) continue;
+    if (!os::ReadablePages().Has(reinterpret_cast<const void*>(at), header.p_memsz)) continue;
     const uintptr_t align = header.p_align == 8 ? 8 : 4;
     while (at + sizeof(ElfW(Nhdr)) <= limit) {
       const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);

@@ -2,6 +2,7 @@
 
 #include <link.h>
 
+#include "os/readable.h"
 #include "record/loaded_image.h"
 #include "record/loaded_object.h"
 #include "record/made_context.h"
@@ -133,9 +134,13 @@ bool FindRow(uintptr_t pc, UnwindScratch* scratch, bool* signal_frame, bool* in_
   const LoadedImage image = FindLoadedImage(*found);
   const LoadedObject object{image.start, image.end, static_cast<const uint8_t*>(found->dlfo_eh_frame)};
   FrameEntry entry;
-  if (!FindFrameEntry(object, pc, &entry) || !FindUnwindRow(object, entry, pc, scratch)) return false;
-  *signal_frame = entry.signal_frame;
-  return true;
+  if (FindFrameEntry(object, pc, &entry) && FindUnwindRow(object, entry, pc, scratch)) {
+    *signal_frame = entry.signal_frame;
+    return true;
+  }
+  // Unmapped by the program itself: the loader still tells of it, but there may be other code by now.
+  if (image.headers == nullptr && !HasUnwindTables(object)) *in_object = false;
+  return false;
 }
 
 // Where ld.so starts the process there is no unwind information, and no caller either: from its entry point on,
@@ -144,6 +149,7 @@ static bool IsStartOfProcess(uintptr_t pc, const dl_find_object& found) {
   constexpr uintptr_t kStartBytes = 256;
   const uintptr_t base = _r_debug.r_ldbase;
   if (base == 0 || found.dlfo_link_map == nullptr || found.dlfo_link_map->l_addr != base) return false;
+  if (!os::IsReadable(base)) return false;
   const uintptr_t entry = base + reinterpret_cast<const ElfW(Ehdr)*>(base)->e_entry;
   return pc - entry < kStartBytes;
 }

@@ -212,10 +212,11 @@ type Report struct {
 	CPU        *CPU         `json:"cpu"`
 	Unrecorded []Unrecorded `json:"unrecorded"`
 	Quality    struct {
-		TruncatedStacks uint64   `json:"truncated_stacks"`
-		Incomplete      bool     `json:"incomplete"`
-		PeakErrorBytes  uint64   `json:"peak_error_bytes"`
-		Warnings        []string `json:"warnings"`
+		TruncatedStacks      uint64   `json:"truncated_stacks"`
+		TruncatedAllocations uint64   `json:"truncated_allocations"`
+		Incomplete           bool     `json:"incomplete"`
+		PeakErrorBytes       uint64   `json:"peak_error_bytes"`
+		Warnings             []string `json:"warnings"`
 	} `json:"quality"`
 	FreeNullCallers []NullCaller `json:"free_null_callers"`
 	Timeline        []Moment     `json:"timeline"`
