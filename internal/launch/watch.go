@@ -179,7 +179,12 @@ func unrecordedPrograms(seen []watched, heard bool, images []recording.Identity,
 	for _, p := range seen {
 		for _, executed := range p.programs {
 			if executed.path != "" && !recorded.has(p, executed.path) {
-				found.add(p, executed.path, func() string { return reasonFor(executed.path, refusal) })
+				found.add(p, executed.path, func() string {
+					if startedByMallow(p, seen) {
+						return "another mallow started it: what it allocates is in the recording of that one, if in any"
+					}
+					return reasonFor(executed.path, refusal)
+				})
 			}
 		}
 	}
@@ -197,6 +202,14 @@ func unrecordedPrograms(seen []watched, heard bool, images []recording.Identity,
 		}
 	}
 	return found.programs
+}
+
+// startedByMallow tells whether a process, or its parent, was a mallow before.
+func startedByMallow(p watched, seen []watched) bool {
+	isMallow := func(executed program) bool { return filepath.Base(executed.path) == "mallow" }
+	return slices.ContainsFunc(seen, func(other watched) bool {
+		return (other.pid == p.pid || other.pid == p.parent) && slices.ContainsFunc(other.programs, isMallow)
+	}) && !slices.ContainsFunc(p.programs[len(p.programs)-1:], isMallow)
 }
 
 // unrecordedList has one entry for all processes of a program.

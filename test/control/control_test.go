@@ -2,6 +2,7 @@
 package control
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"mallow/internal/recording"
+	"mallow/internal/running"
 	"mallow/test/harness"
 )
 
@@ -50,13 +52,44 @@ func busy(t *testing.T, arguments ...string) *harness.Conversation {
 type session struct {
 	*harness.Background
 	folder string
+	pid    int
 }
 
 func record(t *testing.T, pid int, more ...string) session {
 	t.Helper()
 	folder := filepath.Join(harness.TempDir(t), "s.mallow")
 	arguments := append([]string{harness.CLI(t), "record", "--pid", strconv.Itoa(pid), "-o", folder}, more...)
-	return session{harness.Start(t, harness.Command{Arguments: arguments}), folder}
+	return session{harness.Start(t, harness.Command{Arguments: arguments}), folder, pid}
+}
+
+// The orders of a control file, as format/control.md numbers them.
+const (
+	orderAt   = 72
+	startIt   = 1
+	stopIt    = 2
+	orderWait = 30 * time.Second
+)
+
+// awaitOrder waits until the process has an order that it has not obeyed yet: it does so at its next call.
+func (s session) awaitOrder(t *testing.T, order uint32) {
+	t.Helper()
+	for deadline := time.Now().Add(orderWait); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		path, err := running.Control(s.pid)
+		if err != nil {
+			continue
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		word := make([]byte, 4)
+		_, err = file.ReadAt(word, orderAt)
+		file.Close()
+		if err == nil && binary.LittleEndian.Uint32(word) == order {
+			return
+		}
+	}
+	t.Fatalf("process %d has no order %d: %s", s.pid, order, s.Errors())
 }
 
 // awaitImages waits until the recording has so many images, all with a header.
@@ -86,13 +119,12 @@ func TestRounds(t *testing.T) {
 	for i := range 3 {
 		s := record(t, pid)
 		// The program makes no call until it is told to: that is the first to be recorded.
-		time.Sleep(100 * time.Millisecond)
+		s.awaitOrder(t, startIt)
 		program.Order(t, "rr")
 		s.awaitImages(t, 1)
 		program.Order(t, "r")
 		s.Process.Process.Signal(syscall.SIGINT)
-		// The order to stop is obeyed at the next call.
-		time.Sleep(300 * time.Millisecond)
+		s.awaitOrder(t, stopIt)
 		program.Order(t, "f")
 		s.Wait(t)
 		report := harness.ReadReport(t, s.folder)
@@ -115,7 +147,7 @@ func TestBlocksFromBefore(t *testing.T) {
 	program := onDemand(t, harness.Program(t, "programs/rounds"))
 	program.Order(t, "rrr")
 	s := record(t, program.Process.Process.Pid)
-	time.Sleep(100 * time.Millisecond)
+	s.awaitOrder(t, startIt)
 	program.Order(t, "rf")
 	s.awaitImages(t, 1)
 	program.End(t)
@@ -222,21 +254,81 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// Of several recorders one gets the process, and the others say why they do not.
+func TestTwoRecorders(t *testing.T) {
+	program := onDemand(t, harness.Program(t, "programs/rounds"))
+	pid := program.Process.Process.Pid
+	program.Order(t, "r")
+	first := record(t, pid)
+	first.awaitOrder(t, startIt)
+	program.Order(t, "r")
+	first.awaitImages(t, 1)
+	rounds := uint64(1)
+	// The order of the second is refused at the next call.
+	for second := record(t, pid); ; time.Sleep(10 * time.Millisecond) {
+		if second.Ended() {
+			if status := second.Process.ProcessState.ExitCode(); status != 125 || !strings.Contains(second.Errors(), "is being recorded already") {
+				t.Errorf("%d: %s", status, second.Errors())
+			}
+			if _, err := os.Stat(second.folder); err == nil {
+				t.Error("its folder was left")
+			}
+			break
+		}
+		program.Order(t, "r")
+		rounds++
+	}
+	first.Process.Process.Signal(syscall.SIGINT)
+	first.awaitOrder(t, stopIt)
+	program.Order(t, "f")
+	first.Wait(t)
+	if got := site(t, harness.ReadReport(t, first.folder), "often"); got.Allocations != rounds*often {
+		t.Errorf("often: %+v, want %d rounds", got, rounds)
+	}
+	program.End(t)
+}
+
+// The same at the same moment, of a program that is busy.
+func TestSeveralRecordersAtOnce(t *testing.T) {
+	program := busy(t, "2", "64")
+	var sessions []session
+	for range 4 {
+		sessions = append(sessions, record(t, program.Process.Process.Pid, "--seconds", "2"))
+	}
+	recorded := 0
+	for _, s := range sessions {
+		s.Wait(t)
+		switch status := s.Process.ProcessState.ExitCode(); {
+		case status == 0:
+			recorded++
+			if site(t, harness.ReadReport(t, s.folder), "one").Allocations == 0 {
+				t.Error("nothing is recorded")
+			}
+		case status != 125 || !strings.Contains(s.Errors(), "is being recorded already"):
+			t.Errorf("%d: %s", status, s.Errors())
+		}
+	}
+	if recorded == 0 {
+		t.Error("none of them recorded it")
+	}
+}
+
 // Children that are forked while the program is recorded belong to the recording.
 func TestChildren(t *testing.T) {
 	program := onDemand(t, harness.Program(t, "programs/rounds"))
 	program.Order(t, "r")
 	s := record(t, program.Process.Process.Pid)
-	time.Sleep(100 * time.Millisecond)
+	s.awaitOrder(t, startIt)
 	program.Order(t, "r")
 	s.awaitImages(t, 1)
 	program.Order(t, "c") // from here on the child takes the orders
 	program.Order(t, "rr")
 	s.awaitImages(t, 2)
 	s.Process.Process.Signal(syscall.SIGINT)
-	time.Sleep(300 * time.Millisecond)
-	program.Order(t, "rf") // the child stops
-	program.Order(t, "e")  // and the parent lives
+	s.awaitOrder(t, stopIt)            // the parent's
+	time.Sleep(100 * time.Millisecond) // the child's, given at the same time
+	program.Order(t, "rf")             // the child stops
+	program.Order(t, "e")              // and the parent lives
 	program.Order(t, "r")
 	s.Wait(t)
 	report := harness.ReadReport(t, s.folder)
@@ -264,16 +356,24 @@ func TestForkedBefore(t *testing.T) {
 	}
 	program.Order(t, "r")
 	s := record(t, child)
-	time.Sleep(300 * time.Millisecond)
-	program.Order(t, "rr") // makes its control file, and is told
-	time.Sleep(300 * time.Millisecond)
-	program.Order(t, "rr")
-	s.awaitImages(t, 1)
+	// With one of them it makes its control file, with one after it it is told.
+	rounds := uint64(0)
+	for images := 0; images == 0; time.Sleep(10 * time.Millisecond) {
+		program.Order(t, "r")
+		rounds++
+		if r, err := recording.Open(s.folder); err == nil {
+			images = len(r.Images)
+		}
+		if s.Ended() {
+			t.Fatal(s.Errors())
+		}
+	}
 	program.Order(t, "r")
+	rounds++
 	program.Order(t, "e")
 	s.Wait(t)
 	report := harness.ReadReport(t, s.folder)
-	if got := site(t, report, "often"); got.Allocations < often || got.Allocations > 5*often || got.Allocations%often != 0 {
+	if got := site(t, report, "often"); got.Allocations < often || got.Allocations > rounds*often || got.Allocations%often != 0 {
 		t.Errorf("often: %+v", got)
 	}
 	program.End(t)
