@@ -202,7 +202,7 @@ if [ -n "$results" ]; then
     echo "# glibc $version's malloc tests"
     echo
     echo "Made by \`make test-glibc\` (test/conformance/glibc.sh), which takes the tests from Debian's package glibc-source"
-    echo "and runs each on glibc and with the library preloaded. $(date +%F), $(nproc) cores, Linux $(uname -r),"
+    echo "and runs each on glibc and with the library preloaded. $(date +%F), $(sed -n 's|^model name[^:]*: ||p' /proc/cpuinfo | head -n 1), $(nproc) cores, Linux $(uname -r | cut -d . -f 1-2),"
     echo "$(getconf GNU_LIBC_VERSION), commit $(git -C "$here" log -1 --format=%h 2>/dev/null)."
     echo
     cat "$table"

@@ -34,7 +34,7 @@ done
 {
   echo "# The conformance suite on every malloc"
   echo
-  echo "Made by \`make test-conformance\` (test/conformance/peers.sh). $(date +%F), $(nproc) cores, Linux $(uname -r),"
+  echo "Made by \`make test-conformance\` (test/conformance/peers.sh). $(date +%F), $(sed -n 's|^model name[^:]*: ||p' /proc/cpuinfo | head -n 1), $(nproc) cores, Linux $(uname -r | cut -d . -f 1-2),"
   echo "$(getconf GNU_LIBC_VERSION), commit $(git -C "$here" log -1 --format=%h 2>/dev/null). \`recorded\` is libmallow, recording every call."
   echo
   echo "| case | $(echo "$columns" | sed 's/ / | /g') |"

@@ -60,7 +60,7 @@ if [ -n "$results" ]; then
   {
     echo "# The k-th system call for memory fails"
     echo
-    echo "Made by \`make test-faults\` (test/faults/faults.sh). $(date +%F), $(nproc) cores, Linux $(uname -r),"
+    echo "Made by \`make test-faults\` (test/faults/faults.sh). $(date +%F), $(sed -n 's|^model name[^:]*: ||p' /proc/cpuinfo | head -n 1), $(nproc) cores, Linux $(uname -r | cut -d . -f 1-2),"
     echo "$(getconf GNU_LIBC_VERSION), commit $(git -C "$here" log -1 --format=%h 2>/dev/null)."
     echo
     echo "Each program runs again and again while the kernel refuses (ENOMEM) libmallow's own mmap, munmap, mremap, madvise"

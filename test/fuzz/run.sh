@@ -32,7 +32,7 @@ done
   echo
   echo "Made by \`make fuzz\` (test/fuzz/run.sh): random programs against each container and a simple model of it, with"
   echo "the checks of the debug build on and a system that refuses memory now and then; $seconds s each from seed $seed on."
-  echo "$(date +%F), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, Linux $(uname -r),"
+  echo "$(date +%F), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, Linux $(uname -r | cut -d . -f 1-2),"
   echo "commit $(git -c safe.directory='*' -C "$here" log -1 --format=%h 2>/dev/null)."
   echo
   echo "| fuzzer | inputs | operations |"

@@ -92,7 +92,7 @@ $(row USE_TCMALLOC_MINIMAL=yes libtcmalloc_minimal.so.4 "\`./runtest --single\` 
   echo
   echo "Made by \`make test-redis\` (test/install/redis.sh): redis $version of Debian's source package, unchanged, built with its own"
   echo "switch for tcmalloc against what \`make install install-tcmalloc\` installs, and its own test suite run on that."
-  echo "$(date +%F), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, Linux $(uname -r), commit $commit."
+  echo "$(date +%F), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, Linux $(uname -r | cut -d . -f 1-2), commit $commit."
   echo
   echo "| built with | loads | tests | passed | failed | took |"
   echo "|---|---|---|---|---|---|"

@@ -53,7 +53,7 @@ if [ -n "$results" ]; then
   {
     echo "# The storms in full"
     echo
-    echo "Made by \`make test-storms\` (test/storms/storms.sh). $(date +%F), $(nproc) cores, Linux $(uname -r),"
+    echo "Made by \`make test-storms\` (test/storms/storms.sh). $(date +%F), $(sed -n 's|^model name[^:]*: ||p' /proc/cpuinfo | head -n 1), $(nproc) cores, Linux $(uname -r | cut -d . -f 1-2),"
     echo "$(getconf GNU_LIBC_VERSION), commit $(git -C "$here" log -1 --format=%h 2>/dev/null). The time says how long it took, not how fast it is."
     echo
     cat "$work/table"
