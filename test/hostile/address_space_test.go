@@ -1,0 +1,49 @@
+package hostile
+
+import (
+	"fmt"
+	"sort"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+// Address space in KiB: libmallow itself needs some, its code, its tables and its first blocks. With roomFor more than
+// the program needs alone it goes on as alone.
+const roomFor = 10 << 10
+
+// From an address space that is just enough for the program alone up to one with room for libmallow: the program may be
+// refused by the loader or be refused memory, as on any malloc that has none, but nothing crashes, and nobody takes what
+// was not recorded for a recording.
+func TestAddressSpaceJustEnough(t *testing.T) {
+	program := harness.Program(t, "programs/guest")
+	limited := func(limit int) harness.Command {
+		return harness.Command{Arguments: []string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$0" nothing`, limit), program}}
+	}
+	want := harness.Run(t, guest(t, "nothing", ""))
+	const most = 100_000
+	enough := sort.Search(most, func(limit int) bool {
+		result := harness.Run(t, limited(limit))
+		return result.Output == want.Output && result.Status == want.Status
+	})
+	if enough == most {
+		t.Skip("the program needs more than 100 MB alone")
+	}
+	for _, more := range []int{0, 500, 1 << 10, 2 << 10, 3 << 10, 4 << 10, 5 << 10, 6 << 10, 7 << 10, 8 << 10, roomFor, 20 << 10, 40 << 10} {
+		recorded, recording := harness.Record(t, limited(enough+more))
+		if recorded.Signal != 0 {
+			t.Errorf("%d KiB more: %s\n%s", more, recorded.Ending(), recorded.Errors)
+		}
+		same := recorded.Output == want.Output && recorded.Status == want.Status
+		if !same && more >= roomFor {
+			t.Errorf("%d KiB more: %s, %q", more, recorded.Ending(), recorded.Output)
+		}
+		report := harness.ReadReport(t, recording)
+		if report.SiteIn("allocate").Allocations == guestCalls+childCalls {
+			continue
+		}
+		if !report.Quality.Incomplete && len(report.Quality.Warnings) == 0 && len(report.Unrecorded) == 0 {
+			t.Errorf("%d KiB more: %d allocations recorded, and no word of what is missing", more, report.SiteIn("allocate").Allocations)
+		}
+	}
+}
