@@ -166,7 +166,9 @@ func takeEmpty(images *[]string) (empty []string) {
 // recording of a program that allocates nothing, so it goes.
 func (r *Recorded) nothingRecorded(c Command) {
 	why := "libmallow could not write its first file: is the disk full, is a file size limit set, or did the program enter another root?"
-	if r.Signal == 0 && r.ExitStatus == StatusNotFound {
+	if _, err := os.Lstat(r.Folder); errors.Is(err, fs.ErrNotExist) {
+		why = "its folder " + Quote(r.Folder) + " was removed while it ran"
+	} else if r.Signal == 0 && r.ExitStatus == StatusNotFound {
 		why = "the program ended before it started: its output above says why"
 	}
 	r.Warnings = append(r.Warnings, fmt.Sprintf("nothing of %s was recorded; %s (mallow doctor %s tells more)", Quote(c.Name), why, Quote(c.Name)))

@@ -253,6 +253,9 @@ func TestFolderRemovedInTheMiddle(t *testing.T) {
 		t.Errorf("a recording after it was removed: what does it hold?")
 	}
 	saysNothingRecorded(t, recorded)
+	if !strings.Contains(recorded.Errors, "was removed while it ran") {
+		t.Errorf("mallow does not say why: %q", recorded.Errors)
+	}
 }
 
 // Descriptors, errno, signals, limits, threads, umask: what a program sees of itself.
