@@ -230,7 +230,8 @@ func (m *matcher) frame(f Frame) bool {
 }
 
 // active leaves out the stacks that allocated at no time within the span, as
-// far as the recorder looked: of the last sixteen calls it may have seen none.
+// far as the recorder looked: of the last twenty calls it may have seen none,
+// of the last two hundred of a stack that has thousands.
 func (p *Profile) active(stacks []stack) []stack {
 	span, begun := p.Restriction.Active, p.begins()
 	return slices.DeleteFunc(stacks, func(s stack) bool {

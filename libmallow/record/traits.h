@@ -1,7 +1,8 @@
 // What is usual of a stack: how its calls follow one another, of what size they are, who frees their blocks and when.
 //
 // Not every block is looked at, because that takes a hundred instructions and two more cache lines: of the calls of a
-// stack in a shard the first 32 are, then one in sixteen, which counts for sixteen. Which ones is a sequence that no
+// stack in a shard the first 32 are, then one in sixteen, which counts for sixteen, and beyond the 4096th one in 128:
+// what is usual of so many is known by then, and they are the calls that cost. Which ones is a sequence that no
 // period of the program keeps step with, and a block that was looked at when it was born is when it dies.
 // So the figures are exact as far as the 32nd call, and unbiased estimates beyond.
 //
@@ -20,22 +21,30 @@
 namespace mallow::record {
 
 // How many blocks one stands for; what is kept of it in two bits of the block's side record.
-enum class Study : uint32_t { kNone = 0, kYoung = 1, kSampled = 2 };
+enum class Study : uint32_t { kNone = 0, kYoung = 1, kSampled = 2, kRare = 3 };
 
 inline constexpr uint64_t kYoungCalls = 32;
+inline constexpr uint64_t kManyCalls = 4096;
 // Rows of so many calls are noted when they end, those that are shorter if a call of theirs is looked at.
 inline constexpr uint32_t kLongRun = 8;
 inline constexpr uint32_t kSampledWeight = 16;
+inline constexpr uint32_t kRareWeight = 128;
 
-constexpr uint32_t WeightOf(Study study) { return study == Study::kSampled ? kSampledWeight : 1; }
+constexpr uint32_t WeightOf(Study study) {
+  return study == Study::kRare ? kRareWeight : study == Study::kSampled ? kSampledWeight : 1;
+}
 
 // Of the stack's call with this number, from 1. The multiples of the golden ratio are spread evenly, and no period
 // divides them.
 constexpr Study StudyOf(uint64_t call) {
   if (call <= kYoungCalls) return Study::kYoung;
-  return static_cast<uint32_t>(call) * 0x9e37'79b9u < (1u << 28) ? Study::kSampled : Study::kNone;
+  const uint32_t place = static_cast<uint32_t>(call) * 0x9e37'79b9u;
+  const uint32_t end = call <= kManyCalls ? (1u << 28) : (1u << 25);
+  if (place >= end) return Study::kNone;
+  return call <= kManyCalls ? Study::kSampled : Study::kRare;
 }
 static_assert((uint64_t{1} << 32) / (1u << 28) == kSampledWeight);
+static_assert((uint64_t{1} << 32) / (1u << 25) == kRareWeight);
 
 void NoteBirth(ThreadRecorder& thread, StackId stack, StackId born_before, uint64_t bytes, Study study);
 // At the end of a run of kLongRun calls or more.

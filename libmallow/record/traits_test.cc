@@ -11,8 +11,10 @@
 namespace mallow::record {
 namespace {
 
-TEST(StudyTest, FirstCallsAllThenOneInSixteen) {
+TEST(StudyTest, FirstCallsAllThenOneInSixteenThenOneIn128) {
   uint64_t weights = 0, last = 0, widest = 0, even = 0;
+  // By how much sums of weights may be wrong.
+  const auto error = [](uint64_t call) { return call <= kManyCalls ? 100.0 : 300.0; };
   for (uint64_t call = 1; call <= 1'000'000; call++) {
     const Study study = StudyOf(call);
     ASSERT_EQ(call <= kYoungCalls, study == Study::kYoung);
@@ -21,9 +23,10 @@ TEST(StudyTest, FirstCallsAllThenOneInSixteen) {
     if (call % 2 == 0) even += WeightOf(study);
     widest = std::max(widest, call - last);
     last = call;
-    ASSERT_NEAR(static_cast<double>(weights), static_cast<double>(call), 100) << call;
+    ASSERT_NEAR(static_cast<double>(weights), static_cast<double>(call), error(call)) << call;
+    if (call <= kManyCalls) ASSERT_LE(widest, 21u);
   }
-  EXPECT_EQ(21u, widest);
+  EXPECT_EQ(233u, widest);
   // A program that does one thing at even calls and another at odd ones is seen as it is.
   EXPECT_NEAR(500'000.0, static_cast<double>(even), 500);
 }
@@ -128,7 +131,7 @@ TEST_F(TraitsTest, LifetimesRunOverIntoCarries) {
   for (uint32_t i = 0; i < kDeaths; i++) Death(Birth(0));
   const uint32_t sum =
       thread_.LifetimesOf(stacks_[0]).counts[0] + 65536u * thread_.LifetimeCarriesOf(stacks_[0]).counts[0];
-  EXPECT_NEAR(kDeaths, sum, 100);
+  EXPECT_NEAR(kDeaths, sum, 300);
   EXPECT_EQ(sum, TraitsOf(0).studied_deaths);
 }
 
@@ -140,11 +143,11 @@ TEST_F(TraitsTest, EstimatesKeepStepWithNoPeriod) {
     if (i % 2 == 0) Birth(1);
   }
   const Traits& traits = TraitsOf(0);
-  EXPECT_NEAR(kCalls, traits.studied, 100);
-  EXPECT_NEAR(kCalls / 2, traits.runs, 100);
+  EXPECT_NEAR(kCalls, traits.studied, 300);
+  EXPECT_NEAR(kCalls / 2, traits.runs, 300);
   EXPECT_EQ(16u, traits.size.candidate);
-  EXPECT_LE(traits.size.lead, kCalls * 3 / 4 + 100);
-  EXPECT_GE((kCalls + traits.size.lead) / 2, kCalls * 3 / 4 - 100);
+  EXPECT_LE(traits.size.lead, kCalls * 3 / 4 + 300);
+  EXPECT_GE((kCalls + traits.size.lead) / 2, kCalls * 3 / 4 - 300);
 }
 
 TEST_F(TraitsTest, Reallocs) {

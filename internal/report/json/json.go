@@ -31,9 +31,9 @@
 //   - lifetime has the releases by the allocating thread itself: item i is how
 //     many came 2^i to 2^(i+1) - 1 heap events of the thread after the birth.
 //   - these and runs are exact for stacks of up to 32 calls per thread, beyond
-//     that they come from one call in sixteen; reallocs are exact. threads are
-//     those at the same time. first_s, last_s and last_freed_s are seconds since
-//     the recording began.
+//     that they come from one call in sixteen, beyond 4096 calls from one in
+//     128; reallocs are exact. threads are those at the same time. first_s,
+//     last_s and last_freed_s are seconds since the recording began.
 //   - timeline has at most 1024 moments, of all processes together; allocations,
 //     releases and stacks count from the beginning. changed are the sites by
 //     which the live bytes changed most, as far as the thread that looked knew.

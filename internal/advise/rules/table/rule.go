@@ -90,7 +90,7 @@ func mayFollow(table, elements *rule.Site) bool {
 }
 
 // rowsFollow tells whether each table is followed by a row of elements. Rows
-// are counted by one call in sixteen; the longest of them is known exactly.
+// are counted by one call in sixteen or less; the longest of them is known exactly.
 func rowsFollow(table, elements *rule.Site) bool {
 	k := elements.Knowledge()
 	each := perTable(table, elements)
