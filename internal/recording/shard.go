@@ -12,7 +12,6 @@ type Shard struct {
 	Events            uint64
 	LiveBytes         int64
 	LiveBlocks        int64
-	LiveBytesProgram  int64
 	PeakBytes         uint64
 	PeakBytesProgram  uint64
 	Frees             uint64
@@ -48,7 +47,6 @@ func parseShard(b []byte) Shard {
 		Events:            le.Uint64(b[24:]),
 		LiveBytes:         int64(le.Uint64(b[32:])),
 		LiveBlocks:        int64(le.Uint64(b[40:])),
-		LiveBytesProgram:  int64(le.Uint64(b[48:])),
 		PeakBytes:         le.Uint64(b[56:]),
 		PeakBytesProgram:  le.Uint64(b[64:]),
 		Frees:             le.Uint64(b[72:]),

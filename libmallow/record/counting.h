@@ -60,8 +60,7 @@ inline uint32_t MemoKey(Function function, RegionId region) {
 
 class Counting {
  public:
-  explicit Counting(ThreadRecorder& thread)
-      : thread_(thread), shard_(*thread.shard), first_(*thread.first_shard), header_(*thread.header) {}
+  explicit Counting(ThreadRecorder& thread) : thread_(thread), shard_(*thread.shard) {}
 
   // Returns the side record of the block.
   MALLOW_ALWAYS_INLINE Tag Birth(StackId stack, size_t bytes, size_t usable_bytes);
@@ -91,8 +90,11 @@ class Counting {
   void NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study);
 
  private:
-  uint64_t Epoch() const { return __atomic_load_n(&header_.peak_epoch, __ATOMIC_RELAXED); }
+  Shard& first() const { return *thread_.first_shard; }
+  Header& header() const { return *thread_.header; }
+  uint64_t Epoch() const { return __atomic_load_n(&header().peak_epoch, __ATOMIC_RELAXED); }
   MALLOW_ALWAYS_INLINE void LeavePeak();
+  MALLOW_ALWAYS_INLINE void RaisePeaks(int64_t sum);
   MALLOW_ALWAYS_INLINE Deaths& BeginDeath(StackId stack, uint64_t bytes, Release how);
   // Own figures that other threads look at: one plain store. Returns what it is then.
   static MALLOW_ALWAYS_INLINE int64_t Add(int64_t& figure, int64_t change) {
@@ -110,8 +112,6 @@ class Counting {
 
   ThreadRecorder& thread_;
   Shard& shard_;
-  Shard& first_;
-  Header& header_;
 };
 
 // Marks the calls that a kill may leave half counted.
@@ -170,18 +170,26 @@ inline bool Counting::CountBirth(Births& births, StackId stack, size_t bytes, si
   shard_.events++;
   shard_.live_blocks++;
   const int64_t live = Add(shard_.live_bytes, static_cast<int64_t>(bytes));
-  const int64_t change_program = MALLOW_LIKELY(!IsLibcStack(stack)) ? static_cast<int64_t>(bytes) : 0;
-  const int64_t live_program = Add(shard_.live_bytes_program, change_program);
+  if (MALLOW_UNLIKELY(IsLibcStack(stack))) Add(shard_.live_bytes_libc, static_cast<int64_t>(bytes));
   if (MALLOW_UNLIKELY(!thread_.is_first())) return live - thread_.flushed_live >= kFlushBytes;
-  const int64_t sum = live + __atomic_load_n(&header_.shared_live, __ATOMIC_RELAXED);
+  const int64_t sum = live + __atomic_load_n(&header().shared_live, __ATOMIC_RELAXED);
+  // The lesser of the two peaks.
+  if (MALLOW_UNLIKELY(sum > static_cast<int64_t>(shard_.peak_bytes_program))) RaisePeaks(sum);
+  return false;
+}
+
+// Of the first thread.
+inline void Counting::RaisePeaks(int64_t sum) {
   if (sum > static_cast<int64_t>(shard_.peak_bytes)) {
     __atomic_store_n(&shard_.peak_bytes, static_cast<uint64_t>(sum), __ATOMIC_RELAXED);
     __atomic_store_n(&shard_.at_peak, 1, __ATOMIC_RELAXED);
   }
-  const int64_t sum_program = live_program + __atomic_load_n(&header_.shared_live_program, __ATOMIC_RELAXED);
-  if (sum_program > static_cast<int64_t>(shard_.peak_bytes_program))
-    shard_.peak_bytes_program = static_cast<uint64_t>(sum_program);
-  return false;
+  const int64_t sum_program = shard_.live_bytes - shard_.live_bytes_libc +
+                              __atomic_load_n(&header().shared_live_program, __ATOMIC_RELAXED);
+  // More than the sum of all where a thread has yet to tell of a birth in libc: the lesser peak stays the lesser.
+  const int64_t peak = sum_program < sum ? sum_program : sum;
+  if (peak > static_cast<int64_t>(shard_.peak_bytes_program))
+    shard_.peak_bytes_program = static_cast<uint64_t>(peak);
 }
 
 inline void Counting::NoteBirthOf(StackId stack, StackId born_before, size_t bytes, Study study) {
@@ -230,8 +238,7 @@ inline bool Counting::CountDeath(StackId stack, uint64_t bytes) {
   shard_.events++;
   shard_.live_blocks--;
   const int64_t live = Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
-  const int64_t change_program = MALLOW_LIKELY(!IsLibcStack(stack)) ? static_cast<int64_t>(bytes) : 0;
-  Add(shard_.live_bytes_program, -change_program);
+  if (MALLOW_UNLIKELY(IsLibcStack(stack))) Add(shard_.live_bytes_libc, -static_cast<int64_t>(bytes));
   return MALLOW_UNLIKELY(!thread_.is_first()) && live - thread_.flushed_live <= -kFlushBytes;
 }
 
@@ -250,30 +257,30 @@ inline void Counting::Failure(StackId stack) {
 // The sum is about to leave its greatest value so far: from here on it is the past, and every record keeps
 // what it had before its next change.
 inline void Counting::LeavePeak() {
-  if (__atomic_load_n(&first_.at_peak, __ATOMIC_RELAXED) == 0) return;
-  __atomic_store_n(&first_.at_peak, 0, __ATOMIC_RELAXED);
-  uint64_t& epoch = header_.peak_epoch;
+  if (__atomic_load_n(&first().at_peak, __ATOMIC_RELAXED) == 0) return;
+  __atomic_store_n(&first().at_peak, 0, __ATOMIC_RELAXED);
+  uint64_t& epoch = header().peak_epoch;
   __atomic_store_n(&epoch, __atomic_load_n(&epoch, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
 }
 
 inline void Counting::Flush() {
   const int64_t change = shard_.live_bytes - thread_.flushed_live;
-  const int64_t change_program = shard_.live_bytes_program - thread_.flushed_live_program;
+  const int64_t change_program = change - (shard_.live_bytes_libc - thread_.flushed_live_libc);
   thread_.flushed_live = shard_.live_bytes;
-  thread_.flushed_live_program = shard_.live_bytes_program;
+  thread_.flushed_live_libc = shard_.live_bytes_libc;
   if (change < 0) LeavePeak();
-  const int64_t sum = __atomic_add_fetch(&header_.shared_live, change, __ATOMIC_RELAXED) +
-                      __atomic_load_n(&first_.live_bytes, __ATOMIC_RELAXED);
+  const int64_t first_live = __atomic_load_n(&first().live_bytes, __ATOMIC_RELAXED);
+  const int64_t sum = __atomic_add_fetch(&header().shared_live, change, __ATOMIC_RELAXED) + first_live;
   const int64_t sum_program =
-      __atomic_add_fetch(&header_.shared_live_program, change_program, __ATOMIC_RELAXED) +
-      __atomic_load_n(&first_.live_bytes_program, __ATOMIC_RELAXED);
-  const uint64_t before = __atomic_load_n(&first_.peak_bytes, __ATOMIC_RELAXED);
+      __atomic_add_fetch(&header().shared_live_program, change_program, __ATOMIC_RELAXED) + first_live -
+      __atomic_load_n(&first().live_bytes_libc, __ATOMIC_RELAXED);
+  const uint64_t before = __atomic_load_n(&first().peak_bytes, __ATOMIC_RELAXED);
   if (sum > static_cast<int64_t>(before) &&
-      sum > static_cast<int64_t>(__atomic_load_n(&header_.shared_peak, __ATOMIC_RELAXED))) {
-    __atomic_store_n(&first_.at_peak, 1, __ATOMIC_RELAXED);
+      sum > static_cast<int64_t>(__atomic_load_n(&header().shared_peak, __ATOMIC_RELAXED))) {
+    __atomic_store_n(&first().at_peak, 1, __ATOMIC_RELAXED);
   }
-  RaisePeak(&header_.shared_peak, sum);
-  RaisePeak(&header_.shared_peak_program, sum_program);
+  RaisePeak(&header().shared_peak, sum);
+  RaisePeak(&header().shared_peak_program, sum_program);
 }
 
 }  // namespace mallow::record

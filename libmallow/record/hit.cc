@@ -83,9 +83,10 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   }
   // Stacks that need more registers have no leaf entries.
   if constexpr (kOracleBuild) CheckAgainstOracle({pc, sp, bp, 0, 0, 0, 0, 0}, leaf->node);
-  thread.stack_cache.CountHit(*leaf, &thread.shard->captures);
   Counting counting(thread);
-  InFlight::Begin(*thread.shard, stack);
+  Shard& shard = *thread.shard;
+  thread.stack_cache.CountHit(*leaf, &shard.captures);
+  InFlight::Begin(shard, stack);
   const StackId born_before = counting.CountRun(stack);
   const bool due = counting.CountBirth(*births, stack, bytes, block.usable_bytes);
   Tag* const tag = static_cast<Tag*>(block.record);
@@ -94,7 +95,7 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   if (MALLOW_UNLIKELY(due || taken.cache->watching()) ||
       MALLOW_UNLIKELY(StudyOf(births->calls) != Study::kNone))
     return FinishBirth(thread, p, tag, *births, born_before);
-  InFlight::End(*thread.shard);
+  InFlight::End(shard);
   Exit(thread);
   return p;
 }
@@ -164,35 +165,38 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   const StackId stack = tag->stack;
   // The size, if there is no more to the origin than that of a block of this thread that is not studied.
   uint64_t bytes = tag->origin ^ thread.origin;
+  Study study = Study::kNone;
   if (MALLOW_UNLIKELY(bytes >> Tag::kSizeBits != 0)) {
     if (tag->shard() != thread.number) {
       Exit(thread);
       return otherwise(p);
     }
     bytes = tag->size();
+    study = tag->study();
   }
   if (MALLOW_UNLIKELY(stack == kReleased)) {
     Exit(thread);
     return otherwise(p);
   }
-  InFlight::Begin(*thread.shard, stack);
+  Counting counting(thread);
+  Shard& shard = *thread.shard;
+  InFlight::Begin(shard, stack);
   if (MALLOW_UNLIKELY(g_process.MayBeLibc(pc))) {
     if (g_process.IsLdSo(pc)) {
-      InFlight::End(*thread.shard);
+      InFlight::End(shard);
       Exit(thread);
       return otherwise(p);
     }
-    if (g_process.IsLibc(pc)) thread.shard->frees_libc++;
+    if (g_process.IsLibc(pc)) shard.frees_libc++;
   }
-  Counting counting(thread);
   const uint64_t life = counting.CountDeathOfOwn(stack, bytes, tag->clock, p, Counting::Release::kFree);
   const bool due = counting.CountDeath(stack, bytes);
-  thread.shard->frees++;
+  shard.frees++;
   tag->stack = kReleased;
-  if (MALLOW_UNLIKELY(due) || MALLOW_UNLIKELY(tag->study() != Study::kNone))
+  if (MALLOW_UNLIKELY(due) || MALLOW_UNLIKELY(study != Study::kNone))
     return FinishDeath(thread, p, tag, stack, life, pc);
   thread.last_freed = stack;
-  InFlight::End(*thread.shard);
+  InFlight::End(shard);
   Exit(thread);
   heap::FreeOfClassClosed(p, span->size_class);
 }

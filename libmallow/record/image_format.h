@@ -151,13 +151,15 @@ struct Shard {
   uint64_t in_flight;
   uint64_t threads;
   uint64_t events;
-  int64_t live_bytes, live_blocks, live_bytes_program;
+  int64_t live_bytes, live_blocks;
+  uint64_t unused_at_48;
   uint64_t peak_bytes, peak_bytes_program;
   uint64_t frees, free_nulls, failed, frees_libc, inherited_frees;
   uint64_t at_peak;
   CaptureStatistics captures;
   uint64_t lost_growth;
-  uint64_t unused[42];
+  int64_t live_bytes_libc;
+  uint64_t unused[41];
 };
 static_assert(offsetof(Shard, peak_bytes) == 56);
 static_assert(offsetof(Shard, captures) == 120);

@@ -276,7 +276,7 @@ bool Process::Renew(ThreadRecorder* recorder) {
   Forget(recorder->pages);
   Forget(recorder->region_pages);
   Forget(recorder->weight_pages);
-  recorder->flushed_live = recorder->flushed_live_program = 0;
+  recorder->flushed_live = recorder->flushed_live_libc = 0;
   if (!GiveShard(recorder)) return false;
   recorder->regions.ContinueIn(*recorder);
   return true;

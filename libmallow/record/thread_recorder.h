@@ -86,6 +86,7 @@ struct ThreadRecorder {
     return ExtraRecord<Weights>(weight_pages, CounterKind::kWeights, StackIndex(stack));
   }
 
+  // What every call looks at, in two cache lines.
   Shard* shard;
   Shard* first_shard;  // of the process: its live bytes are always exact
   Header* header;
@@ -111,21 +112,23 @@ struct ThreadRecorder {
     }
   } state;
   static_assert(sizeof(State) == sizeof(uint32_t));
-  bool full;  // no room for another page of the rarer kinds
-  Registers wrapped_caller;
-  uint64_t wrapped_argument;
-  const void* newest_block;   // of the last allocation, for "temporary"
-  StackId last_born;          // stack of the last allocation, 0 before the first
-  uint32_t run;               // allocations in a row with that stack
-  StackId last_freed;         // stack of the block that the thread released last, 0 before the first
-  uint32_t now_ms;            // since the file was made, as of the last look at the clock
-  uint64_t events_at_sample;  // of the timeline
-  Changes changes;
-  int64_t flushed_live, flushed_live_program;
-
+  EventStream* log;          // null: no log is kept, or it has ended
+  const void* newest_block;  // of the last allocation, for "temporary"
+  StackId last_born;         // stack of the last allocation, 0 before the first
+  uint32_t run;              // allocations in a row with that stack
+  StackId last_freed;        // stack of the block that the thread released last, 0 before the first
+  bool full;                 // no room for another page of the rarer kinds
   // Where the thread's counter pages lie, by stack / 64 and kind; null where there is none yet. Births and deaths of
   // item 0 always are.
   Table<PageRow> pages;
+
+  Registers wrapped_caller;
+  uint64_t wrapped_argument;
+  uint32_t now_ms;            // since the file was made, as of the last look at the clock
+  uint64_t events_at_sample;  // of the timeline
+  Changes changes;
+  int64_t flushed_live, flushed_live_libc;
+
   Table<char*> region_pages;  // by region / 64; empty before the first one
   Table<char*> weight_pages;  // by stack / 64; empty before the first sample
 
@@ -135,7 +138,6 @@ struct ThreadRecorder {
   CallerSlot caller_slots[kCallerSlots];
 
   StackCache stack_cache;
-  EventStream* log;  // null: no log is kept, or it has ended
   ThreadRecorder* next_free;
   ThreadRecorder* next_of_all;
 

@@ -54,7 +54,8 @@ TEST(TimelineTest, HalvesWhenFullAndStaysInOrder) {
   ASSERT_GT(header.timeline_used, kTimelineSamples / 2);
   ASSERT_LE(header.timeline_used, kTimelineSamples);
   EXPECT_GE(header.timeline_events, 1024u);
-  EXPECT_NEAR(2 * kPairs / header.timeline_events, header.timeline_used, 80);
+  // Fewer than there could be: of a stack with so many calls one in 128 looks at the clock.
+  EXPECT_LE(header.timeline_used, 2 * kPairs / header.timeline_events + 80);
 
   const MappedFile& file = g_process.file();
   const auto* directory = file.Items<PageDirectoryEntry>(Section::kPageDirectory);

@@ -24,7 +24,9 @@ TEST(StudyTest, FirstCallsAllThenOneInSixteenThenOneIn128) {
     widest = std::max(widest, call - last);
     last = call;
     ASSERT_NEAR(static_cast<double>(weights), static_cast<double>(call), error(call)) << call;
-    if (call <= kManyCalls) ASSERT_LE(widest, 21u);
+    if (call <= kManyCalls) {
+      ASSERT_LE(widest, 21u);
+    }
   }
   EXPECT_EQ(233u, widest);
   // A program that does one thing at even calls and another at odd ones is seen as it is.

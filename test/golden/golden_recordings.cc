@@ -177,7 +177,7 @@ void OneThread(const char* folder) {
   image.DeathsOf(0, first) = {1, 100, 0, 1, 0, 1, 1, 0};
   image.BirthsOf(0, grown) = {1, 300, 320, 0, 1, 300, 300, 0};
   shard.events = 23;
-  shard.live_bytes = shard.live_bytes_program = 300;
+  shard.live_bytes = 300;
   shard.live_blocks = 1;
   shard.peak_bytes = shard.peak_bytes_program = 300;
   shard.at_peak = 1;
@@ -199,12 +199,12 @@ void TwoThreads(const char* folder) {
   image.BirthsOf(1, other) = {1, 64, 64, 0, 0, 64, 64, 0};
   one.events = 4;
   one.live_blocks = 4;
-  one.live_bytes = one.live_bytes_program = 4000;
+  one.live_bytes = 4000;
   one.peak_bytes = one.peak_bytes_program = 4000;
   one.at_peak = 1;
   two.events = 4;
   two.live_blocks = -2;
-  two.live_bytes = two.live_bytes_program = -2936;
+  two.live_bytes = -2936;
   two.frees = 3;
   image.header().most_threads = 2;
 }
@@ -217,7 +217,7 @@ void ForkChild(const char* folder) {
   image.BirthsOf(0, shared) = {2, 64, 64, 0, 0, 32, 32, 0};
   parent.events = 2;
   parent.live_blocks = 2;
-  parent.live_bytes = parent.live_bytes_program = 64;
+  parent.live_bytes = 64;
   parent.peak_bytes = parent.peak_bytes_program = 64;
   parent.at_peak = 1;
   image.Fork(1);
@@ -228,7 +228,7 @@ void ForkChild(const char* folder) {
   image.DeathsOf(0, own) = {1, 12, 0, 0, 1, 1, 0, 0};
   child.events = 8;
   child.live_blocks = 5;
-  child.live_bytes = child.live_bytes_program = 80;
+  child.live_bytes = 80;
   child.peak_bytes = child.peak_bytes_program = 92;
   child.frees = 2;
   child.inherited_frees = 1;
@@ -251,7 +251,7 @@ void LosesCalls(const char* folder) {
   shard.events = 10;
   shard.in_flight = StackIndex(broken) + 1;
   shard.live_blocks = 10;
-  shard.live_bytes = shard.live_bytes_program = 725;
+  shard.live_bytes = 725;
   shard.peak_bytes = shard.peak_bytes_program = 725;
   shard.at_peak = 1;
   shard.failed = 1;
@@ -285,8 +285,8 @@ void Functions(const char* folder) {
   image.BirthsOf(0, null).calls = 9;
   shard.events = calls + 3;
   shard.live_blocks = static_cast<int64_t>(calls + 3);
-  shard.live_bytes_program = static_cast<int64_t>(bytes);
   shard.live_bytes = static_cast<int64_t>(bytes + 1416);
+  shard.live_bytes_libc = 1416;
   shard.peak_bytes = bytes + 1416;
   shard.peak_bytes_program = bytes;
   shard.at_peak = 1;
@@ -353,11 +353,11 @@ void Habits(const char* folder) {
   image.header().timeline_ms = 100;
   one.events = 140048;
   one.live_blocks = -8;
-  one.live_bytes = one.live_bytes_program = -220;
+  one.live_bytes = -220;
   one.frees = 28;
   two.events = 8;
   two.live_blocks = 8;
-  two.live_bytes = two.live_bytes_program = 220;
+  two.live_bytes = 220;
   image.header().most_threads = 2;
 }
 
