@@ -29,7 +29,7 @@ enum class LockRank : uint8_t {
 
 class Spinlock {
  public:
-  constexpr explicit Spinlock(LockRank rank) : rank_(rank) {}
+  constexpr explicit Spinlock(LockRank rank) : rank_(kChecksEnabled ? rank : LockRank{}) {}
   Spinlock(const Spinlock&) = delete;
   Spinlock& operator=(const Spinlock&) = delete;
 
@@ -78,7 +78,7 @@ class Spinlock {
   void LeaveRank();
 
   std::atomic<uintptr_t> holder_{0};
-  LockRank rank_;
+  LockRank rank_;  // without checks 0, so that what has locks may lie in .bss, untouched where unused
   // Forks by the holder from signal handlers, which left the lock alone: such a fork may also interrupt another
   // one between its handlers.
   int fork_skips_ = 0;

@@ -7,16 +7,22 @@
 namespace mallow::heap {
 
 void* MetadataArena::Allocate(size_t bytes, size_t alignment) {
-  auto aligned = [&] {
-    return reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(next_), alignment));
-  };
-  char* start = aligned();
-  if (next_ == nullptr || start + bytes > end_) {
+  char* start = TakeFrom(&gap_, bytes, alignment);
+  if (start == nullptr) start = TakeFrom(&rest_, bytes, alignment);
+  if (start == nullptr) {
     if (!MapRegion(bytes + alignment)) return nullptr;
-    start = aligned();
+    start = TakeFrom(&rest_, bytes, alignment);
   }
-  next_ = start + bytes;
   bytes_ += bytes;
+  return start;
+}
+
+char* MetadataArena::TakeFrom(Piece* piece, size_t bytes, size_t alignment) {
+  char* const start = reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(piece->next), alignment));
+  if (piece->next == nullptr || start + bytes > piece->end) return nullptr;
+  const Piece skipped = {piece->next, start};
+  piece->next = start + bytes;
+  if (skipped.bytes() > gap_.bytes()) gap_ = skipped;
   return start;
 }
 
@@ -27,8 +33,7 @@ bool MetadataArena::MapRegion(size_t bytes) {
   Region* const region = static_cast<Region*>(start);
   *region = {regions_, whole};
   regions_ = region;
-  next_ = reinterpret_cast<char*>(region + 1);
-  end_ = static_cast<char*>(start) + whole;
+  rest_ = {reinterpret_cast<char*>(region + 1), static_cast<char*>(start) + whole};
   return true;
 }
 

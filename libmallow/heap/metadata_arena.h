@@ -1,7 +1,7 @@
 // Memory for the heap's own structures, on pages of their own: no block of the program lies beside them.
 //
-// Synchronisation: the page heap's lock. Memory is handed out zeroed, in rising addresses, and never given back to
-// the system; users keep free lists of what they return.
+// Synchronisation: the page heap's lock. Memory is handed out zeroed and never given back to the system; users keep free
+// lists of what they return. What an alignment skips serves small requests: start-up touches a page less.
 #pragma once
 
 #include "base/config.h"
@@ -43,11 +43,19 @@ class MetadataArena {
   // When the system has no more: an array of a longer kind, which is of the shorter one from then on.
   void* TakeLonger(int shift);
 
+  struct Piece {
+    char* next;
+    char* end;
+    size_t bytes() const { return static_cast<size_t>(end - next); }
+  };
+
+  // Null: it does not fit. What it skips becomes the gap if that is shorter.
+  char* TakeFrom(Piece* piece, size_t bytes, size_t alignment);
   bool MapRegion(size_t bytes);
 
   const Region* regions_ = nullptr;
-  char* next_ = nullptr;
-  char* end_ = nullptr;
+  Piece rest_ = {};
+  Piece gap_ = {};
   size_t bytes_ = 0;
   // By binary logarithm of the size.
   FreeArrayLink* free_arrays_[kArraySizes] = {};

@@ -12,6 +12,7 @@ func TestDecode(t *testing.T) {
 	}{
 		{listed: "cmp    $0x400,%rdi", text: "cmp    $0x400,%rdi"},
 		{listed: "lea    0x22ac(%rip),%rdx        # 1c280 <mallow::heap::internal::kSizeClasses>", text: "lea    kSizeClasses(%rip),%rdx"},
+		{listed: "lea    -0x19d1a(%rip),%rdx        # 2560 <mallow::heap::internal::kSizeClasses>", text: "lea    kSizeClasses(%rip),%rdx"},
 		{listed: "mov    0x1fc79(%rip),%rcx        # 24f80 <_GLOBAL_OFFSET_TABLE_+0x128>", text: "mov    offset of thread_words(%rip),%rcx", loads: 1},
 		{listed: "movzbl 0x610(%rdx,%rax,1),%edx", text: "movzbl 0x610(%rdx,%rax,1),%edx", loads: 1},
 		{listed: "add    %fs:(%rcx),%rax", text: "add    %fs:(%rcx),%rax", loads: 1},

@@ -157,7 +157,7 @@ func disassemble(t *testing.T, library string) map[uint64]instruction {
 var (
 	label    = regexp.MustCompile(`^[0-9a-f]+ <(.*)>:$`)
 	row      = regexp.MustCompile(`^ *([0-9a-f]+):\t(.*)$`)
-	relative = regexp.MustCompile(`0x[0-9a-f]+\(%rip\)`)
+	relative = regexp.MustCompile(`-?0x[0-9a-f]+\(%rip\)`)
 	target   = regexp.MustCompile(`^[0-9a-f]+ <(.*)>$`)
 	prefixes = regexp.MustCompile(`^((?:lock|rep|repz|bnd|notrack) )?(\S+) *(.*)$`)
 )
