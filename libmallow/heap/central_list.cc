@@ -44,6 +44,7 @@ void** TakeFromSpan(Span* span, void** begin, void** end, size_t line_objects = 
     span->free_bits[word] ^= free ^ bits;
   }
   span->free_objects = static_cast<uint16_t>(span->free_objects - (end - next));
+  span->given_back = 0;
   return next;
 }
 
@@ -58,6 +59,7 @@ size_t Neighbours(void* const* objects, size_t count, size_t bytes) {
 
 size_t CentralList::Take(void** slots, size_t count) {
   void** next = slots + count;
+  __atomic_store_n(&fetched_, true, __ATOMIC_RELAXED);
   while (next != slots && !spans_.empty()) {
     Span* span = spans_.first();
     next = TakeFromSpan(span, slots, next);
@@ -152,8 +154,19 @@ void CentralList::Release(void* const* objects, size_t count) {
     size_t gone = 0;
     for (Span* span = emptied.first(); span != nullptr; span = SpanList::Next(span)) gone += span->objects;
     __atomic_store_n(&free_objects_, free_objects_ + count - gone, __ATOMIC_RELAXED);
+    __atomic_store_n(&released_, true, __ATOMIC_RELAXED);
   }
   while (Span* span = emptied.PopFront()) page_heap.Free(span);
+}
+
+// What is in use is left alone: those pages would come back at once.
+void CentralList::GiveBackUnused() {
+  if (__atomic_exchange_n(&fetched_, false, __ATOMIC_RELAXED) ||
+      !__atomic_exchange_n(&released_, false, __ATOMIC_RELAXED)) {
+    return;
+  }
+  SpinlockHolder holder(lock_);
+  for (Span* span = spans_.first(); span != nullptr; span = SpanList::Next(span)) span->GiveBackUnused();
 }
 
 bool CentralList::IsValid(SizeClass size_class) {
@@ -164,7 +177,7 @@ bool CentralList::IsValid(SizeClass size_class) {
     size_t bits = 0;
     for (size_t i = 0; i < span->objects; ++i) bits += span->free_bits[i / 64] >> (i % 64) & 1;
     if (span->state != SpanState::kSmall || span->size_class != size_class || bits != span->free_objects ||
-        bits == 0 || bits == span->objects) {
+        bits == 0 || bits == span->objects || span->given_back > bits) {
       return false;
     }
     for (PageId page = span->page; page < span->page + span->marked_pages(); ++page) {

@@ -27,6 +27,9 @@ class CentralList {
   // Takes objects of this class back. Ends the process when one of them is no object or is free already.
   void Release(void* const* objects, size_t count);
 
+  // Gives the memory of pages back in which only free objects lie, unless some were fetched since the last call.
+  void GiveBackUnused();
+
   size_t free_objects() const { return __atomic_load_n(&free_objects_, __ATOMIC_RELAXED); }
   Spinlock& lock() { return lock_; }
 
@@ -43,6 +46,9 @@ class CentralList {
   alignas(kCacheLineBytes) Spinlock lock_{LockRank::kCentralList};
   SpanList spans_;
   size_t free_objects_ = 0;
+  // Since the last GiveBackUnused.
+  bool fetched_ = false;
+  bool released_ = false;
 };
 
 extern CentralList central_lists[kClassCount];

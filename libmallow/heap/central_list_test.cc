@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "heap/heap_checks.h"
 #include "heap/page_map.h"
+#include "os/memory.h"
 
 namespace mallow::heap {
 namespace {
@@ -103,6 +105,32 @@ TEST(CentralList, AgreesWithAModel) {
   }
   Trim(0);
   ExpectEmptyHeap();
+}
+
+TEST(CentralList, GivesBackPagesInWhichAllIsFree) {
+  const SizeClass c = SizeClassOf(1024);
+  const size_t objects = Info(c).objects, page_bytes = os::PageSize(), in_page = page_bytes / 1024;
+  ASSERT_GE(objects, 2 * in_page + 1);
+  std::vector<void*> all(objects);
+  ASSERT_EQ(central_lists[c].Fetch(c, all.data(), objects), objects);
+  std::reverse(all.begin(), all.end());
+  for (void* object : all) memset(object, 0xab, 1024);
+  const auto byte_of = [&all](size_t object) { return static_cast<const unsigned char*>(all[object])[1023]; };
+  // The first one stays, and with it its page.
+  central_lists[c].Release(&all[1], objects - 1);
+  central_lists[c].GiveBackUnused();
+  EXPECT_EQ(byte_of(objects - 1), 0xab) << "some were fetched since the last call";
+  central_lists[c].GiveBackUnused();
+  for (size_t i = 0; i < in_page; ++i) EXPECT_EQ(byte_of(i), 0xab);
+  for (size_t i = in_page; i < objects; ++i) EXPECT_EQ(byte_of(i), 0);
+  EXPECT_TRUE(central_lists[c].IsValid(c));
+  // They can be had as before.
+  std::vector<void*> again(objects - 1);
+  ASSERT_EQ(central_lists[c].Fetch(c, again.data(), objects - 1), objects - 1);
+  EXPECT_EQ(again.back(), all[1]);
+  again.push_back(all[0]);
+  central_lists[c].Release(again.data(), objects);
+  EXPECT_EQ(central_lists[c].free_objects(), 0u);
 }
 
 TEST(CentralListDeathTest, SeesASecondFreeAndAnInteriorPointer) {

@@ -87,6 +87,23 @@ TEST(LargeCache, ServesTheHitPathsOfItsThread) {
   EXPECT_FALSE(TryFreeLarge(nullptr));
 }
 
+TEST(LargeCache, GivesBackWhatAProgramThatGoesOnWithOtherLengthsLeaves) {
+  page_heap.SetReleasePolicy({.interval = 0});
+  void* const used = Allocate(1 << 20);
+  void* const left = Allocate(3 << 20);
+  Free(used);
+  Free(left);
+  std::vector<void*> others;
+  for (size_t mebibytes : {4, 5, 6}) {
+    EXPECT_EQ(Allocate(1 << 20), used);
+    Free(used);
+    others.push_back(Allocate(mebibytes << 20));
+  }
+  EXPECT_EQ(TryAllocateLarge(3 << 20), nullptr);
+  for (void* p : others) Free(p);
+  Trim(0);
+}
+
 TEST(LargeCacheDeathTest, AKeptBlockIsNotFreedAgain) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(

@@ -94,6 +94,7 @@ Span* PageHeap::AllocateSmall(SizeClass size_class) {
   span->objects = span->free_objects = info.objects;
   span->object_bytes = info.bytes;
   span->reciprocal = info.reciprocal;
+  span->given_back = 0;
   SetAllBits(span, info.objects);
   for (Pages i = 0; i < span->marked_pages(); ++i) PageMap::SetSpan(span->page + i, span);
   PageMap::SetClass(span->page, span->marked_pages(), size_class);
@@ -327,6 +328,9 @@ Span* PageHeap::Cut(Span* span, Pages pages, Pages alignment) {
   }
   if (span->pages > pages) put_back(split(pages));
   pace_.OnAllocate(span->free.resident, free_.resident());
+  if (pace_.OnFresh(span->pages - span->free.resident)) {
+    ReleaseSome(pace_.InExchange(os::CoarseNanoseconds(), free_.releasable(), system_));
+  }
   if (wants_visits()) NoteWanted();
   EnterEnds(span);
   return span;

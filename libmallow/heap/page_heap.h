@@ -79,7 +79,8 @@ class PageHeap {
   Pages system_pages() const { return __atomic_load_n(&system_, __ATOMIC_RELAXED); }
   // True once per interval in which memory was freed: the sign for other caches to return what is idle.
   bool TakeTick() { return Take(&tick_); }
-  // True once after the heap had to grow: the sign for the transfer caches to empty themselves.
+  // True once after the heap had to grow: the sign for the transfer caches to empty themselves, and for the central lists
+  // to give back what lies unused.
   bool TakeGrowth() { return Take(&grew_); }
 
   Spinlock& lock() { return lock_; }

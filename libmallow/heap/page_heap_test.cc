@@ -158,6 +158,24 @@ TEST(PageHeap, LongObjectsGoBackToTheSystemAtOnce) {
   EXPECT_GE(totals.returned, pages);
 }
 
+TEST(PageHeap, FreshPagesAreTakenInExchangeForIdleOnes) {
+  page_heap.SetReleasePolicy({.keep = 0, .at_once = SIZE_MAX});
+  page_heap.ReleaseDownTo(0);
+  const Pages pages = page_heap.GetTotals().system + 64;
+  Span* first = page_heap.AllocateLarge(pages, 1);
+  const PageId idle = first->page;
+  page_heap.Free(first);
+  const Pages returned = page_heap.GetTotals().returned;
+  // Does not fit into what the first one left, unless the system maps more just behind it.
+  Span* longer = page_heap.AllocateLarge(4 * pages, 1);
+  if (!longer->Contains(AddressOf(idle))) {
+    EXPECT_GT(page_heap.GetTotals().returned, returned);
+  }
+  EXPECT_TRUE(page_heap.IsValid());
+  page_heap.Free(longer);
+  page_heap.SetReleasePolicy({});
+}
+
 TEST(PageHeap, WithoutMemoryNothingChanges) {
   static const os::MemoryFunctions kNoMemory = {[](void*, size_t) -> void* { return nullptr; },
                                                 os::SystemMemoryFunctions().unmap,
@@ -171,6 +189,29 @@ TEST(PageHeap, WithoutMemoryNothingChanges) {
   EXPECT_EQ(before.system, after.system);
   EXPECT_EQ(before.free, after.free);
   EXPECT_TRUE(page_heap.IsValid());
+}
+
+TEST(ReleasePace, ExchangesWhatIsMoreThanAShare) {
+  constexpr Pages kKeep = kReleaseKeep / kPageBytes;
+  constexpr uint64_t kSecond = 1000 * 1000 * 1000;
+  ReleasePace pace;
+  EXPECT_FALSE(pace.OnFresh(1)) << "few pages are not worth a system call";
+  EXPECT_TRUE(pace.OnFresh(99));
+  EXPECT_EQ(pace.InExchange(kSecond, 10 * kKeep, 0), 100u);
+  pace.OnFresh(100);
+  EXPECT_EQ(pace.InExchange(kSecond, kKeep + 7, 0), 7u);
+  pace.OnFresh(100);
+  EXPECT_EQ(pace.InExchange(kSecond, 10 * kKeep, 160 * kKeep), 0u) << "a share of a large heap stays";
+  pace.OnFresh(100000);
+  const Pages rest = pace.InExchange(kSecond, 100000, 0);
+  EXPECT_LT(rest, 1000u);
+  pace.OnFresh(1000);
+  EXPECT_EQ(pace.InExchange(kSecond, 100000, 0), 0u) << "no more than a processor hardly notices";
+  pace.OnFresh(1000);
+  EXPECT_EQ(pace.InExchange(kSecond + 10 * 1000 * 1000, 100000, 0), 25u);
+  pace.SetPolicy({.interval = 0});
+  pace.OnFresh(100);
+  EXPECT_EQ(pace.InExchange(2 * kSecond, 10 * kKeep, 0), 0u) << "only what asks for it gives memory back";
 }
 
 TEST(ReleasePace, GivesBackHalfOfWhatNobodyNeeded) {

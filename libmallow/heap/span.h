@@ -44,6 +44,7 @@ struct alignas(kCacheLineBytes) Span {
   uint32_t object_bytes;  // small
   uint32_t reciprocal;    // small, see SizeClassInfo
   uint32_t objects;       // small
+  uint16_t given_back;    // small: free objects when memory of some went back, else 0; see GiveBackUnused
   // -----------------------------------------------------------------------------------------------
   union {
     // Small: bit i is set while object i is in the central list. Spans of few objects keep their side
@@ -81,6 +82,11 @@ struct alignas(kCacheLineBytes) Span {
     *index = (offset * reciprocal) >> 32;
     return *index * object_bytes == offset && *index < objects;
   }
+
+  // Small: gives those pages of the system back in which only free objects lie, 16 KiB or more in a row; the objects
+  // stay free, and read as zero. Does nothing unless more are free than the last time. Some ns for each run of free
+  // objects, some microseconds for each that is long enough. REQUIRES the lock of the central list.
+  void GiveBackUnused();
 };
 
 // One of these for 32 KiB of small objects.

@@ -42,7 +42,10 @@ constexpr size_t kMostBytesPerFetch = 16 * 1024;
 constexpr uint8_t kStrangers = 4;
 
 void ReleaseIdleEverywhere() {
-  for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseIdle(c);
+  for (SizeClass c = 1; c < kClassCount; ++c) {
+    transfer_caches[c].ReleaseIdle(c);
+    central_lists[c].GiveBackUnused();
+  }
 }
 
 }  // namespace

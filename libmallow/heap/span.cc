@@ -1,0 +1,44 @@
+#include "heap/span.h"
+
+#include "base/bits.h"
+#include "os/memory.h"
+
+namespace mallow::heap {
+namespace {
+
+// A shorter run of free objects is not worth a system call, and what comes after it.
+constexpr size_t kLeastGivenBack = 16 * 1024;
+
+// The first object at `from` or behind it whose bit is `set`, or the number of objects.
+size_t FindBit(const Span* span, size_t from, bool set) {
+  const uint64_t flip = set ? 0 : ~uint64_t{0};
+  while (from < span->objects) {
+    const uint64_t bits = (span->free_bits[from / 64] ^ flip) >> (from % 64);
+    if (bits != 0) return Min<size_t>(from + static_cast<size_t>(CountTrailingZeros(bits)), span->objects);
+    from = RoundDown(from, size_t{64}) + 64;
+  }
+  return span->objects;
+}
+
+uintptr_t AddressOfObject(const Span* span, size_t index) {
+  return reinterpret_cast<uintptr_t>(span->start()) + index * span->object_bytes;
+}
+
+}  // namespace
+
+void Span::GiveBackUnused() {
+  const size_t page_bytes = os::PageSize();
+  const size_t more = size_t{free_objects} - given_back;
+  if (more * object_bytes < kLeastGivenBack) return;
+  given_back = free_objects;
+  for (size_t first = FindBit(this, 0, true); first < objects;) {
+    const size_t last = FindBit(this, first, false);
+    const uintptr_t begin = RoundUp(AddressOfObject(this, first), page_bytes);
+    const uintptr_t end = RoundDown(AddressOfObject(this, last), page_bytes);
+    const bool pays = end >= begin + kLeastGivenBack;
+    if (pays && !os::Release(reinterpret_cast<void*>(begin), end - begin)) return;
+    first = FindBit(this, last, true);
+  }
+}
+
+}  // namespace mallow::heap
