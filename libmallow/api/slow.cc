@@ -44,6 +44,24 @@ MALLOW_NOINLINE void* OtherCalloc(size_t count, size_t bytes) {
   return OrNoMemory(heap::AllocateZeroed(total));
 }
 
+MALLOW_NOINLINE void* OtherRealloc(void* p, size_t bytes) {
+  EnsureStarted();
+  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) return ReallocForeign(p, bytes);
+  if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kRealloc>();
+  if (record::g_recording) {
+    return p != nullptr && bytes == 0 ? RecordedReallocToNothing(p) : RecordedRealloc(p, bytes);
+  }
+  if (p == nullptr) return OrNoMemory(heap::Allocate(bytes));
+  if (bytes == 0) {
+    heap::Free(p);
+    return nullptr;
+  }
+  if (heap::ResizeInPlace(p, bytes)) return p;
+  return OrNoMemory(Move(p, bytes));
+}
+
+MALLOW_NOINLINE void* OtherReallocOfNull(size_t bytes) { return OtherRealloc(nullptr, bytes); }
+
 MALLOW_NOINLINE void OtherFree(void* p) {
   EnsureStarted();
   if (record::g_recording)
@@ -71,19 +89,11 @@ void* SlowCalloc(size_t count, size_t bytes) {
 }
 
 void* SlowRealloc(void* p, size_t bytes) {
-  EnsureStarted();
-  if (MALLOW_UNLIKELY(p != nullptr && !heap::Owns(p))) return ReallocForeign(p, bytes);
-  if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kRealloc>();
-  if (record::g_recording) {
-    return p != nullptr && bytes == 0 ? RecordedReallocToNothing(p) : RecordedRealloc(p, bytes);
+  if (RecordsEveryCall() && MALLOW_LIKELY(bytes - 1 < heap::kMaxSmallBytes)) {
+    return p == nullptr ? record::HitAllocate<Function::kRealloc>(bytes, &OtherReallocOfNull)
+                        : record::HitReallocate(p, bytes, &OtherRealloc);
   }
-  if (p == nullptr) return OrNoMemory(heap::Allocate(bytes));
-  if (bytes == 0) {
-    heap::Free(p);
-    return nullptr;
-  }
-  if (heap::ResizeInPlace(p, bytes)) return p;
-  return OrNoMemory(Move(p, bytes));
+  return OtherRealloc(p, bytes);
 }
 
 void SlowFree(void* p) {

@@ -72,9 +72,6 @@ bool ResizeInPlace(void* p, size_t bytes) {
 }
 
 void* Relocate(void* p, size_t bytes) {
-  // A growing block of so many bytes is given whole pages with room behind them: it is likely to grow again, then
-  // in place.
-  constexpr size_t kLeastGrowing = 32 * 1024;
   Span* span = SpanOfBlock(p);
   const size_t old_bytes = BytesOf(span);
   const bool grows = bytes > old_bytes && bytes >= kLeastGrowing;

@@ -49,6 +49,9 @@ bool ResizeInPlace(void* p, size_t bytes);
 // For a block that ResizeInPlace did not resize: a new block with its contents, as far as they fit. The old one is
 // live still, but its contents may be gone: it is to be freed. Null: no memory, and the old one is as it was.
 void* Relocate(void* p, size_t bytes);
+// A growing block of so many bytes is given whole pages with room behind them: it is likely to grow again, then in
+// place.
+inline constexpr size_t kLeastGrowing = 32 * 1024;
 
 // --- For a client that wants to see every call ------------------------------------------------
 

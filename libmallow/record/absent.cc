@@ -60,11 +60,13 @@ void* HitAllocate(size_t, void* (*)(size_t)) {
   Absent();
 }
 template void* HitAllocate<Function::kMalloc>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kRealloc>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNew>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNewArray>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNewNothrow>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNewArrayNothrow>(size_t, void* (*)(size_t));
 void* HitAllocateZeroed(size_t, size_t, void* (*)(size_t, size_t)) { Absent(); }
+void* HitReallocate(void*, size_t, void* (*)(void*, size_t)) { Absent(); }
 void HitRelease(void*, void (*)(void*)) { Absent(); }
 void* Allocate(Function, size_t, const Registers&) { Absent(); }
 void* AllocateZeroed(Function, size_t, size_t, const Registers&) { Absent(); }

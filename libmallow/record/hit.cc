@@ -5,7 +5,7 @@
 // A call is refused before anything of it has happened. Whoever then captures all registers finds them as the caller left
 // them: what is used here is given back before the jump. Nothing here calls a function that comes back, so that few
 // registers are needed: the search of the leaf cache beyond its first place, and what few events have to do in the end,
-// are jumped to.
+// are jumped to. But a realloc has two events to count, and what it calls comes back.
 #include <string.h>
 
 #include "heap/block.h"
@@ -123,6 +123,96 @@ MALLOW_NOINLINE void FinishDeath(ThreadRecorder& thread, void* p, const Tag* tag
   heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
 }
 
+// free(NULL), of a caller that the thread knows.
+MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, void (*otherwise)(void* p)) {
+  const ThreadRecorder::CallerSlot& slot = thread.SlotOfCaller(pc);
+  const StackId stack = slot.null_stack;
+  Births* const births = slot.IsOf(pc) && stack != kNoStack ? thread.KnownBirthsOf(stack) : nullptr;
+  if (MALLOW_UNLIKELY(births == nullptr)) {
+    Exit(thread);
+    return otherwise(nullptr);
+  }
+  InFlight::Begin(*thread.shard, stack);
+  births->calls++;
+  thread.shard->free_nulls++;
+  InFlight::End(*thread.shard);
+  Exit(thread);
+}
+
+// A block that is about to be resized, and what it is told by.
+struct OldBlock {
+  Tag* tag;  // null: none of this thread's small blocks in use
+  const heap::Span* span;
+};
+
+MALLOW_ALWAYS_INLINE OldBlock OwnSmallBlock(const ThreadRecorder& thread, const void* p) {
+  const heap::Span* const span = heap::PageMap::SpanOf(heap::PageOf(p));
+  if (MALLOW_UNLIKELY(span == nullptr || span->state != heap::SpanState::kSmall)) return {};
+  size_t index;
+  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
+  if (MALLOW_UNLIKELY(!span->TryIndexOf(p, &index) || records == nullptr)) return {};
+  Tag* const tag = reinterpret_cast<Tag*>(records) + index;
+  if (MALLOW_UNLIKELY(tag->stack == kReleased || tag->shard() != thread.number)) return {};
+  return {tag, span};
+}
+
+// Apart: few come to it.
+MALLOW_NOINLINE const LeafEntry* SearchAll(ThreadRecorder& thread, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  return thread.stack_cache.TryHit(pc, sp, bp);
+}
+
+// What Reallocate does of a block that stays in the thread's cache. Null: nothing has happened.
+MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t* frame) {
+  ThreadRecorder* const entered = TryEnter();
+  if (MALLOW_UNLIKELY(entered == nullptr)) return nullptr;
+  ThreadRecorder& thread = *entered;
+  const auto refuse = [&thread] {
+    Exit(thread);
+    return nullptr;
+  };
+  const uintptr_t pc = frame[1], sp = reinterpret_cast<uintptr_t>(frame + 2), bp = frame[0];
+  const LeafEntry* leaf = thread.stack_cache.TryFirstHit(pc, sp);
+  if (leaf == nullptr) leaf = SearchAll(thread, pc, sp, bp);
+  if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
+  if (MALLOW_UNLIKELY(leaf->memo.key != MemoKey(Function::kRealloc, thread.regions.innermost()) ||
+                      leaf->memo.place == nullptr))
+    return refuse();
+  const OldBlock old = OwnSmallBlock(thread, p);
+  if (MALLOW_UNLIKELY(old.tag == nullptr)) return refuse();
+  const StackId stack = leaf->memo.value;
+  const Tag old_tag = *old.tag;
+  const size_t old_usable_bytes = old.span->object_bytes;
+  heap::Block block{old.tag, old_usable_bytes, nullptr};
+  void* moved = p;
+  if (!heap::FitsInPlace(old_usable_bytes, bytes)) {
+    if (MALLOW_UNLIKELY(bytes >= heap::kLeastGrowing)) return refuse();
+    moved = heap::TryAllocateClosed(bytes).object;
+    if (MALLOW_UNLIKELY(moved == nullptr)) return refuse();
+    block = heap::DescribeNewSmall<kSideRecordBytes>(moved);
+    if (MALLOW_UNLIKELY(block.record == nullptr)) {
+      heap::FreeOfClass(moved, block.span->size_class);
+      return refuse();
+    }
+  }
+  if constexpr (kOracleBuild) CheckAgainstOracle({pc, sp, bp, 0, 0, 0, 0, 0}, leaf->node);
+  thread.stack_cache.CountHit(*leaf, &thread.shard->captures);
+  if (moved != p) memcpy(moved, p, Min(old_usable_bytes, bytes));
+  InFlight::Begin(*thread.shard, stack);
+  Counting counting(thread);
+  counting.Death(old_tag, p, Counting::Release::kRealloc, pc);
+  *static_cast<Tag*>(block.record) = counting.Birth(stack, bytes, block.usable_bytes);
+  NoteRealloc(thread, stack, old_tag.stack, old_tag.size(), bytes, moved != p, moved != p);
+  thread.newest_block = moved;
+  if (moved != p) old.tag->stack = kReleased;
+  InFlight::End(*thread.shard);
+  Exit(thread);
+  if (moved != p) {
+    heap::VisitClosed(heap::thread_words.cache);
+    heap::FreeOfClassClosed(p, old.span->size_class);
+  }
+  return moved;
+}
+
 }  // namespace
 
 template <Function function>
@@ -133,6 +223,7 @@ void* HitAllocate(size_t bytes, void* (*otherwise)(size_t bytes)) {
 }
 
 template void* HitAllocate<Function::kMalloc>(size_t, void* (*)(size_t));
+template void* HitAllocate<Function::kRealloc>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNew>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNewArray>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNewNothrow>(size_t, void* (*)(size_t));
@@ -145,6 +236,11 @@ void* HitAllocateZeroed(size_t bytes, size_t count, void* (*otherwise)(size_t by
                                      : AllocateZeroedAfterSearch(bytes, count, otherwise);
 }
 
+void* HitReallocate(void* p, size_t bytes, void* (*otherwise)(void* p, size_t bytes)) {
+  void* const moved = TryReallocate(p, bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
+  return MALLOW_LIKELY(moved != nullptr) ? moved : otherwise(p, bytes);
+}
+
 void HitRelease(void* p, void (*otherwise)(void* p)) {
   const uintptr_t pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
   ThreadRecorder* const entered = TryEnter();
@@ -152,6 +248,7 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   ThreadRecorder& thread = *entered;
   const heap::Span* const span = heap::PageMap::SpanOf(heap::PageOf(p));
   if (MALLOW_UNLIKELY(span == nullptr || span->state != heap::SpanState::kSmall)) {
+    if (p == nullptr) return ReleaseNull(thread, pc, otherwise);
     Exit(thread);
     return otherwise(p);
   }

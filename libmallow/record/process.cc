@@ -356,10 +356,9 @@ void ThreadRecorder::NoteChange(StackId stack, int64_t bytes) {
 
 // The node is kRoot when there is no room for it, and in a session that has ended.
 ThreadRecorder::CallerSlot& ThreadRecorder::CallerAt(uintptr_t pc) {
-  CallerSlot& slot = caller_slots[(pc ^ pc >> 8) % kCallerSlots];
-  const uint64_t generation = ModuleGeneration();
-  if (slot.pc != pc || slot.generation != generation) {
-    slot = {pc, generation, kRoot, kNoStack};
+  CallerSlot& slot = SlotOfCaller(pc);
+  if (!slot.IsOf(pc)) {
+    slot = {pc, ModuleGeneration(), kRoot, kNoStack};
     if (session != g_process.session()) return slot;
     const uint32_t module = g_process.modules().IdAt(pc - 1);
     slot.node = g_process.stacks().Child(kRoot, kTagReturnAddress << 56 | pc, module);

@@ -44,6 +44,8 @@ void Leave();
 template <Function function>
 void* HitAllocate(size_t bytes, void* (*otherwise)(size_t bytes));
 void* HitAllocateZeroed(size_t bytes, size_t count, void* (*otherwise)(size_t bytes, size_t count));
+// `bytes` is not 0 nor `p` null.
+void* HitReallocate(void* p, size_t bytes, void* (*otherwise)(void* p, size_t bytes));
 void HitRelease(void* p, void (*otherwise)(void* p));
 
 // Each returns a block or null (no memory; errno is the caller's business). A null counts as a failed call,

@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "record/event_stream.h"
 #include "record/image_format.h"
+#include "record/module_generation.h"
 #include "record/region.h"
 #include "record/stack_cache.h"
 #include "record/stack_table.h"
@@ -48,6 +49,8 @@ struct ThreadRecorder {
     uint64_t generation;  // of the loaded objects
     NodeId node;
     StackId null_stack;  // kNoStack: not asked for yet
+
+    bool IsOf(uintptr_t caller) const { return pc == caller && generation == ModuleGeneration(); }
   };
 
   bool is_first() const { return shard == first_shard; }
@@ -66,6 +69,10 @@ struct ThreadRecorder {
   // For the timeline, after a look.
   void NoteChange(StackId stack, int64_t bytes);
   CallerSlot& CallerAt(uintptr_t pc);
+  // Where that one would lie.
+  CallerSlot& SlotOfCaller(uintptr_t pc) {
+    return caller_slots[pc * 0x9e37'79b9'7f4a'7c15u >> (64 - kCallerSlotBits)];
+  }
   // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
   Births* KnownBirthsOf(StackId stack) {
     const size_t at = StackIndex(stack) / kCountersPerPage;
@@ -134,8 +141,8 @@ struct ThreadRecorder {
 
   OpenRegions regions;
 
-  static constexpr size_t kCallerSlots = 256;
-  CallerSlot caller_slots[kCallerSlots];
+  static constexpr unsigned kCallerSlotBits = 11;
+  CallerSlot caller_slots[1 << kCallerSlotBits];
 
   StackCache stack_cache;
   ThreadRecorder* next_free;

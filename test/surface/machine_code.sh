@@ -13,7 +13,7 @@ objdump -d --no-show-raw-insn "$1" | awk '
     aligned = name ~ /^(_Zn[wa]mSt11align_val_t|tc_new(array)?_aligned)/
     slow = name ~ /^_ZN6mallow3api(4|8|10|11|7|14)?.*Slow(Malloc|Calloc|Realloc|Free|New|Aligned)/ && name !~ /cold/
     recorded = (name ~ /^_ZN6mallow3api.*Recorded/ || name ~ /^(strdup|strndup|wcsdup|reallocarray|__libc_reallocarray)$/) && name !~ /cold/
-    tries = name ~ /^_ZN6mallow6record.*(HitAllocate|HitRelease|AfterSearch)/ && name !~ /cold/
+    tries = name ~ /^_ZN6mallow6record.*(HitAllocate|HitReallocate|HitRelease|AfterSearch)/ && name !~ /cold/
     if (tries) tried++
     if (hit || aligned) entries++
     if (recorded) { captures++; stores = 0 }
