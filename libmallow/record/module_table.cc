@@ -79,12 +79,12 @@ void ModuleTable::Init(MappedFile* file) {
   if (os::ReadLink("/proc/self/exe", executable_, sizeof(executable_)) < 0) executable_[0] = 0;
   if (known_ == nullptr) known_ = static_cast<Known*>(os::Map(nullptr, kMaxModules * sizeof(Known)));
   count_ = first_ = 0;
-  Remember(0, nullptr, 0, 0);
+  for (Answer& answer : answers_) answer.Become(0, nullptr, 0, 0);
 }
 
 void ModuleTable::ContinueIn(MappedFile* file) {
   lock_.ResetInChild();
-  last_ = {};  // a fork by clone may have come amid Remember
+  for (Answer& answer : answers_) answer = {};  // a fork by clone may have come while one was written
   file_ = file;
   first_ = count_;
 }
@@ -97,28 +97,30 @@ uint32_t ModuleTable::IdOf(const dl_find_object& found) {
   if (const uint32_t id = Remembered(start, map, generation)) return id;
   QuietHolder holder(lock_);
   const uint32_t id = Search(found);
-  Remember(start, map, generation, id);
+  AnswerAbout(map).Become(start, map, generation, id);
   return id;
 }
 
 // No load moves before an acquire one, no store behind a release one.
-uint32_t ModuleTable::Remembered(uintptr_t start, const void* link_map, uint64_t generation) const {
-  const uint32_t version = __atomic_load_n(&last_.version, __ATOMIC_ACQUIRE);
-  if (version % 2 != 0 || __atomic_load_n(&last_.start, __ATOMIC_ACQUIRE) != start ||
-      __atomic_load_n(&last_.link_map, __ATOMIC_ACQUIRE) != link_map ||
-      __atomic_load_n(&last_.generation, __ATOMIC_ACQUIRE) != generation)
+uint32_t ModuleTable::Remembered(uintptr_t start, const void* link_map, uint64_t generation) {
+  const Answer& answer = AnswerAbout(link_map);
+  const uint32_t version = __atomic_load_n(&answer.version, __ATOMIC_ACQUIRE);
+  if (version % 2 != 0 || __atomic_load_n(&answer.start, __ATOMIC_ACQUIRE) != start ||
+      __atomic_load_n(&answer.link_map, __ATOMIC_ACQUIRE) != link_map ||
+      __atomic_load_n(&answer.generation, __ATOMIC_ACQUIRE) != generation)
     return 0;
-  const uint32_t id = __atomic_load_n(&last_.id, __ATOMIC_ACQUIRE);
-  return __atomic_load_n(&last_.version, __ATOMIC_RELAXED) == version ? id : 0;
+  const uint32_t id = __atomic_load_n(&answer.id, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&answer.version, __ATOMIC_RELAXED) == version ? id : 0;
 }
 
-void ModuleTable::Remember(uintptr_t start, const void* link_map, uint64_t generation, uint32_t id) {
-  __atomic_store_n(&last_.version, last_.version + 1, __ATOMIC_RELAXED);
-  __atomic_store_n(&last_.start, start, __ATOMIC_RELEASE);
-  __atomic_store_n(&last_.link_map, link_map, __ATOMIC_RELEASE);
-  __atomic_store_n(&last_.generation, generation, __ATOMIC_RELEASE);
-  __atomic_store_n(&last_.id, id, __ATOMIC_RELEASE);
-  __atomic_store_n(&last_.version, last_.version + 1, __ATOMIC_RELEASE);
+void ModuleTable::Answer::Become(uintptr_t start_now, const void* link_map_now, uint64_t generation_now,
+                                 uint32_t id_now) {
+  __atomic_store_n(&version, version + 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&start, start_now, __ATOMIC_RELEASE);
+  __atomic_store_n(&link_map, link_map_now, __ATOMIC_RELEASE);
+  __atomic_store_n(&generation, generation_now, __ATOMIC_RELEASE);
+  __atomic_store_n(&id, id_now, __ATOMIC_RELEASE);
+  __atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
 }
 
 uint32_t ModuleTable::Search(const dl_find_object& found) {

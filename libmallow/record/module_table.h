@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/hash.h"
 #include "base/spinlock.h"
 #include "record/image_format.h"
 
@@ -50,7 +51,7 @@ class ModuleTable {
   bool Add(const Known& known, const dl_find_object& found, const char* path, const uint8_t* build_id,
            size_t build_id_bytes);
 
-  // The last answer: rules are made for one object after another. Any change of the loaded objects voids it. It is
+  // The last answers: rules are made for a few objects by turns. Any change of the loaded objects voids them. They are
   // written with the lock held and read without: `version` is odd meanwhile.
   struct Answer {
     uint32_t version;
@@ -58,12 +59,17 @@ class ModuleTable {
     uintptr_t start;
     const void* link_map;
     uint64_t generation;
+
+    void Become(uintptr_t start_now, const void* link_map_now, uint64_t generation_now, uint32_t id_now);
   };
   // 0: it was another question.
-  uint32_t Remembered(uintptr_t start, const void* link_map, uint64_t generation) const;
-  void Remember(uintptr_t start, const void* link_map, uint64_t generation, uint32_t id);
+  uint32_t Remembered(uintptr_t start, const void* link_map, uint64_t generation);
 
-  Answer last_ = {};
+  static constexpr unsigned kAnswerBits = 3;
+  Answer& AnswerAbout(const void* link_map) {
+    return answers_[HashWord(reinterpret_cast<uintptr_t>(link_map)) >> (64 - kAnswerBits)];
+  }
+  Answer answers_[1 << kAnswerBits] = {};
   Known* known_ = nullptr;
   uint32_t count_ = 0;
   uint32_t first_ = 0;  // ids below lie in an ancestor's file
