@@ -197,10 +197,7 @@ NodeId CpuSampler::Capture(Thread& thread, const ucontext_t& interrupted) {
   const Registers registers = RegistersOf(interrupted);
   const NodeTable& table = g_process.node_table();
   // Some code uses the stack pointer for something else.
-  if (!os::IsReadable(registers.sp)) {
-    const auto damaged = static_cast<uint64_t>(Truncation::kDamagedStack);
-    return table.child(table.self, kRoot, kTagTruncated << 56 | damaged, 0);
-  }
+  if (!os::IsReadable(registers.sp)) return TruncatedPath(Truncation::kDamagedStack, table);
   return thread.stack_cache.Capture(registers, table, &thread.statistics);
 }
 

@@ -37,8 +37,8 @@ uint32_t ModuleOfRule(void*, const void* found) {
   return g_process.modules().IdOf(*static_cast<const dl_find_object*>(found));
 }
 
-NodeId ChildOf(void*, NodeId parent, uint64_t frame, uint32_t module) {
-  return g_process.stacks().Child(parent, frame, module);
+NodeId PathOf(void*, NodeId parent, PathStep* steps, size_t count) {
+  return g_process.stacks().Path(parent, steps, count);
 }
 
 bool IsExecutable(const dl_find_object& found) {
@@ -125,7 +125,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   units_.StartIn(&file_);
   CountCallsIn(&units_);  // after an earlier session
   timeline_.StartIn(&header());
-  node_table_ = {this, &ChildOf, &ModuleOfRule};
+  node_table_ = {this, &PathOf, &ModuleOfRule};
   RememberLibc();
   if (!stacks_.Init(&file_)) return false;
   // Without a shard, for want of room, every call is counted as lost: the recording says what it lacks.

@@ -1,7 +1,8 @@
 // pc -> rule, filled on first use. One per thread.
 //
-// Open addressing in mapped pages; grows with the number of different pcs that the thread's stacks had and starts
-// anew when it would become unreasonably large. Thread-compatible; all zero is empty.
+// Open addressing in mapped pages, by cache lines: the pcs of a small piece of code, which are wanted together, lie in one.
+// Grows with the number of different pcs that the thread's stacks had and starts anew when it would become unreasonably
+// large. Thread-compatible; all zero is empty.
 #pragma once
 
 #include "base/config.h"
@@ -34,8 +35,9 @@ class RuleCache {
   // Null if there is none.
   MALLOW_ALWAYS_INLINE const RuleEntry* Find(FrameKey key) const {
     if (MALLOW_UNLIKELY(entries_ == nullptr)) return nullptr;
-    for (size_t i = Hash(key) >> shift_;; i = (i + 1) & mask_) {
-      const RuleEntry& entry = entries_[i];
+    const size_t line = LineOf(key), place = PlaceOf(key);
+    for (size_t i = 0;; ++i) {
+      const RuleEntry& entry = At(line, place, i);
       if (MALLOW_LIKELY(((entry.key_and_module ^ key) & kFrameKeyMask) == 0)) return &entry;
       if (entry.key_and_module == 0) return nullptr;
     }
@@ -56,18 +58,34 @@ class RuleCache {
   static constexpr size_t kFirstCapacity = 1024;
   static constexpr size_t kLargestCapacity = size_t{1} << 20;
 
-  static MALLOW_ALWAYS_INLINE uint64_t Hash(FrameKey key) { return key * 0x9e3779b97f4a7c15u; }
+  static constexpr unsigned kPieceBits = 8;  // of code
+  static constexpr size_t kLineEntries = 4;
+  static_assert(kLineEntries * sizeof(RuleEntry) == kCacheLineBytes);
+
+  static MALLOW_ALWAYS_INLINE uint64_t Hash(uint64_t x) { return x * 0x9e3779b97f4a7c15u; }
+  // The first entry of the line where a search begins,
+  MALLOW_ALWAYS_INLINE size_t LineOf(FrameKey key) const {
+    return Hash(key >> kPieceBits) >> shift_ & ~(kLineEntries - 1);
+  }
+  // and which entry of the line is the first to be looked at.
+  static MALLOW_ALWAYS_INLINE size_t PlaceOf(FrameKey key) { return Hash(key) >> 62; }
+  // The `n`th entry of a search: all of a line come before those of the next one.
+  MALLOW_ALWAYS_INLINE RuleEntry& At(size_t line, size_t place, size_t n) const {
+    constexpr size_t kWithin = kLineEntries - 1;
+    return entries_[((line + (n & ~kWithin)) & mask_) | ((place ^ n) & kWithin)];
+  }
 
   void Insert(const RuleEntry& entry) {
-    size_t i = Hash(entry.key()) >> shift_;
-    while (entries_[i].key_and_module != 0) i = (i + 1) & mask_;
-    entries_[i] = entry;
+    const size_t line = LineOf(entry.key()), place = PlaceOf(entry.key());
+    size_t i = 0;
+    while (At(line, place, i).key_and_module != 0) ++i;
+    At(line, place, i) = entry;
     ++count_;
   }
 
   MALLOW_COLD bool MakeRoom() {
     RuleCache larger;
-    larger.capacity_ = capacity_ == 0 ? kFirstCapacity : capacity_ * 4;
+    larger.capacity_ = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
     if (larger.capacity_ > kLargestCapacity) {
       Clear();
       larger.capacity_ = kFirstCapacity;

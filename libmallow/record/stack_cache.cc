@@ -16,11 +16,10 @@ constexpr uintptr_t kLowestPc = 4096;
 
 bool CanBePc(uintptr_t pc) { return pc - kLowestPc < kPcLimit - kLowestPc; }
 
-NodeId ChildOf(NodeId parent, uint64_t key_and_module, const NodeTable& table) {
+PathStep StepOf(uint64_t key_and_module) {
   const FrameKey key = key_and_module & kFrameKeyMask;
   const uint64_t tag = key & kInterrupted ? kTagSignalFrame : kTagReturnAddress;
-  const auto module = static_cast<uint32_t>(key_and_module >> kFrameKeyBits);
-  return table.child(table.self, parent, tag << 56 | PcOf(key), module);
+  return {tag << 56 | PcOf(key), static_cast<uint32_t>(key_and_module >> kFrameKeyBits), kRoot};
 }
 
 bool UsesBp(RuleKind kind) {
@@ -43,6 +42,11 @@ constexpr uint32_t kFollowedRegisters = 1u << kRbp | 1u << kRsp | 1u << kReturnA
 void SetOwnText(uintptr_t start, uintptr_t end) {
   g_own_text_start = start;
   g_own_text_bytes = end - start;
+}
+
+NodeId TruncatedPath(Truncation why, const NodeTable& table) {
+  PathStep step = {kTagTruncated << 56 | static_cast<uint64_t>(why), 0, kRoot};
+  return table.path(table.self, kRoot, &step, 1);
 }
 
 bool InOwnText(uintptr_t pc) { return pc - g_own_text_start < g_own_text_bytes; }
@@ -323,18 +327,25 @@ bool CaptureContext::Progresses(uintptr_t from_sp, const Cursor& to, bool signal
 
 // --- What becomes of it -----------------------------------------------------------------------
 
-NodeId CaptureContext::TruncatedPath(Truncation why, const NodeTable& table) {
-  return table.child(table.self, kRoot, kTagTruncated << 56 | static_cast<uint64_t>(why), 0);
-}
-
-// Nodes of the walked frames below `base`, without remembering the stack.
-NodeId CaptureContext::NodesOfWalk(NodeId base, const NodeTable& table) {
+// The node of the walked frames below `base`. `frames`, if not null, is given the nodes, outermost first. kRoot: no room.
+NodeId CaptureContext::NodesOfWalk(NodeId base, Frame* frames, const NodeTable& table) {
   NodeId node = base;
-  for (size_t i = walked_.size(); i-- != 0;) {
-    node = ChildOf(node, walked_[i].key_and_module, table);
-    if (node == kRoot) return TruncatedPath(Truncation::kNoRoom, table);
+  for (size_t left = walked_.size(); left != 0;) {
+    const size_t count = left < kStepsAtOnce ? left : kStepsAtOnce;
+    for (size_t i = 0; i < count; ++i) steps_[i] = StepOf(walked_[--left].key_and_module);
+    node = table.path(table.self, node, steps_, count);
+    if (MALLOW_UNLIKELY(node == kRoot)) return kRoot;
+    if (frames == nullptr) continue;
+    for (size_t i = 0; i < count; ++i) (frames++)->node = steps_[i].node;
   }
   return node;
+}
+
+// The same for a stack that is not remembered.
+NodeId CaptureContext::PathOfWalk(NodeId base, const NodeTable& table) {
+  if (walked_.size() == 0) return base;
+  const NodeId node = NodesOfWalk(base, nullptr, table);
+  return MALLOW_LIKELY(node != kRoot) ? node : TruncatedPath(Truncation::kNoRoom, table);
 }
 
 // Makes the walked frames, on top of what joined, the last stack (I1, I2). The path's node.
@@ -359,7 +370,7 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
     if (base_truncated_) {
       node = TruncatedPath(truncation_, table);
       // Whether memory can be read is no word that could be compared.
-      if (truncation_ != Truncation::kNoUnwindInfo) return NodesOfWalk(node, table);
+      if (truncation_ != Truncation::kNoUnwindInfo) return PathOfWalk(node, table);
       base_outside_objects_ = outside_objects_;
     }
     plain_home_ = memory_.home();
@@ -369,28 +380,27 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
           !frames_.Reserve(walked_.size()) ||
           !words_.Reserve(kPaddingWords + walked_.size() * kMostWordsOfRule + interpreted_words_.size()))) {
     ForgetLastStack();
-    return NodesOfWalk(node, table);
+    return PathOfWalk(node, table);
   }
   while (words_.size() < kPaddingWords) {
     *words_.Append() = {reinterpret_cast<uintptr_t>(&kPaddingValue), kPaddingValue};
   }
+  Frame* const first = frames_.data() + frames_.size();
   for (size_t i = walked_.size(); i-- != 0;) {
     const WalkedFrame& frame = walked_[i];
     if (MALLOW_LIKELY(has_caller)) {
       RememberWords(frame, caller, need_bp);
       need_bp = UsesBp(frame.rule.kind) || (!frame.rule.saves_bp() && need_bp);
     }
-    node = ChildOf(node, frame.key_and_module, table);
-    if (MALLOW_UNLIKELY(node == kRoot)) {
-      ForgetLastStack();
-      return TruncatedPath(Truncation::kNoRoom, table);
-    }
     caller = {frame.key_and_module & kFrameKeyMask, frame.sp, frame.bp};
     has_caller = true;
-    *frames_.Append() = {caller.key, caller.sp, caller.bp, node,
+    *frames_.Append() = {caller.key, caller.sp, caller.bp, kRoot,
                          static_cast<uint32_t>(words_.size()) << 1 | uint32_t{need_bp}};
   }
-  return node;
+  node = NodesOfWalk(node, first, table);
+  if (MALLOW_LIKELY(node != kRoot || walked_.size() == 0)) return node;
+  ForgetLastStack();
+  return TruncatedPath(Truncation::kNoRoom, table);
 }
 
 // The words that lead from `frame` to `caller`, in the reverse of the order in which an unwind reads them.
@@ -491,9 +501,9 @@ MALLOW_COLD NodeId CaptureContext::CaptureInterpreted(const Registers& registers
   const End end = WalkInterpreted(registers, table);
   statistics->frames_interpreted += walked_.size();
   base_truncated_ = end == End::kTruncated;
-  if (!base_truncated_) return NodesOfWalk(kRoot, table);
+  if (!base_truncated_) return PathOfWalk(kRoot, table);
   ++statistics->truncated;
-  return NodesOfWalk(TruncatedPath(truncation_, table), table);
+  return PathOfWalk(TruncatedPath(truncation_, table), table);
 }
 
 CaptureContext::End CaptureContext::WalkInterpreted(const Registers& registers, const NodeTable& table) {
@@ -607,8 +617,7 @@ MALLOW_NOINLINE Captured StackCache::CaptureSlow(const Registers& registers, con
   if (MALLOW_UNLIKELY(level == kContexts)) {
     ++statistics->captures;
     ++statistics->truncated;
-    constexpr uint64_t kFrame = kTagTruncated << 56 | static_cast<uint64_t>(Truncation::kBusy);
-    return {table.child(table.self, kRoot, kFrame, 0), nullptr};
+    return {TruncatedPath(Truncation::kBusy, table), nullptr};
   }
   depth_ = level + 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);

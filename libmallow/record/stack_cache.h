@@ -128,8 +128,8 @@ class CaptureContext {
 
   NodeId Remember(End end, const NodeTable& table);
   void RememberWords(const WalkedFrame& frame, const Cursor& caller, bool need_bp);
-  static NodeId TruncatedPath(Truncation why, const NodeTable& table);
-  NodeId NodesOfWalk(NodeId base, const NodeTable& table);
+  NodeId NodesOfWalk(NodeId base, Frame* frames, const NodeTable& table);
+  NodeId PathOfWalk(NodeId base, const NodeTable& table);
 
   NodeId CaptureInterpreted(const Registers& registers, const NodeTable& table,
                             CaptureStatistics* statistics);
@@ -153,8 +153,10 @@ class CaptureContext {
   // This capture.
   MappedArray<WalkedFrame> walked_;
   MappedArray<StackWord> interpreted_words_;
-  bool outside_objects_ = false;  // met a pc that no object has
-  size_t candidates_ = 0;         // frames_[0, candidates_) may still join
+  static constexpr size_t kStepsAtOnce = 32;
+  PathStep steps_[kStepsAtOnce] = {};  // of which the nodes are asked for
+  bool outside_objects_ = false;       // met a pc that no object has
+  size_t candidates_ = 0;              // frames_[0, candidates_) may still join
   size_t joined_ = 0;
   Cursor caller_{};  // where the latest step that was not common led to
   End end_ = End::kOutermost;

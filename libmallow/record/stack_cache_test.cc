@@ -46,7 +46,7 @@ uintptr_t AddressOf(const char* label) { return reinterpret_cast<uintptr_t>(labe
 // Gives every path its own node.
 class PathTable {
  public:
-  PathTable() : table_{this, Child, Module} {}
+  PathTable() : table_{this, Steps, Module} {}
   const NodeTable& table() const { return table_; }
   size_t size() const { return nodes_.size(); }
   void LimitTo(size_t nodes) { limit_ = nodes; }
@@ -58,21 +58,26 @@ class PathTable {
     return frames;
   }
 
-  // Called within Child, as a signal handler would be.
+  // Called within Steps, as a signal handler would be.
   void (*interruption)() = nullptr;
   // What objects are called that a rule is made from now.
   uint32_t module = 1;
 
  private:
-  static NodeId Child(void* self, NodeId parent, uint64_t frame, uint32_t module) {
+  static NodeId Steps(void* self, NodeId parent, PathStep* steps, size_t count) {
     auto* table = static_cast<PathTable*>(self);
     if (table->interruption != nullptr) table->interruption();
+    for (size_t i = 0; i < count && (i == 0 || parent != kRoot); ++i)
+      parent = steps[i].node = table->Child(parent, steps[i].frame, steps[i].module);
+    return parent;
+  }
+  NodeId Child(NodeId parent, uint64_t frame, uint32_t module) {
     const auto key = std::make_tuple(parent, frame, module);
-    if (const auto found = table->nodes_.find(key); found != table->nodes_.end()) return found->second;
-    if (table->nodes_.size() >= table->limit_) return kRoot;
-    const auto id = static_cast<NodeId>(table->nodes_.size() + 1);
-    table->nodes_.emplace(key, id);
-    table->parents_[id] = {parent, frame};
+    if (const auto found = nodes_.find(key); found != nodes_.end()) return found->second;
+    if (nodes_.size() >= limit_) return kRoot;
+    const auto id = static_cast<NodeId>(nodes_.size() + 1);
+    nodes_.emplace(key, id);
+    parents_[id] = {parent, frame};
     return id;
   }
   static uint32_t Module(void* self, const void*) { return static_cast<PathTable*>(self)->module; }

@@ -11,6 +11,9 @@ namespace {
 constexpr uint64_t kFirstSlots = 4096;
 constexpr uint32_t kLetGoNodes = 1 << 16;  // 1 MiB
 
+// The first stacks of a file are each looked at for a vfork child, and then one of so many.
+constexpr uint32_t kStacksAsked = 1024, kStacksPerQuestion = 16;
+
 }  // namespace
 
 bool StackTable::Init(MappedFile* file) {
@@ -46,59 +49,81 @@ NodeId StackTable::FindFurther(NodeId parent, uint64_t key) const {
   }
 }
 
-NodeId StackTable::Insert(NodeId parent, uint64_t frame, uint32_t module) {
+NodeId StackTable::Insert(NodeId parent, PathStep* steps, size_t count) {
   SpinlockHolder holder(lock_);
-  const uint64_t key = Key(frame, module);
-  if (NodeId found = Find(parent, key)) return found;
-  const NodeId node = NewNode(parent, key, frame, module);
-  return node != kRoot && Publish(parent, key, node) ? node : kRoot;
+  const size_t found = FindPath(&parent, steps, count);
+  if (found == count) return parent;
+  const NodeId first = NewPath(parent, steps + found, count - found);
+  return first != kRoot && Publish(parent, first) ? steps[count - 1].node : kRoot;
 }
 
 StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, uint32_t region) {
   SpinlockHolder holder(lock_);
-  NoteVforkChild();
-  if (StackId found = FindStack(caller, function, region)) return found;
   const uint32_t item = stack_count_ - first_stack_;
+  if (item < kStacksAsked || item % kStacksPerQuestion == 0) NoteVforkChild();
+  if (StackId found = FindStack(caller, function, region)) return found;
   if (!file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
   const uint32_t id = stack_count_;
-  const uint64_t frame = FunctionFrame(function, region);
-  const uint64_t key = Key(frame, 0);
-  const NodeId node = NewNode(caller, key, frame, id);
+  PathStep step = {FunctionFrame(function, region), id, kRoot};
+  const NodeId node = NewPath(caller, &step, 1);
   if (node == kRoot) return kNoStack;
   file_->Items<uint32_t>(Section::kStacks)[item] = node;
   file_->SetUsed(Section::kStacks, item + 1);
   stack_count_++;
   const StackId stack = id | (from_libc ? kLibcStack : 0);
   nodes_.At(node).first_child.store(stack, std::memory_order_relaxed);
-  return Publish(caller, key, node) ? stack : kNoStack;
+  return Publish(caller, node) ? stack : kNoStack;
 }
 
-NodeId StackTable::NewNode(NodeId parent, uint64_t key, uint64_t frame, uint32_t extra) {
-  const uint32_t item = node_count_ - first_node_;
-  if (!nodes_.MakeRoom(node_count_) || !file_->Grow(Section::kNodes, item + 1, kNodesFull)) return kRoot;
-  file_->Items<Node>(Section::kNodes)[item] = Node{frame, parent, extra};
-  file_->SetUsed(Section::kNodes, item + 1);
+// Nodes below `parent`, which has no such child; they know each other, but nobody else knows the first. Returns that. A
+// function's step has its stack in the place of the module.
+NodeId StackTable::NewPath(NodeId parent, PathStep* steps, size_t count) {
+  const NodeId first = node_count_;
+  const auto end = static_cast<NodeId>(first + count);
+  const uint32_t item = first - first_node_;
+  const auto items = static_cast<uint32_t>(item + count);
+  if (!nodes_.MakeRoom(first) || !nodes_.MakeRoom(end - 1) ||
+      !file_->Grow(Section::kNodes, items, kNodesFull))
+    return kRoot;
+  Node* const nodes = file_->Items<Node>(Section::kNodes) + item;
+  for (size_t i = 0; i < count; ++i) {
+    PathStep& step = steps[i];
+    step.node = static_cast<NodeId>(first + i);
+    nodes[i] = Node{step.frame, parent, step.module};
+    NodeArray::Links& links = nodes_.At(step.node);
+    links.key = step.frame >> 56 == kTagFunction ? Key(step.frame, 0) : Key(step.frame, step.module);
+    if (i != 0) {
+      nodes_.At(parent).first_child.store(step.node, std::memory_order_relaxed);
+      links.sibling_and_place.store(NodeArray::kBehindParent, std::memory_order_relaxed);
+    }
+    parent = step.node;
+  }
+  node_count_ = end;
+  file_->SetUsed(Section::kNodes, items);
   // What finds a node is in nodes_: the file is for its readers.
-  if (MALLOW_UNLIKELY((item + 1) % kLetGoNodes == 0))
-    file_->LetGo(Section::kNodes, item + 1 - kLetGoNodes, item + 1);
-  nodes_.At(node_count_).key = key;
-  return node_count_++;
+  const uint32_t kept_from = items / kLetGoNodes * kLetGoNodes;
+  if (MALLOW_UNLIKELY(kept_from > item))
+    file_->LetGo(Section::kNodes, item / kLetGoNodes * kLetGoNodes, kept_from);
+  return first;
 }
 
 // False: there is no room among further children. Then the node stays in the recording, where nobody refers to it.
-bool StackTable::Publish(NodeId parent, uint64_t key, NodeId child) {
+bool StackTable::Publish(NodeId parent, NodeId child) {
   std::atomic<NodeId>& first = nodes_.At(parent).first_child;
+  NodeArray::Links& links = nodes_.At(child);
+  const uint32_t place = child == parent + 1 ? NodeArray::kBehindParent : 0;
   unsigned siblings = 0;
   for (NodeId node = first.load(std::memory_order_relaxed); node != kRoot; ++siblings) {
-    node = nodes_.At(node).next_sibling;
+    node = nodes_.At(node).next_sibling();
   }
   if (siblings < kMostSiblings) {
-    nodes_.At(child).next_sibling = first.load(std::memory_order_relaxed);
+    links.sibling_and_place.store(first.load(std::memory_order_relaxed) | place, std::memory_order_release);
     first.store(child, std::memory_order_release);
     return true;
   }
   if (!MakeRoomForFurther()) return false;
-  Put(further_.load(std::memory_order_relaxed), parent, key, child);
+  links.sibling_and_place.store(place, std::memory_order_release);
+  Put(further_.load(std::memory_order_relaxed), parent, links.key, child);
   return true;
 }
 
@@ -147,8 +172,8 @@ StackTable::Index* StackTable::NewIndex(uint64_t slots) {
   return index;
 }
 
-// A vfork child shares our memory and counts here, which the report has to say. Its first new stack is
-// where it can be seen for the price of one system call per new node.
+// A vfork child shares our memory and counts here, which the report has to say. Nothing but a system call tells it from
+// its parent, and new stacks are where that is cheap enough.
 void StackTable::NoteVforkChild() {
   const uint64_t pid = os::ProcessId();
   if (MALLOW_LIKELY(pid == file_->header()->pid) || pid == last_vfork_child_) return;

@@ -4,13 +4,14 @@
 // children (node_array.h), and for those of nodes that have more an open-addressing hash from (parent, frame, module).
 //
 // Invariants
-//  S1  A node is complete, here and in the recording, before its id is published, which is the last store (release): a
-//      reader that sees an id (acquire) sees the whole node. Nothing is ever removed.
+//  S1  A node is complete, here and in the recording, before it is published, by the word that says that it lies behind
+//      its parent or by its id: a reader that sees the one or the other (acquire) sees the whole node, and so all of
+//      a path that was made with it. Nothing is ever removed.
 //  S2  A list that has kMostSiblings children grows no more.
 //  S3  When the hash grows, a new array replaces the old one, which stays mapped: readers may still be in it.
 //      What they miss there they look up again under the lock.
 //
-// Thread safety: Child and FindStack are lock-free on a hit. A miss takes the lock; it never allocates from the heap.
+// Thread safety: Path, Child and FindStack are lock-free on a hit. A miss takes the lock; it never allocates from the heap.
 #pragma once
 
 #include <atomic>
@@ -40,10 +41,15 @@ class StackTable {
   void ContinueIn(MappedFile* file);
   Spinlock& lock() { return lock_; }
 
+  // As NodeTable::path; a miss takes the lock once.
+  NodeId Path(NodeId parent, PathStep* steps, size_t count) {
+    const size_t found = FindPath(&parent, steps, count);
+    return MALLOW_LIKELY(found == count) ? parent : Insert(parent, steps + found, count - found);
+  }
   // Node of `frame` (tag << 56 | value) with module id + 1 (0 none) below `parent`; kRoot when there is no room.
   NodeId Child(NodeId parent, uint64_t frame, uint32_t module) {
-    if (NodeId found = Find(parent, Key(frame, module))) return found;
-    return Insert(parent, frame, module);
+    PathStep step = {frame, module, kRoot};
+    return Path(parent, &step, 1);
   }
   // The stack whose innermost frame is `caller` and that calls `function` within `region`; kNoStack if it is new.
   StackId FindStack(NodeId caller, Function function, uint32_t region = 0) const {
@@ -80,24 +86,35 @@ class StackTable {
   }
   // kRoot: none, or none that was published yet.
   MALLOW_ALWAYS_INLINE NodeId Find(NodeId parent, uint64_t key) const {
+    const NodeArray::Links* const behind = nodes_.Behind(parent);
+    if (MALLOW_LIKELY(behind != nullptr) && behind->behind_parent() && behind->key == key) return parent + 1;
     unsigned siblings = 0;
     for (NodeId node = nodes_.At(parent).first_child.load(std::memory_order_acquire); node != kRoot;
          ++siblings) {
       const NodeArray::Links& links = nodes_.At(node);
       if (links.key == key) return node;
-      node = links.next_sibling;
+      node = links.next_sibling();
     }
     return MALLOW_LIKELY(siblings < kMostSiblings) ? kRoot : FindFurther(parent, key);
+  }
+  // How many of the frames have nodes; `node` becomes the last of those.
+  MALLOW_ALWAYS_INLINE size_t FindPath(NodeId* node, PathStep* steps, size_t count) const {
+    for (size_t i = 0; i < count; ++i) {
+      const NodeId found = Find(*node, Key(steps[i].frame, steps[i].module));
+      if (found == kRoot) return i;
+      *node = steps[i].node = found;
+    }
+    return count;
   }
   NodeId FindFurther(NodeId parent, uint64_t key) const;
 
   static uint64_t FunctionFrame(Function function, uint32_t region) {
     return kTagFunction << 56 | uint64_t{region} << 16 | static_cast<uint64_t>(function);
   }
-  NodeId Insert(NodeId parent, uint64_t frame, uint32_t module);
-  // The next three: with the lock held.
-  NodeId NewNode(NodeId parent, uint64_t key, uint64_t frame, uint32_t extra);
-  bool Publish(NodeId parent, uint64_t key, NodeId child);
+  MALLOW_NOINLINE NodeId Insert(NodeId parent, PathStep* steps, size_t count);
+  // The next four: with the lock held.
+  NodeId NewPath(NodeId parent, PathStep* steps, size_t count);
+  bool Publish(NodeId parent, NodeId child);
   bool MakeRoomForFurther();
   void Put(Index* index, NodeId parent, uint64_t key, NodeId child);
 

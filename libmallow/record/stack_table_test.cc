@@ -4,6 +4,7 @@
 
 #include <map>
 #include <random>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -58,6 +59,48 @@ TEST_F(StackTableTest, AgreesWithAMap) {
   }
 }
 
+TEST_F(StackTableTest, PathsAgreeWithAMap) {
+  std::mt19937_64 random(5);
+  std::map<std::tuple<NodeId, uint64_t, uint32_t>, NodeId> model;
+  std::vector<NodeId> nodes = {kRoot};
+  for (int i = 0; i < 30'000; i++) {
+    PathStep steps[12];
+    const size_t count = 1 + random() % std::size(steps);
+    // Most go on where others have ended, so that parts of the way are there already.
+    NodeId parent = nodes[random() % (random() % 4 == 0 ? nodes.size() : 1 + nodes.size() / 64)];
+    for (size_t k = 0; k < count; k++)
+      steps[k] = {Frame(0x400000 + random() % 4), static_cast<uint32_t>(random() % 2), kRoot};
+    ASSERT_EQ(steps[count - 1].node, kRoot);
+    const NodeId last = table_.Path(parent, steps, count);
+    ASSERT_EQ(last, steps[count - 1].node);
+    for (const PathStep& step : std::span(steps, count)) {
+      ASSERT_NE(kRoot, step.node);
+      const auto [found, added] = model.try_emplace({parent, step.frame, step.module}, step.node);
+      ASSERT_EQ(found->second, step.node);
+      if (added) nodes.push_back(step.node);
+      parent = step.node;
+    }
+  }
+  EXPECT_EQ(model.size() + 1, file_.Used(Section::kNodes));
+  for (const auto& [key, node] : model) {
+    const auto& [parent, frame, module] = key;
+    ASSERT_EQ(frame, NodeAt(node).frame);
+    ASSERT_EQ(parent, NodeAt(node).parent);
+    ASSERT_EQ(module, NodeAt(node).extra);
+  }
+}
+
+// A node behind another is not its child for that.
+TEST_F(StackTableTest, NeighboursAreNotTakenForChildren) {
+  const NodeId left = table_.Child(kRoot, Frame(0x400100), 1);
+  const NodeId right = table_.Child(kRoot, Frame(0x400200), 1);
+  ASSERT_EQ(left + 1, right);
+  const NodeId below = table_.Child(left, Frame(0x400200), 1);
+  EXPECT_NE(right, below);
+  EXPECT_EQ(below, table_.Child(left, Frame(0x400200), 1));
+  EXPECT_EQ(left, NodeAt(below).parent);
+}
+
 TEST_F(StackTableTest, FindsTheChildrenOfANodeThatHasThousands) {
   const NodeId loop = table_.Child(kRoot, Frame(0x400100), 1);
   std::vector<NodeId> children;
@@ -81,6 +124,24 @@ TEST_F(StackTableTest, GoesOnBeyondTheFirstBlockOfNodes) {
     node = table_.Child(node, Frame(0x400000 + static_cast<uint64_t>(i) % 7), 1);
   EXPECT_EQ(last, node);
   EXPECT_EQ(300'001u, table_.node_count());
+}
+
+// Paths lie across the ends of blocks, and of what the process lets go.
+TEST_F(StackTableTest, PathsGoOnBeyondABlock) {
+  constexpr size_t kSteps = 31;
+  std::vector<NodeId> last;
+  for (int round = 0; round < 2; round++) {
+    for (uint64_t i = 0; i < 10'000; i++) {
+      PathStep steps[kSteps];
+      for (uint64_t k = 0; k < kSteps; k++) steps[k] = {Frame(0x400000 + (i << 8) + k), 1, kRoot};
+      const NodeId node = table_.Path(kRoot, steps, kSteps);
+      if (round == 0) last.push_back(node);
+      ASSERT_EQ(last[i], node);
+    }
+  }
+  EXPECT_EQ(10'000 * kSteps + 1, table_.node_count());
+  for (NodeId node = 1; node < table_.node_count(); node++)
+    ASSERT_EQ(node % kSteps == 1 ? kRoot : node - 1, NodeAt(node).parent);
 }
 
 TEST_F(StackTableTest, StacksAreDenseAndBearTheirOrigin) {
@@ -108,9 +169,9 @@ TEST_F(StackTableTest, ThreadsAgreeOnIds) {
     threads.emplace_back([&, t] {
       std::mt19937 random(11);  // the same in all
       for (int i = 0; i < kSteps; i++) {
-        NodeId node = kRoot;
-        for (int depth = 0; depth < 4; depth++) node = table_.Child(node, Frame(0x1000 + random() % 12), 1);
-        seen[t].push_back(node);
+        PathStep steps[4];
+        for (PathStep& step : steps) step = {Frame(0x1000 + random() % 12), 1, kRoot};
+        seen[t].push_back(table_.Path(kRoot, steps, std::size(steps)));
       }
     });
   }

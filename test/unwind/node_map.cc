@@ -46,7 +46,7 @@ class Holder {
   sigset_t before_;
 };
 
-NodeId Child(void*, NodeId parent, uint64_t frame, uint32_t module) {
+NodeId Child(NodeId parent, uint64_t frame, uint32_t module) {
   Holder holder;
   uint64_t hash = (frame * 31 + parent) * 0x9e3779b97f4a7c15u;
   for (uint32_t slot = static_cast<uint32_t>(hash >> 41);; ++slot) {
@@ -63,9 +63,15 @@ NodeId Child(void*, NodeId parent, uint64_t frame, uint32_t module) {
   }
 }
 
+NodeId Path(void*, NodeId parent, record::PathStep* steps, size_t count) {
+  for (size_t i = 0; i < count && (i == 0 || parent != kRoot); ++i)
+    parent = steps[i].node = Child(parent, steps[i].frame, steps[i].module);
+  return parent;
+}
+
 uint32_t Module(void*, const void*) { return 1; }
 
-record::NodeTable g_table{nullptr, Child, Module};
+record::NodeTable g_table{nullptr, Path, Module};
 
 }  // namespace
 

@@ -1,0 +1,63 @@
+#include "record/rule_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <unordered_map>
+
+namespace mallow::record {
+namespace {
+
+RuleEntry EntryOf(FrameKey key, int32_t cfa) { return {key | uint64_t{7} << kFrameKeyBits, {cfa, 0, {}, 0}}; }
+
+class RuleCacheTest : public ::testing::Test {
+ protected:
+  void TearDown() override { cache_.Clear(); }
+  // The rules of all keys, and none of others.
+  void Check(const std::unordered_map<FrameKey, int32_t>& model) {
+    for (const auto& [key, cfa] : model) {
+      const RuleEntry* entry = cache_.Find(key);
+      ASSERT_NE(nullptr, entry);
+      ASSERT_EQ(cfa, entry->rule.cfa);
+      ASSERT_EQ(7u, entry->module());
+      for (const FrameKey other : {key ^ 1, key ^ kInterrupted, key + 256}) {
+        const RuleEntry* const found = cache_.Find(other);
+        ASSERT_EQ(model.contains(other), found != nullptr);
+      }
+    }
+  }
+
+  RuleCache cache_;
+};
+
+TEST_F(RuleCacheTest, IsEmptyAtFirst) { EXPECT_EQ(nullptr, cache_.Find(0x400100)); }
+
+TEST_F(RuleCacheTest, FindsWhatLiesScattered) {
+  std::mt19937_64 random(3);
+  std::unordered_map<FrameKey, int32_t> model;
+  for (int32_t i = 0; i < 50'000; i++) {
+    const FrameKey key = 0x400000 + random() % (1 << 24);
+    if (model.emplace(key, i).second) cache_.Add(EntryOf(key, i));
+  }
+  Check(model);
+}
+
+// Many more pcs in one small piece of code than a cache line has entries.
+TEST_F(RuleCacheTest, FindsWhatLiesTogether) {
+  std::unordered_map<FrameKey, int32_t> model;
+  for (int32_t i = 0; i < 20'000; i++) {
+    const FrameKey key = (0x400000 + static_cast<FrameKey>(i)) | (i % 3 == 0 ? kInterrupted : 0);
+    model.emplace(key, i);
+    cache_.Add(EntryOf(key, i));
+  }
+  Check(model);
+}
+
+TEST_F(RuleCacheTest, BeginsAnewWhenItWouldBecomeTooLarge) {
+  for (FrameKey key = 1; key <= 600'000; key++) cache_.Add(EntryOf(key << 4, 1));
+  EXPECT_NE(nullptr, cache_.Find(600'000 << 4));
+  EXPECT_EQ(nullptr, cache_.Find(1 << 4));
+}
+
+}  // namespace
+}  // namespace mallow::record
