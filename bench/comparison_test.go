@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -111,7 +114,7 @@ func TestTableSaysWhatIsLostAndWhy(t *testing.T) {
 	}
 	table := mallocTable{allocators: []allocator{{name: system}, {name: ours}, {name: "jemalloc"}}, figures: figures,
 		all: compareAll(figures), series: &mallocSeries{failures: map[string]string{failureKey("won", "jemalloc"): "no end after 1m0s\n"}},
-		reasons: map[string]string{"lost": "It waits for a lock."}}
+		reasons: []lossReason{{"l?st", "It waits for a lock."}, {"*", "Not the first that matches."}}}
 	text := table.write()
 	for _, want := range []string{
 		"| single thread | CPU | 1 | 0.50 (0.50..0.50) | 0.50 | 0.50 won | 0 of 1 |",
@@ -126,12 +129,32 @@ func TestTableSaysWhatIsLostAndWhy(t *testing.T) {
 	}
 }
 
+func TestReasonsAreReadInOrder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "lost.txt")
+	for content, want := range map[string]string{
+		"# said once\n\nt-test, * up to 16K: It faults: twice.\n*: Not known.\n": "[{t-test, * up to 16K It faults: twice.} {* Not known.}] <nil>",
+		"no reason\n": fmt.Sprintf("[] %s: \"no reason\" is not `ROWS: REASON`", file),
+		"[: reason\n": fmt.Sprintf("[] %s: \"[: reason\" is not `ROWS: REASON`", file),
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		reasons, err := readReasons(file)
+		if got := fmt.Sprintf("%v %v", reasons, err); got != want {
+			t.Errorf("%q: %s\nwant %s", content, got, want)
+		}
+	}
+	if reasons, err := readReasons(file + ".none"); reasons != nil || err != nil {
+		t.Errorf("without a file: %v %v", reasons, err)
+	}
+}
+
 func TestPointsOfACurveAreLostInOneEntry(t *testing.T) {
 	var figures []figure
 	for x, mine := range map[float64]float64{8: 5, 16: 9, 24: 12, 32: 5, 4097: 6} {
 		figures = append(figures, figure{"sizes", "curve", "touched", x, cpuTime, map[string][]float64{ours: {mine, mine}, system: {5, 5}}})
 	}
-	table := mallocTable{reasons: map[string]string{"sizes, touched": "It zeroes."}}
+	table := mallocTable{reasons: []lossReason{{"sizes, touched", "It zeroes."}}}
 	want := "sizes, touched, CPU: at 3 of 5 sizes, at most 2.40 (2.40..2.40) of glibc at 24. It zeroes. The sizes: 16..24, 4097."
 	if got := table.lostRow(compareAll(figures)); got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"math"
 	"os"
+	"path"
 	"slices"
 	"strings"
 )
@@ -16,7 +16,7 @@ type mallocTable struct {
 	figures    []figure
 	all        []comparison
 	series     *mallocSeries
-	reasons    map[string]string // why libmallow loses a row, by the row's name
+	reasons    []lossReason
 	text       strings.Builder
 }
 
@@ -169,8 +169,10 @@ func sizesAbove(row []comparison) string {
 
 func (t *mallocTable) reason(c comparison) string {
 	for _, name := range []string{c.rowName(), c.row} {
-		if reason, found := t.reasons[name]; found {
-			return reason
+		for _, reason := range t.reasons {
+			if same, _ := path.Match(reason.rows, name); same {
+				return reason.text
+			}
 		}
 	}
 	return "Why is not known yet."
@@ -269,27 +271,32 @@ func (t *mallocTable) writeSteps() {
 	t.line("")
 }
 
-// readReasons reads why rows are lost: `ROW: REASON`, one a line. There need be no such file.
-func readReasons(path string) (map[string]string, error) {
-	reasons := map[string]string{}
-	file, err := os.Open(path)
+// lossReason is why libmallow loses the rows whose names match a pattern, as of path.Match.
+type lossReason struct {
+	rows, text string
+}
+
+// readReasons reads why rows are lost: `ROWS: REASON`, one a line; the first that matches counts. There need be no such
+// file.
+func readReasons(name string) ([]lossReason, error) {
+	content, err := os.ReadFile(name)
 	if os.IsNotExist(err) {
-		return reasons, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "#") || strings.TrimSpace(lines.Text()) == "" {
+	var reasons []lossReason
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		row, reason, found := strings.Cut(lines.Text(), ": ")
-		if !found {
-			return nil, fmt.Errorf("%s: %q is not `ROW: REASON`", path, lines.Text())
+		rows, text, found := strings.Cut(line, ": ")
+		if _, err := path.Match(rows, ""); !found || err != nil {
+			return nil, fmt.Errorf("%s: %q is not `ROWS: REASON`", name, line)
 		}
-		reasons[row] = reason
+		reasons = append(reasons, lossReason{rows, text})
 	}
-	return reasons, lines.Err()
+	return reasons, nil
 }
