@@ -171,8 +171,12 @@ func (c *cpuTimes) sum() {
 }
 
 // isAllocator tells whether the code is libmallow's: of the library, or of a
-// program that it is linked into.
+// program that it is linked into. Not of a place without a name: in a damaged
+// recording a stack may go on behind its end.
 func isAllocator(p *place) bool {
+	if len(p.frames) == 0 {
+		return false
+	}
 	outermost := &p.frames[len(p.frames)-1]
 	return strings.HasPrefix(filepath.Base(outermost.Module), "libmallow.") ||
 		strings.HasPrefix(outermost.Function, "mallow::") || strings.Contains(outermost.Function, " mallow::api::")
