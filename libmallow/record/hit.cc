@@ -51,11 +51,8 @@ MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Bir
   return p;
 }
 
-// Where the leaf entry of a call is looked for.
-enum class Search { kFirst, kAll };
-
 // A block, or null: nothing has happened.
-template <Function function, Search search>
+template <Function function>
 MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   ThreadRecorder* const entered = TryEnter();
   if (MALLOW_UNLIKELY(entered == nullptr)) return nullptr;
@@ -66,8 +63,7 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   };
   // The frame holds the caller's rbp, then the return address.
   const uintptr_t pc = frame[1], sp = reinterpret_cast<uintptr_t>(frame + 2), bp = frame[0];
-  const LeafEntry* const leaf = search == Search::kFirst ? thread.stack_cache.TryFirstHit(pc, sp)
-                                                         : thread.stack_cache.TryHit(pc, sp, bp);
+  const LeafEntry* const leaf = thread.stack_cache.TryHit(pc, sp, bp);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
   Births* const births = static_cast<Births*>(leaf->memo.place);
   if (MALLOW_UNLIKELY(leaf->memo.key != MemoKey(function, thread.regions.innermost()) || births == nullptr))
@@ -98,20 +94,6 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   InFlight::End(shard);
   Exit(thread);
   return p;
-}
-
-template <Function function>
-MALLOW_NOINLINE void* AllocateAfterSearch(size_t bytes, void* (*otherwise)(size_t bytes)) {
-  void* const p =
-      TryAllocate<function, Search::kAll>(bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
-  return MALLOW_LIKELY(p != nullptr) ? p : otherwise(bytes);
-}
-
-MALLOW_NOINLINE void* AllocateZeroedAfterSearch(size_t bytes, size_t count,
-                                                void* (*otherwise)(size_t bytes, size_t count)) {
-  void* const p = TryAllocate<Function::kCalloc, Search::kAll>(
-      bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
-  return MALLOW_LIKELY(p != nullptr) ? memset(p, 0, bytes) : otherwise(bytes, count);
 }
 
 // The end of a death of which there is more to note. `tag` is still as it was but for its stack.
@@ -156,11 +138,6 @@ MALLOW_ALWAYS_INLINE OldBlock OwnSmallBlock(const ThreadRecorder& thread, const 
   return {tag, span};
 }
 
-// Apart: few come to it.
-MALLOW_NOINLINE const LeafEntry* SearchAll(ThreadRecorder& thread, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  return thread.stack_cache.TryHit(pc, sp, bp);
-}
-
 // What Reallocate does of a block that stays in the thread's cache. Null: nothing has happened.
 MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t* frame) {
   ThreadRecorder* const entered = TryEnter();
@@ -171,8 +148,7 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
     return nullptr;
   };
   const uintptr_t pc = frame[1], sp = reinterpret_cast<uintptr_t>(frame + 2), bp = frame[0];
-  const LeafEntry* leaf = thread.stack_cache.TryFirstHit(pc, sp);
-  if (leaf == nullptr) leaf = SearchAll(thread, pc, sp, bp);
+  const LeafEntry* const leaf = thread.stack_cache.TryHit(pc, sp, bp);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
   if (MALLOW_UNLIKELY(leaf->memo.key != MemoKey(Function::kRealloc, thread.regions.innermost()) ||
                       leaf->memo.place == nullptr))
@@ -217,9 +193,8 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
 
 template <Function function>
 void* HitAllocate(size_t bytes, void* (*otherwise)(size_t bytes)) {
-  void* const p =
-      TryAllocate<function, Search::kFirst>(bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
-  return MALLOW_LIKELY(p != nullptr) ? p : AllocateAfterSearch<function>(bytes, otherwise);
+  void* const p = TryAllocate<function>(bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
+  return MALLOW_LIKELY(p != nullptr) ? p : otherwise(bytes);
 }
 
 template void* HitAllocate<Function::kMalloc>(size_t, void* (*)(size_t));
@@ -230,10 +205,9 @@ template void* HitAllocate<Function::kNewNothrow>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNewArrayNothrow>(size_t, void* (*)(size_t));
 
 void* HitAllocateZeroed(size_t bytes, size_t count, void* (*otherwise)(size_t bytes, size_t count)) {
-  void* const p = TryAllocate<Function::kCalloc, Search::kFirst>(
-      bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
-  return MALLOW_LIKELY(p != nullptr) ? memset(p, 0, bytes)
-                                     : AllocateZeroedAfterSearch(bytes, count, otherwise);
+  void* const p =
+      TryAllocate<Function::kCalloc>(bytes, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
+  return MALLOW_LIKELY(p != nullptr) ? memset(p, 0, bytes) : otherwise(bytes, count);
 }
 
 void* HitReallocate(void* p, size_t bytes, void* (*otherwise)(void* p, size_t bytes)) {

@@ -2,23 +2,23 @@
 //
 // A program that allocates at many places below one long-lived frame makes the last stack's inner end change
 // with every capture, while its outer part stays. An entry holds what the walk from one such place read on its way to the frame
-// of the last stack where it joined. If the frame is still there, unchanged outwards, and those words hold what
-// they held, the result is the entry's node. A hit notes no more than the last stack that it was
-// found to join: until that one changes, its joining frame is not looked at again, only its words are.
+// of the last stack where it joined. If that frame is still there, unchanged outwards, and those words hold what
+// they held, the result is the entry's node.
 //
 // The same reasons make it exact as in stack_cache.h: pc, sp and (if live) rbp are compared, then every word that the unwind
 // reads as far as the joining frame, from the inside outwards; rbp is dead at that frame, so its pc and sp are
 // its whole state; from there on the last stack's own words are compared.
 //
 // Many ways may begin at one place, which as a rule is a wrapper of malloc. So the word that an entry found changed names, by
-// its value, the slot where the search goes on, kMostHops times at most.
+// its value, the position where the search goes on, kMostHops times at most.
 //
 // Thread-compatible; all zero is empty.
 #pragma once
 
+#include <string.h>
+
 #include "base/config.h"
 #include "os/memory.h"
-#include "record/dwarf_expression.h"
 #include "record/rule_cache.h"
 #include "record/unwind.h"
 
@@ -33,75 +33,161 @@ struct NodeMemo {
 };
 
 struct alignas(kCacheLineBytes) LeafEntry {
-  // All words lie in one range of the stack, so their places are kept as distances from sp. A cache line holds five.
+  // All words lie above the one below sp, which is the return address itself, in one range of the stack. So their places
+  // are kept as distances from that one, in words: never 0. A cache line holds six.
   struct alignas(kCacheLineBytes) Words {
-    static constexpr unsigned kCount = 5;
+    static constexpr unsigned kCount = 6;
     uintptr_t values[kCount];
-    int32_t offsets[kCount];
+    uint16_t places[kCount];
   };
-  static constexpr unsigned kGroups = 10;
-  static constexpr unsigned kMaxWords = kGroups * Words::kCount;
+  static constexpr unsigned kGroups = 4;  // of an entry that takes one slot
+  // Of one that takes two. The groups that do not fit lie in the second.
+  static constexpr unsigned kMostGroups = 2 * kGroups + 1;
+  static constexpr unsigned kMaxWords = kMostGroups * Words::kCount;
+  static constexpr uintptr_t kFarthest = uintptr_t{UINT16_MAX} * sizeof(uintptr_t);
 
-  FrameKey key;  // 0: empty
+  FrameKey key;
   uintptr_t sp;
-  // The last stack for which all that follows `memo` was found to be right; then so many of its words are left to
-  // compare.
-  uint64_t last_stack;
-  uint32_t outer_words;
-  NodeId node;               // the result
-  uint32_t frames_verified;  // by a hit
-  uint8_t group_count;       // not 0
-  bool need_bp;
+  uintptr_t bp;  // compared if need_bp
   NodeMemo memo;
-  // What a hit as a rule does not look at: another cache line.
-  alignas(kCacheLineBytes) uintptr_t bp;  // compared if need_bp
-  uint32_t home;                          // own range of the stack that holds all the words
-  uint32_t join;                          // index of the frame of the last stack that it leads to,
-  uintptr_t join_sp;
-  NodeId join_node;  // and what that frame has to be
-  Words words
-      [kGroups];  // in the order in which the unwind reads them; a last group that is not full repeats its first
+  NodeId node;  // the result
+  // The frame of the last stack that it leads to: its index, and what that frame has to be.
+  uint32_t join;
+  NodeId join_node;
+  uint32_t join_place;  // of its sp
+  uint32_t home;        // own range of the stack that holds all the words
+  uint8_t frames;       // inside the one that it leads to
+  uint8_t group_count;  // not 0
+  bool need_bp;
+  // In the order in which the unwind reads them; a last group that is not full repeats its first.
+  Words first_words[kGroups];
 
+  const Words* words() const { return first_words; }
+  Words* words() { return first_words; }
+  // The word at a place of what begins at `at_sp`.
+  static constexpr uintptr_t AddressOf(uintptr_t at_sp, uint32_t place) {
+    return at_sp - sizeof(uintptr_t) + place * sizeof(uintptr_t);
+  }
   bool BeginsAt(FrameKey at, uintptr_t at_sp) const { return key == at && sp == at_sp; }
 };
+static_assert(offsetof(LeafEntry, first_words) == kCacheLineBytes);
+static_assert(sizeof(LeafEntry) == (1 + LeafEntry::kGroups) * kCacheLineBytes);
 
 class LeafCache {
  public:
   // Entries that a search looks at.
   static constexpr unsigned kMostHops = 4;
 
-  // Where a search for (key, sp) begins; any start's entry may lie there, then it is beside.
+  // Where a search for (key, sp) begins.
   static MALLOW_ALWAYS_INLINE size_t First(FrameKey key, uintptr_t sp) { return Mix(key ^ sp << 16); }
-  // Where it goes on when the entry for (key, sp) has another value at `offset`.
-  static MALLOW_ALWAYS_INLINE size_t Next(size_t hash, int32_t offset, uintptr_t value) {
-    return Mix(hash ^ value ^ static_cast<size_t>(offset) << 48);
+  // Where it goes on when the entry there has another value at `place` than this one.
+  static MALLOW_ALWAYS_INLINE size_t Next(size_t hash, uint32_t place, uintptr_t value) {
+    return Mix(hash ^ value ^ size_t{place} << 48);
   }
-  // REQUIRES: ready().
-  LeafEntry& At(size_t hash) const { return entries_[SlotOf(hash)]; }
-  LeafEntry& AtSlot(size_t slot) const { return entries_[slot]; }
-  static MALLOW_ALWAYS_INLINE size_t SlotOf(size_t hash) { return hash >> (64 - kSlotBits); }
-  // Two starts that hash to one slot would drive each other out for ever: the other place of such an entry.
-  LeafEntry& Beside(LeafEntry& leaf) const { return entries_[static_cast<size_t>(&leaf - entries_) ^ 1]; }
 
-  bool ready() const { return entries_ != nullptr; }
-  // False: no memory.
-  bool MakeReady() {
-    if (!ready()) entries_ = static_cast<LeafEntry*>(os::Map(nullptr, kSlots * sizeof(LeafEntry)));
-    return ready();
+  bool ready() const { return positions_ != nullptr; }
+
+  // Those that follow REQUIRE ready().
+
+  // The entry that lies there, of whichever start; null: none.
+  MALLOW_ALWAYS_INLINE LeafEntry* At(size_t hash) const {
+    const uint32_t position = PositionOf(hash);
+    size_t slot = SlotOf(position);
+    if (positions_[slot] != position && positions_[slot ^= 1] != position) return nullptr;
+    return entries_ + slot;
   }
+  // Room for an entry there, which is not filled in. Every entry may have moved.
+  LeafEntry* MakeRoomAt(size_t hash, unsigned group_count) {
+    if (LeafEntry* const there = At(hash)) Vacate(static_cast<size_t>(there - entries_));
+    if (driven_out_ > slot_count() && bits_ < kMostBits) Grow();
+    return Place(PositionOf(hash), group_count);
+  }
+
+  // False: no memory.
+  bool MakeReady() { return ready() || Map(kFirstBits); }
 
   void Clear() {
-    if (entries_ != nullptr) os::Unmap(entries_, kSlots * sizeof(LeafEntry));
-    entries_ = nullptr;
+    if (ready()) os::Unmap(positions_, BytesFor(bits_));
+    *this = LeafCache();
+  }
+
+  // For tests: whether the two begin in one slot.
+  bool ShareSlot(size_t hash, size_t other) const {
+    return SlotOf(PositionOf(hash)) == SlotOf(PositionOf(other));
   }
 
  private:
-  static constexpr unsigned kSlotBits = 13;
-  static constexpr size_t kSlots = size_t{1} << kSlotBits;
+  // The table doubles when as many entries were driven out as it holds.
+  static constexpr unsigned kFirstBits = 11, kMostBits = 14, kBitsOfHugePages = 13;
+  // In place of a position: the slot holds the rest of the entry before it.
+  static constexpr uint32_t kContinued = 2;
 
+  static constexpr size_t BytesFor(unsigned bits) { return (sizeof(uint32_t) + sizeof(LeafEntry)) << bits; }
   static MALLOW_ALWAYS_INLINE size_t Mix(size_t x) { return x * 0x9e3779b97f4a7c15u; }
+  // Odd, and as good as different for any two places of a search.
+  static MALLOW_ALWAYS_INLINE uint32_t PositionOf(size_t hash) {
+    return static_cast<uint32_t>(hash >> 32) | 1;
+  }
+  MALLOW_ALWAYS_INLINE size_t SlotOf(uint32_t position) const { return position >> shift_; }
+  size_t slot_count() const { return size_t{1} << bits_; }
 
+  bool Map(unsigned bits) {
+    void* const memory = os::Map(nullptr, BytesFor(bits));
+    if (memory == nullptr) return false;
+    if (bits >= kBitsOfHugePages) os::WantHugePages(memory, BytesFor(bits));
+    positions_ = static_cast<uint32_t*>(memory);
+    entries_ = reinterpret_cast<LeafEntry*>(positions_ + (size_t{1} << bits));
+    bits_ = static_cast<uint8_t>(bits);
+    shift_ = static_cast<uint8_t>(32 - bits);
+    driven_out_ = 0;
+    return true;
+  }
+
+  // Two that belong into one slot would drive each other out for ever, so that an entry may lie beside its own.
+  LeafEntry* Place(uint32_t position, unsigned group_count) {
+    size_t slot = SlotOf(position);
+    if (group_count > LeafEntry::kGroups) {
+      slot &= ~size_t{1};
+      DriveOut(slot), DriveOut(slot + 1);
+      positions_[slot + 1] = kContinued;
+    } else {
+      if (positions_[slot] != 0 && (positions_[slot ^ 1] == 0 || driven_out_ % 2 != 0)) slot ^= 1;
+      DriveOut(slot);
+    }
+    positions_[slot] = position;
+    return entries_ + slot;
+  }
+  void DriveOut(size_t slot) {
+    if (positions_[slot] == 0) return;
+    ++driven_out_;
+    Vacate(slot);
+  }
+  void Vacate(size_t slot) {
+    if (positions_[slot] == kContinued || positions_[slot ^ 1] == kContinued) positions_[slot ^ 1] = 0;
+    positions_[slot] = 0;
+  }
+
+  void Grow() {
+    LeafCache wider;
+    if (!wider.Map(bits_ + 1u)) {
+      driven_out_ = 0;
+      return;
+    }
+    for (size_t slot = 0; slot < slot_count(); ++slot) {
+      if (positions_[slot] % 2 == 0) continue;
+      const LeafEntry& entry = entries_[slot];
+      memcpy(wider.Place(positions_[slot], entry.group_count), &entry,
+             sizeof(LeafEntry::Words) * (1u + entry.group_count));
+    }
+    wider.driven_out_ = 0;
+    Clear();
+    *this = wider;
+  }
+
+  uint32_t* positions_ = nullptr;  // of the entries; 0: there is none
   LeafEntry* entries_ = nullptr;
+  uint64_t driven_out_ = 0;  // since the table has this size
+  uint8_t bits_ = 0, shift_ = 0;
 };
 
 }  // namespace mallow::record

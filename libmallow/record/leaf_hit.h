@@ -37,65 +37,42 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t FirstChanged(const StackWord* w
 // Compares the words of an entry, from the inside. False: one changed, and `hash` is where the search goes on.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, size_t* hash) {
   if (kMutant == Mutant::kLeafWordsNotVerified) return true;
-  const LeafEntry::Words* const end = leaf.words + leaf.group_count;
-  for (const LeafEntry::Words* words = leaf.words; words != end; ++words) {
+  const LeafEntry::Words* words = leaf.words();
+  const LeafEntry::Words* const end = words + leaf.group_count;
+  do {
     for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
-      const uintptr_t value = Load(leaf.sp + static_cast<uintptr_t>(intptr_t{words->offsets[i]}));
+      const uintptr_t value = Load(LeafEntry::AddressOf(leaf.sp, words->places[i]));
       if (MALLOW_LIKELY(value == words->values[i])) continue;
-      *hash = LeafCache::Next(*hash, words->offsets[i], value);
+      *hash = LeafCache::Next(*hash, words->places[i], value);
       return false;
     }
-  }
+  } while (++words != end);
   return true;
 }
 
-// Most hits: the first entry that a search looks at joins the last stack as it is, and needs no rbp.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry* CaptureContext::TryFirstLeaf(uintptr_t pc,
-                                                                                      uintptr_t sp) {
-  if (MALLOW_UNLIKELY(generation_ != ModuleGeneration()) && kMutant != Mutant::kGenerationIgnored)
-    return nullptr;
-  if (MALLOW_UNLIKELY(!leaves_.ready())) return nullptr;
-  const size_t slot = LeafCache::SlotOf(LeafCache::First(pc, sp));
-  const LeafEntry* leaf = &leaves_.AtSlot(slot);
-  if (MALLOW_UNLIKELY(!leaf->BeginsAt(pc, sp))) {
-    leaf = &leaves_.AtSlot(slot ^ 1);
-    if (MALLOW_UNLIKELY(!leaf->BeginsAt(pc, sp))) return nullptr;
-  }
-  if (MALLOW_UNLIKELY(leaf->last_stack != last_stack_ || leaf->need_bp)) return nullptr;
-  const LeafEntry::Words* words = leaf->words;
-  const LeafEntry::Words* const end = words + leaf->group_count;
-  do {
-    for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
-      const uintptr_t address = sp + static_cast<uintptr_t>(intptr_t{words->offsets[i]});
-      if (MALLOW_UNLIKELY(Load(address) != words->values[i]) && kMutant != Mutant::kLeafWordsNotVerified)
-        return nullptr;
-    }
-  } while (++words != end);
-  return MALLOW_LIKELY(FirstChanged(words_.data(), leaf->outer_words) == 0) ? leaf : nullptr;
-}
-
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintptr_t pc, uintptr_t sp,
-                                                                           uintptr_t bp) {
+                                                                           uintptr_t bp) const {
   if (MALLOW_UNLIKELY(generation_ != ModuleGeneration()) && kMutant != Mutant::kGenerationIgnored)
     return nullptr;
   if (MALLOW_UNLIKELY(!leaves_.ready())) return nullptr;
   size_t hash = LeafCache::First(pc, sp);
-  for (unsigned hop = 0; hop < LeafCache::kMostHops; ++hop) {
-    LeafEntry* found = &leaves_.At(hash);
-    if (MALLOW_UNLIKELY(!found->BeginsAt(pc, sp))) {
-      found = &leaves_.Beside(*found);
-      if (!found->BeginsAt(pc, sp)) return nullptr;
-    }
-    LeafEntry& leaf = *found;
-    const bool joins = leaf.last_stack == last_stack_;
-    if (MALLOW_UNLIKELY(!joins) && !IsInOwnRange(leaf)) return nullptr;
-    if (MALLOW_UNLIKELY(leaf.need_bp) && leaf.bp != bp && kMutant != Mutant::kLeafBpNotCompared)
+  LeafEntry* leaf;
+  unsigned hops = LeafCache::kMostHops;
+  do {
+    leaf = leaves_.At(hash);
+    if (MALLOW_UNLIKELY(leaf == nullptr || !leaf->BeginsAt(pc, sp) || !IsInOwnRange(*leaf))) return nullptr;
+    if (MALLOW_UNLIKELY(leaf->need_bp) && leaf->bp != bp && kMutant != Mutant::kLeafBpNotCompared)
       return nullptr;
-    if (MALLOW_UNLIKELY(!IsUnchanged(leaf, &hash))) continue;
-    if (MALLOW_UNLIKELY(!joins) && !JoinsLastStack(leaf)) return nullptr;
-    return MALLOW_LIKELY(FirstChanged(words_.data(), leaf.outer_words) == 0) ? &leaf : nullptr;
-  }
-  return nullptr;
+    if (MALLOW_LIKELY(IsUnchanged(*leaf, &hash))) break;
+  } while (--hops != 0);
+  if (MALLOW_UNLIKELY(hops == 0 || leaf->join >= frames_.size())) return nullptr;
+  const Frame& join = frames_[leaf->join];
+  if (MALLOW_UNLIKELY(join.node != leaf->join_node ||
+                      join.sp != LeafEntry::AddressOf(sp, leaf->join_place)) &&
+      kMutant != Mutant::kLeafJoinNotCompared)
+    return nullptr;
+  if (MALLOW_UNLIKELY(join.need_bp()) && kMutant != Mutant::kLeafJoinBpIgnored) return nullptr;
+  return MALLOW_LIKELY(FirstChanged(words_.data(), join.words()) == 0) ? leaf : nullptr;
 }
 
 }  // namespace mallow::record

@@ -18,7 +18,7 @@ class MappedArray {
 
  public:
   size_t size() const { return size_; }
-  T* data() { return data_; }
+  T* data() const { return data_; }
   T& operator[](size_t i) { return data_[i]; }
   const T& operator[](size_t i) const { return data_[i]; }
   void Truncate(size_t size) { size_ = size; }

@@ -24,7 +24,6 @@ enum class Mutant {
   kOutsideRemembered = 14,         // that no object was at a pc is taken to hold on
   kStackBoundsIgnored = 15,        // words of other stacks are read without asking
   kFarFramesTrusted = 16,          // however far a frame pointer leads, the stack is thought to be there
-  kWalkKeepsLastStack = 17,        // a walk changes the last stack, and leaf entries are not told
 };
 
 inline constexpr Mutant kMutant{MALLOW_MUTANT};

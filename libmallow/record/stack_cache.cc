@@ -58,9 +58,7 @@ Captured CaptureContext::Capture(const Registers& registers, const NodeTable& ta
   const uint64_t generation = ModuleGeneration();
   if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
-  const uint32_t home = memory_.home();
   memory_.Begin(registers.sp);
-  if (memory_.home() != home) ++last_stack_;
   ++statistics->captures;
   return CaptureByWalk(registers, table, statistics);
 }
@@ -97,7 +95,6 @@ void CaptureContext::Flush(uint64_t generation) {
 }
 
 void CaptureContext::ForgetLastStack() {
-  ++last_stack_;
   frames_.Truncate(0);
   words_.Truncate(0);
   base_outside_objects_ = false;
@@ -158,25 +155,6 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
   // No frame whose unwind reads the changed word can join.
   while (candidates_ != 0 && frames_[candidates_ - 1].words() >= changed) --candidates_;
   return false;
-}
-
-// What an entry takes for granted whose words are to be read: all of them lie in the range that this capture begins in.
-MALLOW_NOINLINE bool CaptureContext::IsInOwnRange(const LeafEntry& leaf) const {
-  return !base_outside_objects_ && memory_.InOwnRange(leaf.sp - sizeof(uintptr_t)) &&
-         leaf.home == memory_.home() &&
-         (plain_home_ == memory_.home() || kMutant == Mutant::kStackBoundsIgnored);
-}
-
-MALLOW_NOINLINE bool CaptureContext::JoinsLastStack(LeafEntry& leaf) {
-  if (leaf.join >= frames_.size()) return false;
-  const Frame& join = frames_[leaf.join];
-  if ((join.node != leaf.join_node || join.sp != leaf.join_sp) && kMutant != Mutant::kLeafJoinNotCompared) {
-    return false;
-  }
-  if (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored) return false;
-  leaf.outer_words = join.words();
-  leaf.last_stack = last_stack_;
-  return true;
 }
 
 // 1 + index of the innermost of words_[0, words) that changed, 0 if none did.
@@ -357,7 +335,6 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
   if (end == End::kJoined) {
     const Frame& joined = frames_[joined_];
     if (walked_.size() == 0) return joined.node;
-    if (kMutant != Mutant::kWalkKeepsLastStack) ++last_stack_;
     node = joined.node;
     need_bp = joined.need_bp();
     caller = {joined.key, joined.sp, joined.bp};
@@ -373,7 +350,7 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
       if (truncation_ != Truncation::kNoUnwindInfo) return PathOfWalk(node, table);
       base_outside_objects_ = outside_objects_;
     }
-    plain_home_ = memory_.home();
+    plain_home_ = base_outside_objects_ ? 0 : memory_.home();
   }
   constexpr size_t kMostWordsOfRule = 3;
   if (MALLOW_UNLIKELY(
@@ -442,51 +419,48 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
     return nullptr;
   const StackWord* const words = words_.data() + join.words();
   for (size_t i = 0; i < count; ++i) {
-    const auto offset = static_cast<intptr_t>(words[i].address - innermost.sp);
-    if (offset != static_cast<int32_t>(offset)) return nullptr;
+    const uintptr_t distance = words[i].address - LeafEntry::AddressOf(innermost.sp, 0);
+    if (distance > LeafEntry::kFarthest || distance % sizeof(uintptr_t) != 0) return nullptr;
   }
-  LeafEntry* leaf = SlotForLeaf(innermost);
+  const uintptr_t join_place = (join.sp - LeafEntry::AddressOf(innermost.sp, 0)) / sizeof(uintptr_t);
+  if (join_place > UINT32_MAX || join.sp % sizeof(uintptr_t) != innermost.sp % sizeof(uintptr_t))
+    return nullptr;
+  constexpr size_t kGroup = LeafEntry::Words::kCount;
+  const auto group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
+  LeafEntry* const leaf = RoomForLeaf(innermost, group_count);
+  leaf->home = plain_home_;
   leaf->key = innermost.key;
   leaf->sp = innermost.sp;
-  leaf->bp = innermost.bp;
-  leaf->home = plain_home_;
-  leaf->need_bp = innermost.need_bp();
+  leaf->join_place = static_cast<uint32_t>(join_place);
   leaf->join = static_cast<uint32_t>(joined_);
   leaf->join_node = join.node;
-  leaf->join_sp = join.sp;
-  leaf->node = node;
   leaf->memo = {};
-  leaf->outer_words = join.words();
-  leaf->last_stack = base_outside_objects_ ? 0 : last_stack_;
-  leaf->frames_verified = static_cast<uint32_t>(frames_.size());
-  constexpr size_t kGroup = LeafEntry::Words::kCount;
-  leaf->group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
-  for (size_t i = 0; i < leaf->group_count * kGroup; ++i) {
+  leaf->node = node;
+  leaf->frames = static_cast<uint8_t>(frames_.size() - 1 - joined_);
+  leaf->need_bp = innermost.need_bp();
+  leaf->bp = innermost.bp;
+  leaf->group_count = group_count;
+  for (size_t i = 0; i < group_count * kGroup; ++i) {
     const StackWord& word = words[count - 1 - (i < count ? i : i / kGroup * kGroup)];
-    LeafEntry::Words& group = leaf->words[i / kGroup];
-    group.offsets[i % kGroup] = static_cast<int32_t>(word.address - innermost.sp);
+    LeafEntry::Words& group = leaf->words()[i / kGroup];
+    group.places[i % kGroup] =
+        static_cast<uint16_t>((word.address - LeafEntry::AddressOf(innermost.sp, 0)) / sizeof(uintptr_t));
     group.values[i % kGroup] = word.value;
   }
   return &leaf->memo;
 }
 
-// The way that TryLeaf will come, as far as it finds nothing of this start, or this very way. The last slot that it
-// looks at gives place; of two that belong to other starts the one that was of use longer ago.
-LeafEntry* CaptureContext::SlotForLeaf(const Frame& start) {
+// The way that TryLeaf will come, as far as it finds other ways from this start; the last that it looks at gives place.
+LeafEntry* CaptureContext::RoomForLeaf(const Frame& start, unsigned group_count) {
   size_t hash = LeafCache::First(start.key, start.sp);
-  for (unsigned hop = 1;; ++hop) {
-    LeafEntry* leaf = &leaves_.At(hash);
-    if (!leaf->BeginsAt(start.key, start.sp)) {
-      LeafEntry* const beside = &leaves_.Beside(*leaf);
-      const bool is_beside = beside->BeginsAt(start.key, start.sp);
-      if (is_beside || beside->last_stack < leaf->last_stack) leaf = beside;
-      if (!is_beside) return leaf;
-    }
-    if (hop == LeafCache::kMostHops || leaf->home != memory_.home() ||
-        (leaf->need_bp && leaf->bp != start.bp) || IsUnchanged(*leaf, &hash)) {
-      return leaf;
+  for (unsigned hops = LeafCache::kMostHops; --hops != 0;) {
+    const LeafEntry* const there = leaves_.At(hash);
+    if (there == nullptr || !there->BeginsAt(start.key, start.sp) || there->home != memory_.home() ||
+        (there->need_bp && there->bp != start.bp) || IsUnchanged(*there, &hash)) {
+      break;
     }
   }
+  return leaves_.MakeRoomAt(hash, group_count);
 }
 
 // --- With all registers -----------------------------------------------------------------------
@@ -593,7 +567,9 @@ Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable
                                      CaptureStatistics* statistics) {
   // A hit by itself: it calls nothing, so it saves no registers.
   Captured captured;
-  if (MALLOW_LIKELY(depth_ == 0)) {
+  const bool searched = registers.sp == searched_sp_;
+  searched_sp_ = 0;
+  if (MALLOW_LIKELY(depth_ == 0 && !searched)) {
     depth_ = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     LeafEntry* const leaf = contexts_[0].TryLeaf(registers.pc, registers.sp, registers.bp);

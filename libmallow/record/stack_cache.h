@@ -18,9 +18,7 @@
 //      only as far as they are equal: so each comparison reads a word that an unwind would read as well.
 //  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says, and joins at a frame where rbp is dead.
 //  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
-//  I6  last_stack_ is a new number whenever frames_, words_ or the range that they lie in may be others than they were. An
-//      entry that carries it was found to join them.
-//  I7  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
+//  I6  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
 //      in the second context; one that interrupts that one gets a path that is marked as truncated (kBusy).
 //
 // What cannot be unwound is marked truncated and never guessed: the path starts with a frame of tag kTagTruncated, then
@@ -31,6 +29,7 @@
 #include "record/dwarf_expression.h"
 #include "record/leaf_cache.h"
 #include "record/mapped_array.h"
+#include "record/mutant.h"
 #include "record/rule_cache.h"
 #include "record/stack_memory.h"
 #include "record/unwind.h"
@@ -47,13 +46,11 @@ class CaptureContext {
  public:
   // The leaf entry for what begins at these registers, if everything is as it was when that was made; else null. Its
   // node is the result, which is to be counted.
-  LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp);
-  // The same, for what nearly every capture comes to.
-  const LeafEntry* TryFirstLeaf(uintptr_t pc, uintptr_t sp);
+  LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
   void CountHit(const LeafEntry& leaf, CaptureStatistics* statistics) const {
     ++statistics->captures;
     ++statistics->reused;
-    statistics->frames_verified += leaf.frames_verified;
+    statistics->frames_verified += leaf.join + 1 + leaf.frames;
     if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
   }
   // By a walk.
@@ -106,10 +103,13 @@ class CaptureContext {
 
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
-  bool IsInOwnRange(const LeafEntry& leaf) const;
-  bool JoinsLastStack(LeafEntry& leaf);
+  // Whether all words of the entry and of the last stack lie in the own range.
+  MALLOW_ALWAYS_INLINE bool IsInOwnRange(const LeafEntry& leaf) const {
+    return leaf.home == memory_.home() &&
+           (MALLOW_LIKELY(leaf.home == plain_home_) || kMutant == Mutant::kStackBoundsIgnored);
+  }
   NodeMemo* RememberLeaf(NodeId node);
-  LeafEntry* SlotForLeaf(const Frame& start);
+  LeafEntry* RoomForLeaf(const Frame& start, unsigned group_count);
   uint32_t FindChanged(uint32_t words);
   uint32_t FindChangedAnywhere(uint32_t words);
   Advance Step(const WalkedFrame& frame, Cursor* cursor);
@@ -142,13 +142,12 @@ class CaptureContext {
   StackMemory memory_;
 
   // The last stack.
-  uint64_t last_stack_ = 0;  // I6
   MappedArray<Frame> frames_;
   MappedArray<StackWord> words_;  // the first kPaddingWords of them never change
   NodeId base_ = kRoot;           // parent of the outermost frame
   bool base_truncated_ = false;
   bool base_outside_objects_ = false;  // truncated at a pc that no object had then
-  uint32_t plain_home_ = 0;            // home() of memory_ if all words lie in that own range; 0 never
+  uint32_t plain_home_ = 0;            // home() of memory_ if all words lie in that own range; else 0
 
   // This capture.
   MappedArray<WalkedFrame> walked_;
@@ -180,13 +179,12 @@ class StackCache {
     return CaptureWithMemo(registers, table, statistics).node;
   }
 
-  // The entry of a stack that a leaf entry knows; else null. Only while no signal handler of the owner can come to a
-  // capture. Nothing has happened; CountHit makes it a capture.
+  // The entry of a stack that a leaf entry knows; else null, and the next capture of these registers does not search again.
+  // Only while no signal handler of the owner can come to a capture. Nothing has happened; CountHit makes it a capture.
   MALLOW_ALWAYS_INLINE const LeafEntry* TryHit(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-    return contexts_[0].TryLeaf(pc, sp, bp);
-  }
-  MALLOW_ALWAYS_INLINE const LeafEntry* TryFirstHit(uintptr_t pc, uintptr_t sp) {
-    return contexts_[0].TryFirstLeaf(pc, sp);
+    const LeafEntry* const leaf = contexts_[0].TryLeaf(pc, sp, bp);
+    if (MALLOW_UNLIKELY(leaf == nullptr)) searched_sp_ = sp;
+    return leaf;
   }
   MALLOW_ALWAYS_INLINE void CountHit(const LeafEntry& leaf, CaptureStatistics* statistics) const {
     contexts_[0].CountHit(leaf, statistics);
@@ -204,6 +202,8 @@ class StackCache {
   // Captures of this thread under way. A handler that leaves a capture by longjmp leaves the allocator broken, as
   // with any malloc; here it only costs that context for good.
   int depth_ = 0;
+  // Where TryHit has just searched in vain; 0: nowhere. What is taken for it by mistake is walked.
+  uintptr_t searched_sp_ = 0;
   CaptureContext contexts_[kContexts];
 };
 

@@ -214,14 +214,20 @@ TEST_F(StackCacheTest, TwoLeafEntriesOfOneSlotBothStay) {
     return Capture(start.pc, start.sp, bp);
   };
   capture({AddressOf(Sp16Return), bp - 64});
-  std::map<size_t, Start> starts;
+  std::vector<Start> starts;
   Start one{}, other{};
+  LeafCache cache;
+  ASSERT_TRUE(cache.MakeReady());
   for (uintptr_t sp = bp - 64; sp > stack.low() && one.pc == 0; sp -= 16) {
     for (const uintptr_t pc : {AddressOf(Sp16Return), AddressOf(Sp16TwinReturn)}) {
-      const auto [found, is_new] = starts.emplace(LeafCache::SlotOf(LeafCache::First(pc, sp)), Start{pc, sp});
-      if (!is_new) one = found->second, other = {pc, sp};
+      for (const Start& start : starts) {
+        if (cache.ShareSlot(LeafCache::First(pc, sp), LeafCache::First(start.pc, start.sp)))
+          one = start, other = {pc, sp};
+      }
+      starts.push_back({pc, sp});
     }
   }
+  cache.Clear();
   ASSERT_NE(one.pc, 0u);
   capture(one), capture(other);
   const uint64_t walked = statistics_.frames_walked;

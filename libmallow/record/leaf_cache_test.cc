@@ -1,0 +1,91 @@
+#include "record/leaf_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace mallow::record {
+namespace {
+
+constexpr unsigned kShort = 1, kLong = LeafEntry::kMostGroups;
+
+class LeafCacheTest : public testing::Test {
+ protected:
+  LeafCacheTest() { EXPECT_TRUE(cache_.MakeReady()); }
+  ~LeafCacheTest() override { cache_.Clear(); }
+
+  // An entry all of whose words say whose it is.
+  void Make(uintptr_t sp, unsigned groups) {
+    LeafEntry* const entry = cache_.MakeRoomAt(LeafCache::First(kKey, sp), groups);
+    entry->key = kKey;
+    entry->sp = sp;
+    entry->group_count = static_cast<uint8_t>(groups);
+    for (unsigned group = 0; group < groups; ++group) {
+      for (uintptr_t& value : entry->words()[group].values) value = sp;
+    }
+  }
+  // Its length, if it is there and whole; 0: it is not there.
+  unsigned Find(uintptr_t sp) const {
+    const LeafEntry* const entry = cache_.At(LeafCache::First(kKey, sp));
+    if (entry == nullptr || !entry->BeginsAt(kKey, sp)) return 0;
+    for (unsigned group = 0; group < entry->group_count; ++group) {
+      for (const uintptr_t value : entry->words()[group].values) EXPECT_EQ(value, sp) << "group " << group;
+    }
+    return entry->group_count;
+  }
+
+  static constexpr FrameKey kKey = 0x401234;
+  LeafCache cache_;
+};
+
+TEST_F(LeafCacheTest, AnEntryIsAsLongAsItWasMade) {
+  Make(0x7000, kShort);
+  Make(0x8000, kLong);
+  EXPECT_EQ(Find(0x7000), kShort);
+  EXPECT_EQ(Find(0x8000), kLong);
+  Make(0x7000, kLong);
+  Make(0x8000, kShort);
+  EXPECT_EQ(Find(0x7000), kLong);
+  EXPECT_EQ(Find(0x8000), kShort);
+  EXPECT_EQ(Find(0x9000), 0u);
+}
+
+TEST_F(LeafCacheTest, WhatItHoldsIsWholeHoweverMuchComes) {
+  std::mt19937 random(1);
+  std::map<uintptr_t, unsigned> made;
+  for (int i = 0; i < 100'000; ++i) {
+    const uintptr_t sp = 0x7fff'0000'0000 + random() % 20'000 * 16;
+    const unsigned groups = random() % 8 == 0 ? 1 + random() % kLong : kShort;
+    Make(sp, groups);
+    made[sp] = groups;
+    ASSERT_EQ(Find(sp), groups);
+  }
+  size_t kept = 0;
+  for (const auto& [sp, groups] : made) {
+    const unsigned found = Find(sp);
+    if (found == 0) continue;
+    EXPECT_EQ(found, groups);
+    ++kept;
+  }
+  // As large as it becomes it has 16,384 slots, of which long entries take two.
+  EXPECT_GT(kept, 8000u);
+  EXPECT_LE(kept, 16'384u);
+}
+
+TEST_F(LeafCacheTest, GrowthLosesNothingThatIsThere) {
+  size_t most = 0;
+  for (uintptr_t sp = 0; sp < 60'000 * 16; sp += 16) {
+    Make(sp, kShort);
+    size_t kept = 0;
+    if (sp % 8192 != 0) continue;
+    for (uintptr_t earlier = 0; earlier <= sp; earlier += 16) kept += Find(earlier) != 0;
+    // One may be driven out by each that came meanwhile, if none is lost.
+    EXPECT_GE(kept + 512, most);
+    most = kept > most ? kept : most;
+  }
+  EXPECT_GT(most, 12'000u);
+}
+
+}  // namespace
+}  // namespace mallow::record
