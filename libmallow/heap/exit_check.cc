@@ -33,8 +33,7 @@ class ObjectSet {
   }
 
  private:
-  static constexpr size_t kSlots = 8192;
-  static_assert(kSlots >= 2 * internal::kMaxCached && IsPowerOfTwo(kSlots));
+  static constexpr size_t kSlots = size_t{1} << Log2Ceiling(2 * internal::kMaxCached);
   static constexpr int kShift = 4;  // objects are aligned to 16 bytes
 
   size_t slot_count_ = 0;

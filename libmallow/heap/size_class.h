@@ -41,8 +41,9 @@ namespace internal {
 inline constexpr size_t kSpanTarget = 32 * 1024;
 inline constexpr size_t kLongSpanTarget = 64 * 1024;
 inline constexpr size_t kFineLimit = 1024;
-// Objects in a bin of a thread cache: of classes up to 1 KiB as many as make 64 KiB, of the others 2 MiB at most.
-inline constexpr size_t kMaxCached = 4095;
+// Objects in a bin of a thread cache: of classes up to 1 KiB as many as make 64 KiB, of the first, where the nodes of lists
+// are, twice as many; of the others 2 MiB at most.
+inline constexpr size_t kMaxCached = 8191;
 inline constexpr size_t kMaxCachedLong = 127;
 inline constexpr size_t kMaxCachedBytes = 64 * 1024;
 inline constexpr size_t kMaxCachedBytesLong = 2048 * 1024;
@@ -83,8 +84,9 @@ constexpr SizeClassInfo MakeClass(SizeClass size_class) {
   info.objects = static_cast<uint16_t>(pages * kPageBytes / bytes);
   info.reciprocal = static_cast<uint32_t>(((uint64_t{1} << 32) + bytes - 1) / bytes);
   info.max_cached = static_cast<uint16_t>(
-      bytes <= kFineLimit ? Clamp<size_t>(kMaxCachedBytes / bytes - 1, kMaxCachedLong, kMaxCached)
-                          : Clamp<size_t>(kMaxCachedBytesLong / bytes, 4, kMaxCachedLong));
+      bytes == kMinAlignment ? kMaxCached
+      : bytes <= kFineLimit  ? Clamp<size_t>(kMaxCachedBytes / bytes - 1, kMaxCachedLong, kMaxCached)
+                             : Clamp<size_t>(kMaxCachedBytesLong / bytes, 4, kMaxCachedLong));
   info.first_cached = static_cast<uint16_t>(Clamp<size_t>(kFirstCachedBytes / bytes, 2, 32));
   return info;
 }

@@ -52,20 +52,22 @@ TEST_F(ThreadCacheTest, LastInFirstOut) {
 }
 
 TEST_F(ThreadCacheTest, BinsGrowWithUseAndStayBounded) {
-  const SizeClass c = SizeClassOf(64);
-  std::vector<void*> objects;
-  size_t capacity = 0;
-  for (int i = 0; i < 5000; ++i) {
-    objects.push_back(Allocate(64));
-    ASSERT_GE(cache_->Capacity(c), capacity);
-    capacity = cache_->Capacity(c);
+  for (const size_t bytes : {16, 64}) {
+    const SizeClass c = SizeClassOf(bytes);
+    std::vector<void*> objects;
+    size_t capacity = 0;
+    for (int i = 0; i < 20000; ++i) {
+      objects.push_back(Allocate(bytes));
+      ASSERT_GE(cache_->Capacity(c), capacity);
+      capacity = cache_->Capacity(c);
+    }
+    EXPECT_EQ(capacity, Info(c).max_cached);
+    for (void* object : objects) {
+      Free(object);
+      ASSERT_LE(cache_->Length(c), capacity);
+    }
+    EXPECT_TRUE(cache_->IsValid());
   }
-  EXPECT_EQ(capacity, Info(c).max_cached);
-  for (void* object : objects) {
-    Free(object);
-    ASSERT_LE(cache_->Length(c), capacity);
-  }
-  EXPECT_TRUE(cache_->IsValid());
 }
 
 TEST_F(ThreadCacheTest, ATestOfTheHitPathNeverTakesMoreThanThereIs) {
