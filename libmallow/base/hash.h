@@ -15,6 +15,9 @@ constexpr uint64_t HashWord(uint64_t value) {
   return value;
 }
 
+// One multiplication (Fibonacci hashing, Knuth): its top bits depend on all bits of the value, the others on fewer.
+constexpr uint64_t HashToTop(uint64_t value) { return value * 0x9e3779b97f4a7c15u; }
+
 constexpr uint64_t HashWords(uint64_t a, uint64_t b) {
   return HashWord(HashWord(a) + 0x9e3779b97f4a7c15u + b);
 }

@@ -4,8 +4,8 @@
 //
 // A call is refused before anything of it has happened. Whoever then captures all registers finds them as the caller left
 // them: what is used here is given back before the jump. Nothing here calls a function that comes back, so that few
-// registers are needed: the search of the leaf cache beyond its first place, and what few events have to do in the end,
-// are jumped to. But a realloc has two events to count, and what it calls comes back.
+// registers are needed: what few events have to do in the end is jumped to. But a realloc has two events to count, and what
+// it calls comes back.
 #include <string.h>
 
 #include "heap/block.h"
@@ -51,6 +51,57 @@ MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Bir
   return p;
 }
 
+// Where a call comes from: its frame holds the caller's rbp, then the return address.
+class Caller {
+ public:
+  explicit Caller(const uintptr_t* frame) : frame_(frame) {}
+
+  uintptr_t pc() const { return frame_[1]; }
+  // The leaf entry that knows the stack and what it counts in; else null.
+  MALLOW_ALWAYS_INLINE const LeafEntry* TryLeaf(ThreadRecorder& thread, Function function) const {
+    const LeafEntry* const leaf = thread.stack_cache.TryHit(pc(), sp(), bp());
+    if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
+    const bool counts =
+        leaf->memo.key == MemoKey(function, thread.regions.innermost()) && leaf->memo.place != nullptr;
+    return MALLOW_LIKELY(counts) ? leaf : nullptr;
+  }
+  // Makes of what TryLeaf found a capture.
+  MALLOW_ALWAYS_INLINE void Count(ThreadRecorder& thread, const LeafEntry& leaf) const {
+    // Stacks that need more registers have no leaf entries.
+    if constexpr (kOracleBuild) CheckAgainstOracle({pc(), sp(), bp(), 0, 0, 0, 0, 0}, leaf.node);
+    thread.stack_cache.CountHit(leaf, &thread.shard->captures);
+  }
+
+ private:
+  uintptr_t sp() const { return reinterpret_cast<uintptr_t>(frame_ + 2); }
+  uintptr_t bp() const { return frame_[0]; }
+
+  const uintptr_t* frame_;
+};
+
+// Describes a new object of the thread's cache. False: it has no side record, and was given back.
+MALLOW_ALWAYS_INLINE bool DescribeOrGiveBack(void* p, heap::Block* block) {
+  *block = heap::DescribeNewSmall<kSideRecordBytes>(p);
+  if (MALLOW_LIKELY(block->record != nullptr)) return true;
+  heap::FreeOfClass(p, block->span->size_class);
+  return false;
+}
+
+// A small block and its side record; null: it is none, or has none.
+struct SmallBlock {
+  Tag* tag;
+  const heap::Span* span;
+};
+
+MALLOW_ALWAYS_INLINE SmallBlock FindSmall(const void* p) {
+  const heap::Span* const span = heap::PageMap::SpanOf(heap::PageOf(p));
+  if (MALLOW_UNLIKELY(span == nullptr || span->state != heap::SpanState::kSmall)) return {};
+  size_t index;
+  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
+  if (MALLOW_UNLIKELY(!span->TryIndexOf(p, &index)) || MALLOW_UNLIKELY(records == nullptr)) return {};
+  return {reinterpret_cast<Tag*>(records) + index, span};
+}
+
 // A block, or null: nothing has happened.
 template <Function function>
 MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
@@ -61,27 +112,18 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
     Exit(thread);
     return nullptr;
   };
-  // The frame holds the caller's rbp, then the return address.
-  const uintptr_t pc = frame[1], sp = reinterpret_cast<uintptr_t>(frame + 2), bp = frame[0];
-  const LeafEntry* const leaf = thread.stack_cache.TryHit(pc, sp, bp);
+  const Caller caller(frame);
+  const LeafEntry* const leaf = caller.TryLeaf(thread, function);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
   Births* const births = static_cast<Births*>(leaf->memo.place);
-  if (MALLOW_UNLIKELY(leaf->memo.key != MemoKey(function, thread.regions.innermost()) || births == nullptr))
-    return refuse();
   const StackId stack = leaf->memo.value;
   const heap::TakenSmall taken = heap::TryAllocateClosed(bytes);
   void* const p = taken.object;
-  if (MALLOW_UNLIKELY(p == nullptr)) return refuse();
-  const heap::Block block = heap::DescribeNewSmall<kSideRecordBytes>(p);
-  if (MALLOW_UNLIKELY(block.record == nullptr)) {
-    heap::FreeOfClass(p, block.span->size_class);
-    return refuse();
-  }
-  // Stacks that need more registers have no leaf entries.
-  if constexpr (kOracleBuild) CheckAgainstOracle({pc, sp, bp, 0, 0, 0, 0, 0}, leaf->node);
+  heap::Block block;
+  if (MALLOW_UNLIKELY(p == nullptr) || MALLOW_UNLIKELY(!DescribeOrGiveBack(p, &block))) return refuse();
   Counting counting(thread);
   Shard& shard = *thread.shard;
-  thread.stack_cache.CountHit(*leaf, &shard.captures);
+  caller.Count(thread, *leaf);
   InFlight::Begin(shard, stack);
   const StackId born_before = counting.CountRun(stack);
   const bool due = counting.CountBirth(*births, stack, bytes, block.usable_bytes);
@@ -121,23 +163,6 @@ MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, void (*ot
   Exit(thread);
 }
 
-// A block that is about to be resized, and what it is told by.
-struct OldBlock {
-  Tag* tag;  // null: none of this thread's small blocks in use
-  const heap::Span* span;
-};
-
-MALLOW_ALWAYS_INLINE OldBlock OwnSmallBlock(const ThreadRecorder& thread, const void* p) {
-  const heap::Span* const span = heap::PageMap::SpanOf(heap::PageOf(p));
-  if (MALLOW_UNLIKELY(span == nullptr || span->state != heap::SpanState::kSmall)) return {};
-  size_t index;
-  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
-  if (MALLOW_UNLIKELY(!span->TryIndexOf(p, &index) || records == nullptr)) return {};
-  Tag* const tag = reinterpret_cast<Tag*>(records) + index;
-  if (MALLOW_UNLIKELY(tag->stack == kReleased || tag->shard() != thread.number)) return {};
-  return {tag, span};
-}
-
 // What Reallocate does of a block that stays in the thread's cache. Null: nothing has happened.
 MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t* frame) {
   ThreadRecorder* const entered = TryEnter();
@@ -147,14 +172,12 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
     Exit(thread);
     return nullptr;
   };
-  const uintptr_t pc = frame[1], sp = reinterpret_cast<uintptr_t>(frame + 2), bp = frame[0];
-  const LeafEntry* const leaf = thread.stack_cache.TryHit(pc, sp, bp);
+  const Caller caller(frame);
+  const LeafEntry* const leaf = caller.TryLeaf(thread, Function::kRealloc);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
-  if (MALLOW_UNLIKELY(leaf->memo.key != MemoKey(Function::kRealloc, thread.regions.innermost()) ||
-                      leaf->memo.place == nullptr))
-    return refuse();
-  const OldBlock old = OwnSmallBlock(thread, p);
+  const SmallBlock old = FindSmall(p);
   if (MALLOW_UNLIKELY(old.tag == nullptr)) return refuse();
+  if (MALLOW_UNLIKELY(old.tag->stack == kReleased || old.tag->shard() != thread.number)) return refuse();
   const StackId stack = leaf->memo.value;
   const Tag old_tag = *old.tag;
   const size_t old_usable_bytes = old.span->object_bytes;
@@ -163,19 +186,14 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
   if (!heap::FitsInPlace(old_usable_bytes, bytes)) {
     if (MALLOW_UNLIKELY(bytes >= heap::kLeastGrowing)) return refuse();
     moved = heap::TryAllocateClosed(bytes).object;
-    if (MALLOW_UNLIKELY(moved == nullptr)) return refuse();
-    block = heap::DescribeNewSmall<kSideRecordBytes>(moved);
-    if (MALLOW_UNLIKELY(block.record == nullptr)) {
-      heap::FreeOfClass(moved, block.span->size_class);
+    if (MALLOW_UNLIKELY(moved == nullptr) || MALLOW_UNLIKELY(!DescribeOrGiveBack(moved, &block)))
       return refuse();
-    }
   }
-  if constexpr (kOracleBuild) CheckAgainstOracle({pc, sp, bp, 0, 0, 0, 0, 0}, leaf->node);
-  thread.stack_cache.CountHit(*leaf, &thread.shard->captures);
+  caller.Count(thread, *leaf);
   if (moved != p) memcpy(moved, p, Min(old_usable_bytes, bytes));
   InFlight::Begin(*thread.shard, stack);
   Counting counting(thread);
-  counting.Death(old_tag, p, Counting::Release::kRealloc, pc);
+  counting.Death(old_tag, p, Counting::Release::kRealloc, caller.pc());
   *static_cast<Tag*>(block.record) = counting.Birth(stack, bytes, block.usable_bytes);
   NoteRealloc(thread, stack, old_tag.stack, old_tag.size(), bytes, moved != p, moved != p);
   thread.newest_block = moved;
@@ -220,19 +238,12 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   ThreadRecorder* const entered = TryEnter();
   if (MALLOW_UNLIKELY(entered == nullptr)) return otherwise(p);
   ThreadRecorder& thread = *entered;
-  const heap::Span* const span = heap::PageMap::SpanOf(heap::PageOf(p));
-  if (MALLOW_UNLIKELY(span == nullptr || span->state != heap::SpanState::kSmall)) {
+  const auto [tag, span] = FindSmall(p);
+  if (MALLOW_UNLIKELY(tag == nullptr)) {
     if (p == nullptr) return ReleaseNull(thread, pc, otherwise);
     Exit(thread);
     return otherwise(p);
   }
-  size_t index;
-  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
-  if (MALLOW_UNLIKELY(!span->TryIndexOf(p, &index)) || MALLOW_UNLIKELY(records == nullptr)) {
-    Exit(thread);
-    return otherwise(p);
-  }
-  Tag* const tag = reinterpret_cast<Tag*>(records) + index;
   const StackId stack = tag->stack;
   // The size, if there is no more to the origin than that of a block of this thread that is not studied.
   uint64_t bytes = tag->origin ^ thread.origin;

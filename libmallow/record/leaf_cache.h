@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/hash.h"
 #include "os/memory.h"
 #include "record/rule_cache.h"
 #include "record/unwind.h"
@@ -79,10 +80,10 @@ class LeafCache {
   static constexpr unsigned kMostHops = 4;
 
   // Where a search for (key, sp) begins.
-  static MALLOW_ALWAYS_INLINE size_t First(FrameKey key, uintptr_t sp) { return Mix(key ^ sp << 16); }
+  static MALLOW_ALWAYS_INLINE size_t First(FrameKey key, uintptr_t sp) { return HashToTop(key ^ sp << 16); }
   // Where it goes on when the entry there has another value at `place` than this one.
   static MALLOW_ALWAYS_INLINE size_t Next(size_t hash, uint32_t place, uintptr_t value) {
-    return Mix(hash ^ value ^ size_t{place} << 48);
+    return HashToTop(hash ^ value ^ size_t{place} << 48);
   }
 
   bool ready() const { return positions_ != nullptr; }
@@ -123,7 +124,6 @@ class LeafCache {
   static constexpr uint32_t kContinued = 2;
 
   static constexpr size_t BytesFor(unsigned bits) { return (sizeof(uint32_t) + sizeof(LeafEntry)) << bits; }
-  static MALLOW_ALWAYS_INLINE size_t Mix(size_t x) { return x * 0x9e3779b97f4a7c15u; }
   // Odd, and as good as different for any two places of a search.
   static MALLOW_ALWAYS_INLINE uint32_t PositionOf(size_t hash) {
     return static_cast<uint32_t>(hash >> 32) | 1;

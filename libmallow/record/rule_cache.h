@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/config.h"
+#include "base/hash.h"
 #include "os/memory.h"
 #include "record/rule.h"
 
@@ -62,13 +63,12 @@ class RuleCache {
   static constexpr size_t kLineEntries = 4;
   static_assert(kLineEntries * sizeof(RuleEntry) == kCacheLineBytes);
 
-  static MALLOW_ALWAYS_INLINE uint64_t Hash(uint64_t x) { return x * 0x9e3779b97f4a7c15u; }
   // The first entry of the line where a search begins,
   MALLOW_ALWAYS_INLINE size_t LineOf(FrameKey key) const {
-    return Hash(key >> kPieceBits) >> shift_ & ~(kLineEntries - 1);
+    return HashToTop(key >> kPieceBits) >> shift_ & ~(kLineEntries - 1);
   }
   // and which entry of the line is the first to be looked at.
-  static MALLOW_ALWAYS_INLINE size_t PlaceOf(FrameKey key) { return Hash(key) >> 62; }
+  static MALLOW_ALWAYS_INLINE size_t PlaceOf(FrameKey key) { return HashToTop(key) >> 62; }
   // The `n`th entry of a search: all of a line come before those of the next one.
   MALLOW_ALWAYS_INLINE RuleEntry& At(size_t line, size_t place, size_t n) const {
     constexpr size_t kWithin = kLineEntries - 1;

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/hash.h"
 #include "base/spinlock.h"
 #include "record/image_format.h"
 #include "record/node_array.h"
@@ -81,7 +82,7 @@ class StackTable {
     return (frame & 0xffff'ffff'ffff) | static_cast<uint64_t>(module) << 48 | frame >> 56 << 61;
   }
   static uint64_t Hash(uint32_t parent, uint64_t key) {
-    uint64_t x = (key ^ (static_cast<uint64_t>(parent) << 32 | parent)) * 0x9e37'79b9'7f4a'7c15;
+    const uint64_t x = HashToTop(key ^ (static_cast<uint64_t>(parent) << 32 | parent));
     return x ^ x >> 29;
   }
   // kRoot: none, or none that was published yet.

@@ -17,6 +17,9 @@ namespace {
 
 constexpr uint64_t Frame(uint64_t address) { return kTagReturnAddress << 56 | address; }
 
+// The node of a frame with a module below a parent.
+using Model = std::map<std::tuple<NodeId, uint64_t, uint32_t>, NodeId>;
+
 class StackTableTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -24,6 +27,16 @@ class StackTableTest : public ::testing::Test {
     ASSERT_TRUE(table_.Init(&file_));
   }
   const Node& NodeAt(NodeId id) { return file_.Items<Node>(Section::kNodes)[id]; }
+  // All of them, also those that the process has let go.
+  void ExpectRecorded(const Model& model) {
+    EXPECT_EQ(model.size() + 1, file_.Used(Section::kNodes));
+    for (const auto& [key, node] : model) {
+      const auto& [parent, frame, module] = key;
+      ASSERT_EQ(frame, NodeAt(node).frame);
+      ASSERT_EQ(parent, NodeAt(node).parent);
+      ASSERT_EQ(module, NodeAt(node).extra);
+    }
+  }
 
   TestFolder folder_;
   MappedFile file_;
@@ -32,7 +45,7 @@ class StackTableTest : public ::testing::Test {
 
 TEST_F(StackTableTest, AgreesWithAMap) {
   std::mt19937_64 random(7);
-  std::map<std::tuple<NodeId, uint64_t, uint32_t>, NodeId> model;
+  Model model;
   std::vector<NodeId> nodes = {kRoot};
   for (int i = 0; i < 200'000; i++) {
     const NodeId parent = nodes[random() % nodes.size()];
@@ -49,19 +62,12 @@ TEST_F(StackTableTest, AgreesWithAMap) {
     ASSERT_EQ(module, NodeAt(child).extra);
     ASSERT_LT(parent, child);
   }
-  EXPECT_EQ(model.size() + 1, file_.Used(Section::kNodes));
-  // All of them, also those that the process has let go.
-  for (const auto& [key, node] : model) {
-    const auto& [parent, frame, module] = key;
-    ASSERT_EQ(frame, NodeAt(node).frame);
-    ASSERT_EQ(parent, NodeAt(node).parent);
-    ASSERT_EQ(module, NodeAt(node).extra);
-  }
+  ExpectRecorded(model);
 }
 
 TEST_F(StackTableTest, PathsAgreeWithAMap) {
   std::mt19937_64 random(5);
-  std::map<std::tuple<NodeId, uint64_t, uint32_t>, NodeId> model;
+  Model model;
   std::vector<NodeId> nodes = {kRoot};
   for (int i = 0; i < 30'000; i++) {
     PathStep steps[12];
@@ -81,13 +87,7 @@ TEST_F(StackTableTest, PathsAgreeWithAMap) {
       parent = step.node;
     }
   }
-  EXPECT_EQ(model.size() + 1, file_.Used(Section::kNodes));
-  for (const auto& [key, node] : model) {
-    const auto& [parent, frame, module] = key;
-    ASSERT_EQ(frame, NodeAt(node).frame);
-    ASSERT_EQ(parent, NodeAt(node).parent);
-    ASSERT_EQ(module, NodeAt(node).extra);
-  }
+  ExpectRecorded(model);
 }
 
 // A node behind another is not its child for that.

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "base/config.h"
+#include "base/hash.h"
 #include "record/event_stream.h"
 #include "record/image_format.h"
 #include "record/module_generation.h"
@@ -70,9 +71,7 @@ struct ThreadRecorder {
   void NoteChange(StackId stack, int64_t bytes);
   CallerSlot& CallerAt(uintptr_t pc);
   // Where that one would lie.
-  CallerSlot& SlotOfCaller(uintptr_t pc) {
-    return caller_slots[pc * 0x9e37'79b9'7f4a'7c15u >> (64 - kCallerSlotBits)];
-  }
+  CallerSlot& SlotOfCaller(uintptr_t pc) { return caller_slots[HashToTop(pc) >> (64 - kCallerSlotBits)]; }
   // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
   Births* KnownBirthsOf(StackId stack) {
     const size_t at = StackIndex(stack) / kCountersPerPage;
