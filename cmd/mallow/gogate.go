@@ -18,8 +18,12 @@ import (
 const goBudget = "mallow.go.budget"
 
 // gateRuns of a benchmark are counted: what a goroutine in the background adds
-// in one of them is not in all.
-const gateRuns = 3
+// in one of them is not in all. One that has not kept its budget then is counted
+// up to mostGateRuns times.
+const (
+	gateRuns     = 3
+	mostGateRuns = 10
+)
 
 func newGoGateCommand() *cobra.Command {
 	o := goOptions{bench: everyBenchmark, seconds: 1}
@@ -30,7 +34,8 @@ func newGoGateCommand() *cobra.Command {
 		Short: "Fail when an operation of a benchmark allocates more than its budget",
 		Long: `gate compares the allocations of each operation of benchmarks with those in a
 file of the repository, exactly, and names the functions that allocate more.
-Benchmarks are counted three times: more is what even the least of them shows.
+Benchmarks are counted three times, and up to ten times before one is accused of
+less than one allocation: more is what even the least of them shows.
 
 Exit codes: 0 kept, 2 more than the budget, 4 fewer with --strict, 1 otherwise.`,
 		Example: `  mallow go gate --update ./...
@@ -123,17 +128,33 @@ func gateTests(tests *gocode.Tests, budget *gocode.Budget, o goOptions) ([]gocod
 	}
 	var checks []gocode.Check
 	for _, f := range first {
-		runs := []*gocode.Benchmark{f}
-		for len(runs) < gateRuns {
-			again, err := tests.Again(f, options)
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, again)
+		check, err := gateBenchmark(tests, budget.Entry(tests.Package, f.Name), f, options)
+		if err != nil {
+			return nil, err
 		}
-		checks = append(checks, gocode.Compare(budget.Entry(tests.Package, f.Name), gocode.NewEntry(runs)))
+		checks = append(checks, check)
 	}
 	return checks, nil
+}
+
+// gateBenchmark counts a benchmark, that was counted once, until its verdict
+// stands. A sync.Pool misses when the scheduler moves a goroutine to another
+// thread, on a busy machine in three runs of three.
+func gateBenchmark(tests *gocode.Tests, was *gocode.BudgetEntry, first *gocode.Benchmark, o gocode.BenchmarkOptions) (gocode.Check, error) {
+	runs := []*gocode.Benchmark{first}
+	for {
+		if len(runs) >= gateRuns {
+			check := gocode.Compare(was, gocode.NewEntry(runs))
+			if len(runs) == mostGateRuns || !check.MayBeChance() {
+				return check, nil
+			}
+		}
+		again, err := tests.Again(first, o)
+		if err != nil {
+			return gocode.Check{}, err
+		}
+		runs = append(runs, again)
+	}
 }
 
 // goVerdict is the exit code that the checks deserve.

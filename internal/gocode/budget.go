@@ -224,6 +224,21 @@ type Check struct {
 	Grown []Growth // the most first
 }
 
+// MayBeChance tells whether the benchmark has not kept its budget, but by less
+// than an allocation of each operation: further runs may still keep it.
+func (c *Check) MayBeChance() bool {
+	var apart *big.Rat
+	switch c.Verdict {
+	case More:
+		apart = new(big.Rat).Sub(c.Now.Least, c.Was.Most)
+	case Fewer:
+		apart = new(big.Rat).Sub(c.Was.Least, c.Now.Most)
+	default:
+		return false
+	}
+	return apart.Cmp(big.NewRat(1, 1)) < 0
+}
+
 // Growth are further allocations of a function.
 type Growth struct {
 	Function, Callee string

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,29 @@ func TestGate(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.Output), &report); err != nil || r.Status != 4 || report.Schema != "mallow.gate/1" || len(report.Checks) != 1 ||
 		report.Checks[0].Verdict != "fewer" || report.Checks[0].Class != "exact" || report.Checks[0].Was != 2031 || report.Checks[0].Now != 2030 {
 		t.Errorf("--strict: status %d: %v %s", r.Status, err, r.Output)
+	}
+}
+
+// What is more in some runs alone is no accusation; what is more in all of them
+// is, with digits that tell it apart.
+func TestGateOfChance(t *testing.T) {
+	folder := copied(t, "chance")
+	luckless := func(processes int) {
+		if err := os.WriteFile(filepath.Join(folder, "luckless"), fmt.Append(nil, processes), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	luckless(0)
+	if r := gate(t, folder, "--update"); r.Status != 0 || !strings.Contains(r.Output, "new    BenchmarkChance: 2 allocations/op") {
+		t.Fatalf("--update: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+	luckless(11) // five counts of two processes each, at least four of them
+	if r := gate(t, folder); r.Status != 0 || !strings.Contains(r.Output, "kept   BenchmarkChance: 2 to 2.001 allocations/op") {
+		t.Errorf("of some luckless runs: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+	luckless(1000)
+	if r := gate(t, folder); r.Status != 2 || !strings.Contains(r.Output, "more   BenchmarkChance: 2.001 allocations/op, the budget has 2\n") {
+		t.Errorf("of luckless runs alone: status %d: %s%s", r.Status, r.Output, r.Errors)
 	}
 }
 

@@ -85,11 +85,12 @@ func writeChange(out *bufio.Writer, c *gocode.Check) {
 	name := term.Safe("Benchmark" + c.Now.Benchmark)
 	switch c.Verdict {
 	case gocode.Unknown:
-		fmt.Fprintf(out, "new    %s: %s allocations/op\n", name, entryFigure(&c.Now))
+		fmt.Fprintf(out, "new    %s: %s allocations/op\n", name, entryFigures(&c.Now)[0])
 	case gocode.Kept:
-		fmt.Fprintf(out, "same   %s: %s allocations/op\n", name, entryFigure(&c.Now))
+		fmt.Fprintf(out, "same   %s: %s allocations/op\n", name, entryFigures(&c.Now)[0])
 	default:
-		fmt.Fprintf(out, "%-5s  %s: %s -> %s allocations/op\n", c.Verdict, name, entryFigure(c.Was), entryFigure(&c.Now))
+		both := entryFigures(c.Was, &c.Now)
+		fmt.Fprintf(out, "%-5s  %s: %s -> %s allocations/op\n", c.Verdict, name, both[0], both[1])
 	}
 	if c.Verdict == gocode.More {
 		writeGrown(out, c.Grown)

@@ -18,14 +18,15 @@ func WriteChecks(w io.Writer, checks []gocode.Check) error {
 	for i := range checks {
 		c := &checks[i]
 		name := term.Safe("Benchmark" + c.Now.Benchmark)
-		now := entryFigure(&c.Now)
+		now := entryFigures(&c.Now)[0]
 		switch c.Verdict {
 		case gocode.Unknown:
 			fmt.Fprintf(out, "new    %s: %s allocations/op, which no budget knows\n", name, now)
 		case gocode.Kept:
 			fmt.Fprintf(out, "kept   %s: %s allocations/op\n", name, now)
 		default:
-			fmt.Fprintf(out, "%-5s  %s: %s allocations/op, the budget has %s\n", c.Verdict, name, now, entryFigure(c.Was))
+			both := entryFigures(&c.Now, c.Was)
+			fmt.Fprintf(out, "%-5s  %s: %s allocations/op, the budget has %s\n", c.Verdict, name, both[0], both[1])
 		}
 		if c.Verdict != gocode.More {
 			continue
@@ -79,17 +80,42 @@ func callers(l *gocode.Line) []gocode.Frame {
 	return all[:min(len(all), callersShown)]
 }
 
-func entryFigure(e *gocode.BudgetEntry) string {
-	if e.Least.Cmp(e.Most) == 0 {
-		return figureOf(e.Least)
+// usualDigits of a fraction are shown, up to mostDigits where fewer hide that
+// figures differ: a thousand operations are counted as a rule.
+const (
+	usualDigits = 2
+	mostDigits  = 6
+)
+
+// entryFigures are the figures of entries, told apart where they differ.
+func entryFigures(entries ...*gocode.BudgetEntry) []string {
+	var all []string
+	for digits := usualDigits; ; digits++ {
+		values := make(map[string]float64)
+		apart := true
+		write := func(n float64) string {
+			text := perOpDigits(n, digits)
+			if other, known := values[text]; known && other != n {
+				apart = false
+			}
+			values[text] = n
+			return text
+		}
+		all = all[:0]
+		for _, e := range entries {
+			text := write(floatOf(e.Least))
+			if e.Least.Cmp(e.Most) != 0 {
+				text += " to " + write(floatOf(e.Most))
+			}
+			all = append(all, text)
+		}
+		if apart || digits == mostDigits {
+			return all
+		}
 	}
-	return figureOf(e.Least) + " to " + figureOf(e.Most)
 }
 
-func figureOf(n *big.Rat) string {
-	value, _ := n.Float64()
-	return perOp(value)
-}
+func figureOf(n *big.Rat) string { return perOp(floatOf(n)) }
 
 // GateSchema names the keys of a gate's report.
 const GateSchema = "mallow.gate/1"

@@ -85,7 +85,13 @@ func checks() []gocode.Check {
 	more := less
 	more.Least, more.Most = big.NewRat(3000, 1), big.NewRat(3000, 1)
 	nothing := gocode.NewEntry(all[1:])
-	return []gocode.Check{gocode.Compare(&less, entry), gocode.Compare(&more, entry), gocode.Compare(nil, entry), gocode.Compare(&nothing, nothing)}
+	two, close := less, less // what differs by less than the digits usually shown
+	two.Least, two.Most = big.NewRat(2, 1), big.NewRat(2, 1)
+	close.Least, close.Most = big.NewRat(2001, 1000), big.NewRat(2003, 1000)
+	return []gocode.Check{
+		gocode.Compare(&less, entry), gocode.Compare(&more, entry), gocode.Compare(nil, entry), gocode.Compare(&nothing, nothing),
+		gocode.Compare(&two, close), gocode.Compare(&close, close),
+	}
 }
 
 func TestChecks(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -241,20 +242,22 @@ func shortFile(file, folder string) string {
 
 // perOp writes a figure of one operation with two digits after the point,
 // none where it is a whole number.
-func perOp(n float64) string {
+func perOp(n float64) string { return perOpDigits(n, usualDigits) }
+
+func perOpDigits(n float64, digits int) string {
 	if n < 0 {
-		return "-" + perOp(-n)
+		return "-" + perOpDigits(-n, digits)
 	}
-	if n != 0 && n < 0.005 {
-		return "<0.01"
+	if least := math.Pow10(-digits); n != 0 && n < least/2 {
+		return "<" + strconv.FormatFloat(least, 'f', digits, 64)
 	}
-	text := strconv.FormatFloat(n, 'f', 2, 64)
+	text := strconv.FormatFloat(n, 'f', digits, 64)
 	whole, fraction, _ := strings.Cut(text, ".")
 	number, err := strconv.ParseUint(whole, 10, 64)
 	if err != nil {
 		return text
 	}
-	if fraction == "00" {
+	if strings.Trim(fraction, "0") == "" {
 		return figure.Count(number)
 	}
 	return figure.Count(number) + "." + fraction

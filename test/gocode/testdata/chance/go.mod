@@ -1,0 +1,3 @@
+module example.org/chance
+
+go 1.26
