@@ -26,6 +26,9 @@ METER := internal/measure/embedded/meter
 absolute_prefix = $(if $(patsubst /%,,$(firstword $(PREFIX))),$(error PREFIX must be an absolute path, and is '$(PREFIX)'),$(PREFIX))
 install_component = DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(absolute_prefix)' --component $(1)
 
+# Runs the long tests of a label and keeps their table beside them: $(call long,LABEL,PRESET,FILE,JOBS).
+long = $(GO) run ./tools/suite -j $(4) -only $(1) && { $(call put,build/$(2)/results/$(1).md,test/$(3)); }
+
 # Replaces a file at once and only when it differs: a running program may have the old one mapped.
 put = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv -f $(2).new $(2); }
 
@@ -77,27 +80,27 @@ tidy: ## Check formatting, layers, words and scripts
 	@$(GO) run ./tools/tidy
 
 fuzz: all ## Fuzz the allocator (FUZZ_SECONDS=30 a container), and every reader (FUZZTIME=30s each)
-	@$(GO) run ./tools/suite -j $(JOBS) -only fuzz
-	@tools/fuzz.sh $(FUZZTIME)
+	@$(call long,fuzz,dev,fuzz/RESULTS.md,$(JOBS))
+	@tools/fuzz.sh $(FUZZTIME) build/readers.md && { $(call put,build/readers.md,test/fuzz/READERS.md); }
 
 test-oracle: all ## Compare every capture with the oracle, in full (long)
 	@tools/setup.sh oracle
 	@$(GO) run ./tools/suite -j $(JOBS) -only oracle
 
 test-glibc: all ## Run glibc's own malloc tests on libmallow (long)
-	@$(GO) run ./tools/suite -j $(JOBS) -only glibc
+	@$(call long,glibc,release,conformance/RESULTS.md,$(JOBS))
 
 test-conformance: all ## Run our conformance suite on every malloc that is installed (long)
-	@$(GO) run ./tools/suite -j $(JOBS) -only peers
+	@$(call long,peers,release,conformance/PEERS.md,$(JOBS))
 
 test-storms: all ## Fork and end threads under load, by the thousand (long)
-	@$(GO) run ./tools/suite -j 1 -only storm
+	@$(call long,storms,release,storms/RESULTS.md,1)
 
 test-faults: all ## Fail each system call of libmallow under real programs (long)
-	@$(GO) run ./tools/suite -j 1 -only faults
+	@$(call long,faults,release,faults/RESULTS.md,1)
 
 test-redis: all ## Build Debian's redis on our tcmalloc names and run its test suite (long)
-	@$(GO) run ./tools/suite -j 1 -only redis
+	@$(call long,redis,release,install/REDIS.md,1)
 
 prove-compare: all ## Compare real programs with themselves a hundred times, and with 3 % more CPU time (ten minutes)
 	MALLOW_COMPARE_PROOF=$(CURDIR)/bench/results/compare.md $(GO) test -count=1 -timeout 3h -run TestProof -v ./test/compare

@@ -15,7 +15,7 @@ const (
 	oracleLabel = "oracle"
 	glibcLabel  = "glibc"
 	peersLabel  = "peers"
-	stormLabel  = "storm"
+	stormsLabel = "storms"
 	faultsLabel = "faults"
 	redisLabel  = "redis"
 )
@@ -32,7 +32,7 @@ func crossProcess(r *runner) (counts, error) {
 	if err := buildRelease(r); err != nil {
 		return counts{}, err
 	}
-	others := []string{unitLabel, fuzzLabel, oracleLabel, glibcLabel, peersLabel, stormLabel, faultsLabel, redisLabel}
+	others := []string{unitLabel, fuzzLabel, oracleLabel, glibcLabel, peersLabel, stormsLabel, faultsLabel, redisLabel}
 	return ctest(r, "release", "-LE", "^("+strings.Join(others, "|")+")$")
 }
 
