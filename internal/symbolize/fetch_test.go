@@ -49,7 +49,7 @@ func startDebuginfod(t *testing.T, dir string) *url.URL {
 // await waits until the server has scanned a file.
 func await(t *testing.T, server *url.URL, id []byte, kind FetchKind) {
 	t.Helper()
-	within, cancel := context.WithTimeout(t.Context(), time.Minute)
+	within, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for within.Err() == nil {
 		if r, err := http.Get(fmt.Sprintf("%s/buildid/%x/%s", server, id, kind)); err == nil {
@@ -60,7 +60,7 @@ func await(t *testing.T, server *url.URL, id []byte, kind FetchKind) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatal("the server did not find its files in a minute")
+	t.Fatal("the server did not find its files in five minutes")
 }
 
 func TestDebuginfod(t *testing.T) {

@@ -214,7 +214,7 @@ func TestHostileNames(t *testing.T) {
 	} {
 		start := time.Now()
 		got := readable(text)
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
 		if len(got) > 3*maxMangled {

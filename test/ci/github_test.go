@@ -183,7 +183,7 @@ func (j *job) step(script, directory string, environment map[string]string) int 
 // shell runs bash with that environment and returns what it wrote to both outputs.
 func shell(t *testing.T, directory string, environment map[string]string, arguments ...string) (output string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, "/bin/bash", arguments...)
 	command.Dir = directory

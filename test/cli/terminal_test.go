@@ -79,7 +79,7 @@ func (s *terminal) press(keys string) {
 // await returns when the screen has shown text.
 func (s *terminal) await(text string) {
 	s.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(harness.Patience)
 	for !strings.Contains(s.screen, text) {
 		select {
 		case more, open := <-s.shown:

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mallow/test/harness"
 )
@@ -54,7 +53,7 @@ func compile(t *testing.T, source string, options ...string) string {
 func compare(t *testing.T, arguments ...string) harness.Result {
 	t.Helper()
 	return harness.Run(t, harness.Command{
-		Arguments: append([]string{harness.CLI(t), "compare"}, arguments...), Directory: harness.TempDir(t), Timeout: 5 * time.Minute,
+		Arguments: append([]string{harness.CLI(t), "compare"}, arguments...), Directory: harness.TempDir(t),
 	})
 }
 

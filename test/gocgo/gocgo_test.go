@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"mallow/test/harness"
 )
@@ -52,7 +51,7 @@ func mallow(t *testing.T, arguments ...string) harness.Result {
 		t.Skip("the Go runtime is known on amd64 only")
 	}
 	return harness.Run(t, harness.Command{
-		Arguments: append([]string{harness.CLI(t), "go"}, arguments...), Directory: source(), Timeout: 4 * time.Minute,
+		Arguments: append([]string{harness.CLI(t), "go"}, arguments...), Directory: source(),
 		Settings: append(harness.GoSettings(t), "PATH="+os.Getenv("PATH"), "HOME="+home, "CGO_ENABLED=1"),
 	})
 }

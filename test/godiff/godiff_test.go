@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"mallow/test/harness"
 )
@@ -106,7 +105,7 @@ func repository(t *testing.T) (top, module string) {
 func diff(t *testing.T, folder string, arguments ...string) harness.Result {
 	t.Helper()
 	return harness.Run(t, harness.Command{
-		Arguments: append([]string{harness.CLI(t), "go", "diff"}, arguments...), Settings: settings(t), Directory: folder, Timeout: 4 * time.Minute,
+		Arguments: append([]string{harness.CLI(t), "go", "diff"}, arguments...), Settings: settings(t), Directory: folder,
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mallow/internal/gate"
 	"mallow/test/harness"
@@ -59,7 +58,7 @@ type repository struct {
 
 func (r *repository) run(arguments ...string) harness.Result {
 	r.Helper()
-	return harness.Run(r, harness.Command{Arguments: arguments, Directory: r.folder, Timeout: 3 * time.Minute, Settings: []string{
+	return harness.Run(r, harness.Command{Arguments: arguments, Directory: r.folder, Settings: []string{
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "MALLOW_SYMBOL_CACHE=off",
 	}})

@@ -73,7 +73,7 @@ func (b *Background) Wait(t testing.TB) {
 	t.Helper()
 	select {
 	case <-b.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(Patience):
 		t.Fatalf("%v does not end", b.Process.Args)
 	}
 }
@@ -95,7 +95,7 @@ func RecordDaemon(t testing.TB) Report {
 		t.Fatal(err)
 	}
 	held.Close()
-	done.SetReadDeadline(time.Now().Add(20 * time.Second))
+	done.SetReadDeadline(time.Now().Add(Patience))
 	if _, err := done.Read(make([]byte, 1)); os.IsTimeout(err) {
 		t.Fatal("the daemon does not end")
 	}

@@ -3,7 +3,6 @@ package harness
 import (
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // BuildFolder returns the CMake build that the tests run on.
@@ -22,7 +21,6 @@ func Install(t testing.TB, prefix string, components ...string) {
 	for _, component := range components {
 		result := Run(t, Command{
 			Arguments: []string{"cmake", "--install", BuildFolder(t), "--prefix", prefix, "--component", component},
-			Timeout:   5 * time.Minute,
 		})
 		if result.Status != 0 {
 			t.Fatalf("cmake --install: %s\n%s%s", result.Ending(), result.Output, result.Errors)

@@ -14,6 +14,10 @@ import (
 	"time"
 )
 
+// Patience is how long a test waits for what must come. It ends tests that would wait for ever and promises no speed: a
+// machine may be busy with others, or take a processor away for seconds.
+const Patience = 5 * time.Minute
+
 // Command is a program to run. Its environment holds what Environment and Settings say and nothing else, so that
 // no setting of the machine changes what it does.
 type Command struct {
@@ -22,7 +26,7 @@ type Command struct {
 	Flags     []string // of mallow record
 	Directory string
 	Input     string        // standard input
-	Timeout   time.Duration // default a minute
+	Timeout   time.Duration // default Patience
 }
 
 // with returns the command with more settings.
@@ -59,7 +63,7 @@ func Run(t testing.TB, command Command) Result {
 	t.Helper()
 	timeout := command.Timeout
 	if timeout == 0 {
-		timeout = time.Minute
+		timeout = Patience
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()

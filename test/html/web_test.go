@@ -76,7 +76,7 @@ func TestWeb(t *testing.T) {
 			t.Errorf("Ctrl-C: %v", err)
 		}
 		ended <- nil
-	case <-time.After(20 * time.Second):
+	case <-time.After(harness.Patience):
 		t.Error("Ctrl-C does not end it")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"mallow/test/harness"
 )
@@ -17,9 +16,6 @@ import (
 // must runs a command that has to succeed and returns what it wrote to standard output.
 func must(t testing.TB, command harness.Command) string {
 	t.Helper()
-	if command.Timeout == 0 {
-		command.Timeout = 5 * time.Minute
-	}
 	result := harness.Run(t, command)
 	if result.Status != 0 {
 		t.Fatalf("%v: %s\n%s%s", command.Arguments, result.Ending(), result.Output, result.Errors)

@@ -124,7 +124,7 @@ func endOnce(t *testing.T, variant variant, seed uint64) ending {
 	if variant.kill != nil {
 		// Every other one by what has been done: on a busy machine a moment soon after the start is before the first call.
 		if calls := random.Uint64N(20000); seed/uint64(len(variants))%2 == 1 {
-			for deadline := time.Now().Add(20 * time.Second); sum(readSlots(t, page)) < calls && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(harness.Patience); sum(readSlots(t, page)) < calls && time.Now().Before(deadline); {
 				time.Sleep(100 * time.Microsecond)
 			}
 		}

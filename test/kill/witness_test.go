@@ -152,7 +152,7 @@ func TestNoWitnessedCallIsLost(t *testing.T) {
 				random := rand.New(rand.NewPCG(uint64(round), uint64(index)))
 				calls := uint64(math.Exp(random.Float64() * most))
 				w := begin(t, s)
-				for deadline := time.Now().Add(20 * time.Second); w.read(t).sum() < calls && time.Now().Before(deadline) && !w.run.Ended(); {
+				for deadline := time.Now().Add(harness.Patience); w.read(t).sum() < calls && time.Now().Before(deadline) && !w.run.Ended(); {
 					time.Sleep(50 * time.Microsecond)
 				}
 				time.Sleep(time.Duration(random.Int64N(int64(time.Millisecond))))

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"mallow/test/harness"
 )
@@ -214,16 +213,12 @@ func TestProcessID(t *testing.T) {
 func TestEnded(t *testing.T) {
 	program, recording := rounds(t)
 	program.End(t)
-	started := time.Now()
 	watch := startTop(t, recording)
 	v := watch.next(t)
 	if !v.Ended || v.Gone != 1 || v.Totals.Allocations != often+keep || v.Totals.LiveBlocks != 0 {
 		t.Errorf("%+v", v)
 	}
 	watch.end(t)
-	if elapsed := time.Since(started); elapsed > 20*time.Second {
-		t.Errorf("took %v", elapsed)
-	}
 }
 
 func TestInterrupted(t *testing.T) {

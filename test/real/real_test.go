@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mallow/test/harness"
 )
@@ -58,7 +57,6 @@ func TestPrograms(t *testing.T) {
 	for _, program := range programs {
 		t.Run(program.name, func(t *testing.T) {
 			command := program.prepare(t, harness.TempDir(t))
-			command.Timeout = 2 * time.Minute
 			compareRuns(t, program, command)
 		})
 	}

@@ -69,7 +69,7 @@ func (s server) command(t *testing.T) harness.Command {
 
 func (s server) await(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); ; time.Sleep(20 * time.Millisecond) {
 		connection, err := net.DialTimeout("tcp", s.address, time.Second)
 		if err == nil {
 			connection.Close()

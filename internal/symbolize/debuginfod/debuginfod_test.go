@@ -28,7 +28,7 @@ type ask struct {
 
 func newAsk(t *testing.T, servers ...*httptest.Server) *ask {
 	t.Helper()
-	a := &ask{settings: Settings{Folder: filepath.Join(t.TempDir(), "cache"), Timeout: 2 * time.Second, MostSize: 1 << 20}}
+	a := &ask{settings: Settings{Folder: filepath.Join(t.TempDir(), "cache"), Timeout: time.Minute, MostSize: 1 << 20}}
 	for _, server := range servers {
 		u, err := url.Parse(server.URL)
 		if err != nil {
@@ -185,8 +185,10 @@ func TestHostileServers(t *testing.T) {
 			t.Parallel()
 			server, _ := serve(t, test.serve)
 			a := newAsk(t, server)
-			a.settings.Timeout = time.Second
-			if name == "refused" {
+			switch name {
+			case "silent", "trickles":
+				a.settings.Timeout = time.Second
+			case "refused":
 				a.refuse = errors.New("no such thing")
 			}
 			_, err := a.find()
