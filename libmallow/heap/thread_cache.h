@@ -94,6 +94,10 @@ class alignas(4096) ThreadCache {
   // Makes the bins empty. The memory of a new cache is zero.
   void Reset();
 
+  // What Pop will return, if nothing comes between.
+  MALLOW_ALWAYS_INLINE void* Newest(SizeClass size_class) const {
+    return cursors_.of_class[size_class][-1];
+  }
   // The newest object of a class, or null when the bin is (or looks) empty.
   MALLOW_ALWAYS_INLINE void* Pop(SizeClass size_class) {
     void**& cursor = cursors_.of_class[size_class];
@@ -254,12 +258,18 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
   return internal::TryAllocateOfClass(SizeClassOf(bytes));
 }
 
-// While the hit paths are closed: a small object of the thread's cache. To be followed by VisitClosed.
+// While the hit paths are closed: a small object of the thread's cache, of at most kMaxSmallBytes. To be followed by
+// VisitClosed.
 struct TakenSmall {
   void* object;  // null: go the slow way
   ThreadCache* cache;
 };
-// REQUIRES: bytes <= kMaxSmallBytes.
+// The object that TryAllocateClosed will return, if nothing comes between.
+MALLOW_ALWAYS_INLINE void* ForeseeClosed(size_t bytes) {
+  const ThreadCache* const cache = thread_words.cache;
+  if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1)) return nullptr;
+  return cache->Newest(SizeClassOf(bytes));
+}
 MALLOW_ALWAYS_INLINE TakenSmall TryAllocateClosed(size_t bytes) {
   ThreadCache* const cache = thread_words.cache;
   if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1)) return {};

@@ -112,15 +112,22 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
     Exit(thread);
     return nullptr;
   };
+  // What there is to know of the block comes from memory while the stack is compared.
+  void* const p = heap::ForeseeClosed(bytes);
+  if (MALLOW_UNLIKELY(p == nullptr)) return refuse();
+  const heap::Block block = heap::DescribeNewSmall<kSideRecordBytes>(p);
+  if (MALLOW_UNLIKELY(block.record == nullptr)) return refuse();
+  __builtin_prefetch(block.record, 1);
   const Caller caller(frame);
   const LeafEntry* const leaf = caller.TryLeaf(thread, function);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
   Births* const births = static_cast<Births*>(leaf->memo.place);
   const StackId stack = leaf->memo.value;
   const heap::TakenSmall taken = heap::TryAllocateClosed(bytes);
-  void* const p = taken.object;
-  heap::Block block;
-  if (MALLOW_UNLIKELY(p == nullptr) || MALLOW_UNLIKELY(!DescribeOrGiveBack(p, &block))) return refuse();
+  if (MALLOW_UNLIKELY(taken.object != p)) {  // a handler of a signal came first
+    if (taken.object != nullptr) heap::FreeOfClass(taken.object, heap::SizeClassOf(bytes));
+    return refuse();
+  }
   Counting counting(thread);
   Shard& shard = *thread.shard;
   caller.Count(thread, *leaf);
