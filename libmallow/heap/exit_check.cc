@@ -68,6 +68,10 @@ void CheckBin(const ThreadCache& cache, SizeClass size_class) {
   if (locked) central_lists[size_class].lock().Unlock();
 }
 
+void CheckBins(const ThreadCache& cache) {
+  for (SizeClass c = 1; c < kClassCount; ++c) CheckBin(cache, c);
+}
+
 }  // namespace
 
 void CheckBeforeExit() {
@@ -75,7 +79,8 @@ void CheckBeforeExit() {
   if (cache == nullptr || cache == kThreadEnded) return;
   // Somebody else is at it, or a handler has interrupted this.
   if (__atomic_exchange_n(&checking, true, __ATOMIC_RELAXED)) return;
-  for (SizeClass c = 1; c < kClassCount; ++c) CheckBin(*cache, c);
+  CheckBins(*cache);
+  thread_registry.TryLookAtWarm(CheckBins);
 }
 
 }  // namespace mallow::heap

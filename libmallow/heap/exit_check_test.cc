@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <thread>
 #include <vector>
 
 #include "heap/heap.h"
@@ -54,6 +55,23 @@ TEST(ExitCheckDeathTest, FindsOneThatTheCentralListHas) {
         Free(Hidden(p));
         CheckBeforeExit();
         Free(kept);
+      },
+      kTwice);
+}
+
+TEST(ExitCheckDeathTest, FindsOneOfAThreadThatHasEnded) {
+  GTEST_FLAG_SET(death_test_style, "fast");
+  EXPECT_DEATH(
+      {
+        Free(Allocate(100));
+        std::thread([] {
+          void* p = Allocate(100);
+          void* other = Allocate(100);
+          Free(p);
+          Free(other);
+          Free(Hidden(p));
+        }).join();
+        CheckBeforeExit();
       },
       kTwice);
 }

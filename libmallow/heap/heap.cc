@@ -104,6 +104,7 @@ bool Trim(size_t keep_bytes) {
     // Nothing is left for which the thread was to come by (idle_watch.h).
     OpenHitPaths(cache);
   }
+  thread_registry.ReleaseWarm();
   for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseAll(c);
   return page_heap.ReleaseDownTo(keep_bytes / kPageBytes);
 }

@@ -29,6 +29,7 @@ inline void ExpectValidHeap() {
   if (cache != nullptr && cache != kThreadEnded) {
     EXPECT_TRUE(cache->IsValid());
   }
+  thread_registry.TryLookAtWarm([](const ThreadCache& warm) { EXPECT_TRUE(warm.IsValid()); });
 }
 
 // After every block was freed and Trim called: nothing is in use, nothing holds memory.

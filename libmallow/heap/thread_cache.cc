@@ -42,6 +42,7 @@ constexpr size_t kMostBytesPerFetch = 16 * 1024;
 constexpr uint8_t kStrangers = 4;
 
 void ReleaseIdleEverywhere() {
+  thread_registry.ReleaseWarm();
   for (SizeClass c = 1; c < kClassCount; ++c) {
     transfer_caches[c].ReleaseIdle(c);
     central_lists[c].GiveBackUnused();
@@ -226,18 +227,32 @@ void ThreadCache::Collect() {
   cursors_.large.Collect();
 }
 
+void ThreadCache::FlushBin(SizeClass size_class) {
+  if (bins_[size_class].capacity == 0) return;
+  Unhide(size_class);
+  ReleaseOldest(size_class, Length(size_class));
+  SetCapacity(size_class, 0);
+}
+
 void ThreadCache::Flush() {
-  for (SizeClass c = 1; c < kClassCount; ++c) {
-    if (bins_[c].capacity == 0) continue;
-    Unhide(c);
-    ReleaseOldest(c, Length(c));
-  }
+  for (SizeClass c = 1; c < kClassCount; ++c) FlushBin(c);
   cursors_.large.Flush();
   Reset();
 }
 
+void ThreadCache::FlushLong() {
+  for (SizeClass c = SizeClassOf(kPageBytes) + 1; c < kClassCount; ++c) FlushBin(c);
+  cursors_.large.Flush();
+  watch_.Stop();
+}
+
+size_t ThreadCache::SmallBytes() const {
+  size_t bytes = 0;
+  for (SizeClass c = 1; c < kClassCount; ++c) bytes += Length(c) * Info(c).bytes;
+  return bytes;
+}
+
 void ThreadCache::AddTo(Statistics& total) const {
-  ++total.thread_caches;
   total.kept_large_blocks += cursors_.large.count();
   total.kept_large_bytes += cursors_.large.pages() * kPageBytes;
   // A bin that its thread is just changing may look longer than it can be.

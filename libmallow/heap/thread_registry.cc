@@ -1,8 +1,10 @@
 #include "heap/thread_registry.h"
 
 #include <atomic>
+#include <initializer_list>
 
 #include "heap/page_heap.h"
+#include "heap/statistics.h"
 #include "os/thread.h"
 
 namespace mallow::heap {
@@ -59,7 +61,8 @@ ThreadCache* ThreadRegistry::Attach() {
   ThreadCache* cache;
   {
     SpinlockHolder holder(lock_);
-    cache = spare_.PopFront();
+    cache = TakeWarm();
+    if (cache == nullptr) cache = spare_.PopFront();
   }
   if (cache == nullptr) {
     cache = static_cast<ThreadCache*>(page_heap.AllocateMetadata(sizeof(ThreadCache), alignof(ThreadCache)));
@@ -97,18 +100,54 @@ void ThreadRegistry::Detach(ThreadCache* cache) {
   // Destructors that run later still free and allocate, without a cache.
   CloseHitPaths();
   thread_words.cache = kThreadEnded;
+  cache->FlushLong();
+  {
+    SpinlockHolder holder(lock_);
+    const size_t most = BudgetPerThread();
+    live_.Remove(cache);
+    __atomic_store_n(&threads_, threads_ - 1, __ATOMIC_RELAXED);
+    if (TryKeepWarm(cache, most)) return;
+  }
   cache->Flush();
   SpinlockHolder holder(lock_);
-  live_.Remove(cache);
   spare_.PushFront(cache);
-  __atomic_store_n(&threads_, threads_ - 1, __ATOMIC_RELAXED);
+}
+
+bool ThreadRegistry::TryKeepWarm(ThreadCache* cache, size_t most) {
+  const size_t bytes = cache->SmallBytes();
+  if (warm_bytes_ + bytes > most) return false;
+  warm_.PushFront(cache);
+  warm_bytes_ += bytes;
+  return true;
+}
+
+ThreadCache* ThreadRegistry::TakeWarm() {
+  ThreadCache* const cache = warm_.PopFront();
+  if (cache != nullptr) warm_bytes_ -= cache->SmallBytes();
+  return cache;
+}
+
+void ThreadRegistry::ReleaseWarm() {
+  for (;;) {
+    ThreadCache* cache;
+    {
+      SpinlockHolder holder(lock_);
+      cache = TakeWarm();
+    }
+    if (cache == nullptr) return;
+    cache->Flush();
+    SpinlockHolder holder(lock_);
+    spare_.PushFront(cache);
+  }
 }
 
 void ThreadRegistry::AddTo(Statistics& total) {
   SpinlockHolder holder(lock_);
-  for (const ThreadCache* cache = live_.first(); cache != nullptr; cache = live_.Next(cache)) {
-    cache->AddTo(total);
+  for (const auto* caches : {&live_, &warm_}) {
+    for (const ThreadCache* cache = caches->first(); cache != nullptr; cache = caches->Next(cache))
+      cache->AddTo(total);
   }
+  total.thread_caches += threads_;
 }
 
 void ThreadRegistry::KeepOnlyThisThread() {

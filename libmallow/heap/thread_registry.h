@@ -1,5 +1,9 @@
 // All thread caches: made at a thread's first slow call, recycled when the thread ends.
 //
+// A thread that ends leaves its small objects in its cache, which stays *warm* for the next thread that begins: neither
+// hands them over one by one, and the next has them where the last one used them. Together warm caches hold no more than
+// one living thread may; they are emptied when the heap grows, and when idle memory goes back.
+//
 // Synchronisation: one lock; not held while any other function of the heap is called.
 #pragma once
 
@@ -19,8 +23,18 @@ class ThreadRegistry {
   // What each thread may keep, from the number of threads and the size of the heap.
   size_t BudgetPerThread() const;
 
+  // Gives back what ended threads have left.
+  void ReleaseWarm();
+
   // Counts what lies in all caches.
   void AddTo(Statistics& total);
+  // Calls look(const ThreadCache&) for each warm cache, with the lock held; does nothing when that is taken.
+  template <typename Look>
+  void TryLookAtWarm(Look look) {
+    if (!lock_.TryLock()) return;
+    for (const ThreadCache* cache = warm_.first(); cache != nullptr; cache = warm_.Next(cache)) look(*cache);
+    lock_.Unlock();
+  }
   // The number of caches in use.
   size_t threads() const { return __atomic_load_n(&threads_, __ATOMIC_RELAXED); }
 
@@ -36,10 +50,15 @@ class ThreadRegistry {
   static void AtThreadExit(void* cache);
   void Detach(ThreadCache* cache);
   void LetOthersSwitch(ThreadCache* cache);
+  // Both REQUIRE the lock.
+  bool TryKeepWarm(ThreadCache* cache, size_t most);
+  ThreadCache* TakeWarm();
 
   Spinlock lock_{LockRank::kThreadRegistry};
   List<ThreadCache, &ThreadCache::links> live_;
-  List<ThreadCache, &ThreadCache::links> spare_;
+  List<ThreadCache, &ThreadCache::links> warm_;   // of ended threads, the last one first
+  List<ThreadCache, &ThreadCache::links> spare_;  // empty
+  size_t warm_bytes_ = 0;
   size_t threads_ = 0;
 };
 

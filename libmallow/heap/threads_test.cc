@@ -88,6 +88,57 @@ TEST(Threads, OneAllocatesAnotherFrees) {
   ExpectEmptyHeap();
 }
 
+std::vector<void*> AllocateMany(size_t count, size_t bytes) {
+  std::vector<void*> blocks(count);
+  for (void*& block : blocks) block = Allocate(bytes);
+  return blocks;
+}
+
+TEST(Threads, OneThatFollowsHasWhatTheLastOneFreed) {
+  constexpr size_t kBlocks = 300, kBytes = 100, kLong = kPageBytes + 1;
+  Trim(0);
+  std::vector<void*> first, second;
+  std::thread([&] {
+    first = AllocateMany(kBlocks, kBytes);
+    for (void* block : first) Free(block);
+    Free(Allocate(kLong));
+  }).join();
+  const Statistics between = GetStatistics();
+  EXPECT_GE(between.classes[SizeClassOf(kBytes)].in_thread_caches, kBlocks);
+  EXPECT_EQ(between.classes[SizeClassOf(kLong)].in_thread_caches, 0u);
+  std::thread([&] {
+    second = AllocateMany(kBlocks, kBytes);
+    for (void* block : second) Free(block);
+  }).join();
+  std::sort(first.begin(), first.end());
+  std::sort(second.begin(), second.end());
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(GetStatistics().thread_caches, between.thread_caches);
+  ExpectValidHeap();
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
+TEST(Threads, ManyThatEndLeaveNoMoreThanOneMayHave) {
+  constexpr int kThreads = 100;
+  constexpr size_t kBlocks = 500, kBytes = 1000;
+  Trim(0);
+  std::atomic<int> begun{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      const std::vector<void*> blocks = AllocateMany(kBlocks, kBytes);
+      for (void* block : blocks) Free(block);
+      ++begun;
+      while (begun < kThreads) std::this_thread::yield();
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(GetStatistics().thread_cache_bytes, thread_registry.BudgetPerThread());
+  ExpectValidHeap();
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
 // Neighbours that one thread allocated and two others freed: neither goes on in their cache line.
 TEST(Threads, NobodyStaysInTheLineOfAStranger) {
   constexpr size_t kBlocks = 2, kOwn = 8;

@@ -4,6 +4,7 @@
 
 #include "heap/central_list.h"
 #include "heap/page_heap.h"
+#include "heap/thread_registry.h"
 
 namespace mallow::heap {
 
@@ -84,6 +85,7 @@ size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
   // Spans that become whole now serve later requests, of other classes too, before the fresh pages do; of the others
   // goes back what lies in whole pages.
   if (MALLOW_UNLIKELY(page_heap.TakeGrowth())) {
+    thread_registry.ReleaseWarm();
     const bool may_release = page_heap.release_interval() != 0;
     for (SizeClass c = 1; c < kClassCount; ++c) {
       transfer_caches[c].ReleaseAll(c);
