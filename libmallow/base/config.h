@@ -51,8 +51,9 @@
 namespace mallow {
 
 inline constexpr size_t kCacheLineBytes = 64;
-// User addresses of a process fit into so many bits; above them nothing is ours.
-inline constexpr int kAddressBits = 48;
+// User addresses of a process fit into so many bits; above them nothing is ours. (Where the kernel has more it gives them
+// to those who ask for such an address, as we never do.)
+inline constexpr int kAddressBits = 47;
 inline constexpr bool kChecksEnabled = MALLOW_CHECKS_ENABLED != 0;
 
 // Tells the processor that this is a waiting loop.

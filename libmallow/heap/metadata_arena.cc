@@ -27,8 +27,10 @@ char* MetadataArena::TakeFrom(Piece* piece, size_t bytes, size_t alignment) {
 }
 
 bool MetadataArena::MapRegion(size_t bytes) {
-  const size_t whole = RoundUp(Max(sizeof(Region) + bytes, kBlockBytes), os::PageSize());
-  void* const start = os::Map(nullptr, whole);
+  const size_t least = RoundUp(sizeof(Region) + bytes, os::PageSize());
+  size_t whole = Max(least, RoundUp(os::AheadOfUse(kBlockBytes), os::PageSize()));
+  void* start = os::Map(nullptr, whole);
+  if (start == nullptr && whole > least) start = os::Map(nullptr, whole = least);
   if (start == nullptr) return false;
   Region* const region = static_cast<Region*>(start);
   *region = {regions_, whole};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bits.h"
+#include "os/memory.h"
 
 namespace mallow::heap {
 namespace {
@@ -18,6 +19,23 @@ TEST(MetadataArena, WhatAnAlignmentSkipsServesSmallRequests) {
   EXPECT_LE(small + 128, page);
   EXPECT_EQ(static_cast<char*>(arena.Allocate(8192, 64)), page + 8192) << "does not fit into the gap";
   EXPECT_EQ(arena.bytes(), 100u + 128 + 2 * 8192);
+}
+
+TEST(MetadataArena, TakesWhatIsNeededWhereMoreIsRefused) {
+  static constexpr size_t kMost = 64 * 1024;
+  static const os::MemoryFunctions kNarrow = {
+      [](void* hint, size_t bytes) -> void* {
+        return bytes > kMost ? nullptr : os::SystemMemoryFunctions().map(hint, bytes);
+      },
+      os::SystemMemoryFunctions().unmap, os::SystemMemoryFunctions().release};
+  MetadataArena arena;
+  os::ReplaceMemoryFunctions(&kNarrow);
+  void* const some = arena.Allocate(10'000, 64);
+  void* const too_much = arena.Allocate(2 * kMost, 64);
+  os::ReplaceMemoryFunctions(nullptr);
+  EXPECT_NE(some, nullptr);
+  EXPECT_EQ(too_much, nullptr);
+  EXPECT_EQ(arena.bytes(), 10'000u);
 }
 
 }  // namespace

@@ -340,7 +340,8 @@ Span* PageHeap::Cut(Span* span, Pages pages, Pages alignment) {
 bool PageHeap::Grow(Pages pages, Pages wish) {
   if (!ReserveSpans(3)) return false;
   const size_t unit = Max(os::PageSize(), kPageBytes);
-  wish = Max(Max(pages, wish), Clamp(system_ / kGrowthShare, kFirstGrowth, kLargestGrowth));
+  const Pages ahead = Clamp(system_ / kGrowthShare, kFirstGrowth, kLargestGrowth);
+  wish = Max(Max(pages, wish), os::AheadOfUse(ahead * kPageBytes) / kPageBytes);
   size_t bytes = RoundUp(wish * kPageBytes, unit);
   char* start = MapAligned(bytes);
   if (start == nullptr && wish > pages) {

@@ -29,9 +29,6 @@ void NoteRoot(uintptr_t root) {
 Pages window_begin = 0;
 Pages window_end = 0;
 
-// No more than this share of a limited address space goes to the window.
-constexpr size_t kWindowShareOfLimit = 64;
-
 // kResident is the only state with this bit.
 constexpr uint64_t kEightResident = 0x0202020202020202u;
 
@@ -67,7 +64,7 @@ bool PageMap::Reserve(PageId page, Pages pages) {
 
 // A failure costs speed, nothing else.
 void PageMap::MakeWindow(PageId page) {
-  if (os::AddressSpaceLimit() / kWindowShareOfLimit < internal::kWindowPages) return;
+  if (os::AheadOfUse(internal::kWindowPages) < internal::kWindowPages) return;
   void* const classes = os::MapSparse(internal::kWindowPages);
   if (classes == nullptr) return;
   metadata_bytes += internal::kWindowPages;

@@ -1,6 +1,6 @@
 // The page map: what each page of the address space is to us.
 //
-// A radix tree of two levels over 48-bit addresses: 2^18 roots of 1 GiB each. The root lies in .bss and is touched
+// A radix tree of two levels over 47-bit addresses: 2^17 roots of 1 GiB each. The root lies in .bss and is touched
 // where needed; a leaf is mapped when its GiB is first used and stays. Works under any limit of address space: one
 // leaf is 1.25 MiB, untouched where unused.
 //

@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "base/syscall.h"
+#include "os/file.h"
 
 namespace mallow::os {
 namespace {
@@ -47,6 +48,7 @@ constexpr MemoryFunctions kSystem = {SystemMap, SystemUnmap, SystemRelease, 0, S
 std::atomic<const MemoryFunctions*> current{&kSystem};
 std::atomic<uint64_t> map_calls{0};
 std::atomic<size_t> page_size{0};
+std::atomic<uint64_t> most_ahead{0};
 
 const MemoryFunctions& Current() { return *current.load(std::memory_order_acquire); }
 
@@ -104,6 +106,16 @@ size_t ResidentBytes(const void* p, size_t bytes) {
     part += pages * page;
   }
   return resident;
+}
+
+size_t AheadOfUse(size_t bytes) {
+  constexpr uint64_t kShareOfLimit = 64;
+  uint64_t most = most_ahead.load(std::memory_order_relaxed);
+  if (MALLOW_UNLIKELY(most == 0)) {
+    most = Max<uint64_t>(1, AddressSpaceLimit() / kShareOfLimit);
+    most_ahead.store(most, std::memory_order_relaxed);
+  }
+  return Min<uint64_t>(bytes, most);
 }
 
 size_t PageSize() {

@@ -46,6 +46,10 @@ bool MovePages(void* from, void* to, size_t bytes);
 // tell. `p` is page-aligned.
 size_t ResidentBytes(const void* p, size_t bytes);
 
+// How much may be mapped ahead of its use where `bytes` are wished: less where the address space is limited, because what
+// we only might use is not the program's. The limit is that of the first call: later a filter may end who asks.
+size_t AheadOfUse(size_t bytes);
+
 // Size of the system's pages in bytes, asked once: between 4 KiB and 64 KiB on the machines we know.
 size_t PageSize();
 

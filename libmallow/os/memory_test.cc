@@ -1,6 +1,7 @@
 #include "os/memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,6 +56,19 @@ TEST(Memory, FailuresLeaveErrnoAlone) {
   EXPECT_FALSE(Unmap(reinterpret_cast<void*>(1), 4096));
   EXPECT_FALSE(Release(reinterpret_cast<void*>(1), 4096));
   EXPECT_EQ(errno, 4711);
+}
+
+// Wide enough for a sanitizer.
+[[noreturn]] void AskUnderALimit() {
+  const rlimit limit = {rlim_t{1} << 45, RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+  _exit(AheadOfUse(1 << 20) == 1 << 20 && AheadOfUse(size_t{1} << 40) == size_t{1} << 39 ? 0 : 1);
+}
+
+TEST(MemoryDeathTest, LessIsMappedAheadWhereTheAddressSpaceIsLimited) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(_exit(AheadOfUse(1 << 20) == 1 << 20 ? 0 : 1), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(AskUnderALimit(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Memory, FunctionsCanBeReplaced) {
