@@ -27,7 +27,7 @@ func need(t testing.TB, name string) string {
 
 func runIn(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
-	within, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // a tool may hang
+	within, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a tool may hang
 	defer cancel()
 	cmd := exec.CommandContext(within, need(t, name), args...)
 	cmd.Dir = dir

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -126,11 +127,12 @@ func TestPprofWeb(t *testing.T) {
 	listener.Close()
 	server := exec.Command("go", "tool", "pprof", "-no_browser", "-http="+address, pb)
 	server.Dir = harness.Root()
+	server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		server.Process.Signal(os.Interrupt)
+		syscall.Kill(-server.Process.Pid, syscall.SIGKILL) // whoever runs the tests may ignore the key's signal, and so would it
 		server.Wait()
 	}()
 	for view, want := range map[string]string{
@@ -143,7 +145,7 @@ func TestPprofWeb(t *testing.T) {
 
 func fetch(t *testing.T, url string) string {
 	t.Helper()
-	for range 300 {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); {
 		answer, err := http.Get(url)
 		if err != nil { // not listening yet
 			time.Sleep(100 * time.Millisecond)
