@@ -95,9 +95,7 @@ class alignas(4096) ThreadCache {
   void Reset();
 
   // What Pop will return, if nothing comes between.
-  MALLOW_ALWAYS_INLINE void* Newest(SizeClass size_class) const {
-    return cursors_.of_class[size_class][-1];
-  }
+  MALLOW_ALWAYS_INLINE void* Newest(SizeClass size_class) const { return cursors_.of_class[size_class][-1]; }
   // The newest object of a class, or null when the bin is (or looks) empty.
   MALLOW_ALWAYS_INLINE void* Pop(SizeClass size_class) {
     void**& cursor = cursors_.of_class[size_class];
