@@ -140,6 +140,8 @@ void ParseOptions(const char* settings, Options* options) {
   }
 }
 
+bool OptionsMayBeSet() { return !os::RunsWithRaisedRights() && os::MayBeInEnvironment(kVariable); }
+
 void ReadOptions(Options* options) {
   if (os::RunsWithRaisedRights()) return;
   char settings[kMostBytes];

@@ -37,6 +37,9 @@ struct Options {
 #undef MALLOW_OPTION
 };
 
+// Whether the environment may say anything: if not, every option is what it is by itself.
+bool OptionsMayBeSet();
+
 // Fills `options` from the environment. Allocates nothing.
 void ReadOptions(Options* options);
 

@@ -41,7 +41,7 @@ void ApplyReleaseOptions(const Options& options) {
   heap::SetReleasePolicy(policy);
 }
 
-void Start() {
+MALLOW_COLD void StartAsOptionsSay() {
   Options options;
   ReadOptions(&options);
   ApplyReleaseOptions(options);
@@ -52,6 +52,11 @@ void Start() {
     controlled = true;
     record::OpenControl(options.control.text);
   }
+}
+
+void Start() {
+  // The texts of options take some pages of the stack, which a small program never uses otherwise.
+  if (OptionsMayBeSet()) StartAsOptionsSay();
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
   // before a fork and the first after it, so that those of others find a heap that works.
   LockAtFork();

@@ -66,6 +66,15 @@ long FindInEntries(EntryReader& reader, const char* name, char* value, size_t ca
   }
 }
 
+// REQUIRES: libc has an environment.
+const char* FindInLibc(const char* name) {
+  const size_t name_length = strlen(name);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (const char* const value = ValueIn(*entry, name, name_length)) return value;
+  }
+  return nullptr;
+}
+
 long ReadFromKernel(const char* name, char* value, size_t capacity) {
   const int descriptor = OpenForReading("/proc/self/environ");
   if (descriptor < 0) return -1;
@@ -79,13 +88,11 @@ long ReadFromKernel(const char* name, char* value, size_t capacity) {
 
 long ReadEnvironment(const char* name, char* value, size_t capacity) {
   if (environ == nullptr) return ReadFromKernel(name, value, capacity);
-  const size_t name_length = strlen(name);
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const char* found = ValueIn(*entry, name, name_length);
-    if (found != nullptr) return CopyValue(found, value, capacity);
-  }
-  return -1;
+  const char* const found = FindInLibc(name);
+  return found == nullptr ? -1 : CopyValue(found, value, capacity);
 }
+
+bool MayBeInEnvironment(const char* name) { return environ == nullptr || FindInLibc(name) != nullptr; }
 
 bool RunsWithRaisedRights() { return getauxval(AT_SECURE) != 0; }
 

@@ -10,6 +10,9 @@ namespace mallow::os {
 // against a thread that changes the environment at the same time: call it while the process starts.
 long ReadEnvironment(const char* name, char* value, size_t capacity);
 
+// Whether that may find a value. No is certain.
+bool MayBeInEnvironment(const char* name);
+
 // True when the program runs with other rights than its caller's (set-user-id, file capabilities): no setting
 // from the environment may then be believed.
 bool RunsWithRaisedRights();
