@@ -355,8 +355,10 @@ bool PageHeap::Grow(Pages pages, Pages wish) {
     os::Unmap(start, bytes);
     return false;
   }
+  // The first memory finds nothing that could go back.
+  if (system_ != 0) __atomic_store_n(&grew_, true, __ATOMIC_RELAXED);
   AddRegion(page, count);
-  __atomic_store_n(&grew_, true, __ATOMIC_RELAXED);
+  pace_.OnGrowth(count);
   Span* span = NewSpan(page, count);
   span->free.resident = 0;
   InsertMerged(span);

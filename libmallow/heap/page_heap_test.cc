@@ -214,6 +214,23 @@ TEST(ReleasePace, ExchangesWhatIsMoreThanAShare) {
   EXPECT_EQ(pace.InExchange(2 * kSecond, 10 * kKeep, 0), 0u) << "only what asks for it gives memory back";
 }
 
+TEST(ReleasePace, ExchangesAtAnyPaceWhileTheHeapGrows) {
+  constexpr uint64_t kSecond = 1000 * 1000 * 1000;
+  ReleasePace pace;
+  pace.OnFresh(100000);
+  pace.InExchange(kSecond, 100000, 0);
+  pace.OnGrowth(5000);
+  pace.OnFresh(3000);
+  EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 3000u);
+  pace.OnFresh(3000);
+  EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 2000u) << "no more than it grew by";
+  pace.OnFresh(3000);
+  EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 0u);
+  pace.OnGrowth(5000);
+  pace.OnFresh(5000);
+  EXPECT_EQ(pace.InExchange(kSecond, 10100, 80000), 100u) << "an eighth of the heap stays";
+}
+
 TEST(ReleasePace, GivesBackHalfOfWhatNobodyNeeded) {
   constexpr uint64_t kSecond = 1000 * 1000 * 1000;
   ReleasePace pace;

@@ -6,6 +6,8 @@
 //
 // A heap whose free pages do not fit what is wanted takes fresh ones meanwhile, and would grow by all that it keeps. So
 // beyond the remainder, and a share of the heap, as many idle pages go back as fresh ones are taken, some 20 MiB a second.
+// What the heap keeps beyond a larger share goes back at any pace while pages are taken that just came from the system: a
+// heap grows by each page only once, so this cannot go on for ever, as it could in one that breathes.
 //
 // This is done by the threads that allocate, in passing. While much lies idle the page heap asks them to come by
 // (Wanted), also those that their caches could serve for ever; see idle_watch.h.
@@ -57,6 +59,9 @@ class ReleasePace {
     return fresh_ >= kPagesPerExchange;
   }
 
+  // So many pages came from the system.
+  void OnGrowth(Pages pages) { grown_ = pages; }
+
   // Number of pages to release for those; usually 0. Of the free ones `resident` may hold memory, of `system` in all.
   Pages InExchange(uint64_t now_nanoseconds, Pages resident, Pages system) {
     const Pages taken = fresh_;
@@ -66,8 +71,10 @@ class ReleasePace {
     const Pages earned = (now_nanoseconds - last_exchange_) / kNanosecondsPerExchanged;
     allowed_ = Min(allowed_ + Min(earned, kMostAllowed), kMostAllowed);
     last_exchange_ += earned * kNanosecondsPerExchanged;
-    const Pages pages = Min(Min(taken, resident - least), allowed_);
-    allowed_ -= pages;
+    const Pages excess = resident - Min(resident, Max(least, system / kShareTolerated));
+    const Pages pages = Min(Min(taken, resident - least), Max(allowed_, Min(excess, grown_)));
+    allowed_ -= Min(pages, allowed_);
+    grown_ -= Min(pages, grown_);
     return pages;
   }
 
@@ -104,6 +111,7 @@ class ReleasePace {
   static constexpr Pages kPagesPerLook = 64;
   static constexpr Pages kPagesPerExchange = 16;
   static constexpr Pages kShareKept = 16;
+  static constexpr Pages kShareTolerated = 8;
   // A page that goes and comes back costs some 4 microseconds: this is 1 % of a processor at most.
   static constexpr uint64_t kNanosecondsPerExchanged = 400 * 1000;
   static constexpr Pages kMostAllowed = 256;
@@ -116,6 +124,7 @@ class ReleasePace {
   Pages low_water_ = 0;
   Pages reused_ = 0;
   Pages fresh_ = 0;
+  Pages grown_ = 0;
   Pages allowed_ = 0;  // to be exchanged now
   uint64_t last_exchange_ = 0;
   Pages freed_ = 0;

@@ -19,7 +19,7 @@ std::atomic<bool> every_call_slow{false};
 
 // Together the caches may keep a share of the heap, but never so little that they are of no use.
 constexpr size_t kHeapShare = 1;
-constexpr size_t kLeastTotal = 8 * 1024 * 1024;
+constexpr size_t kLeastTotal = 2 * 1024 * 1024;
 constexpr size_t kLeastPerThread = 256 * 1024;
 constexpr size_t kMostPerThread = 32 * 1024 * 1024;
 
