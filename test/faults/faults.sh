@@ -31,7 +31,7 @@ program() {
   shift 2
   for way in libmallow recorded; do
     options='' && [ $way = libmallow ] || { rm -rf recording && mkdir recording && options=record=$work/recording; }
-    row=$("$faults" "$library" "$options" "$work" "$input" 60 "$@") || worse=$((worse + 1))
+    row=$("$faults" "$library" "$options" "$work" "$input" 600 "$@") || worse=$((worse + 1))
     echo "| $name | $way | ${row:-cannot be run} |" | tee -a table
   done
 }

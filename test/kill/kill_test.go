@@ -124,7 +124,7 @@ func endOnce(t *testing.T, variant variant, seed uint64) ending {
 	if variant.kill != nil {
 		// Every other one by what has been done: on a busy machine a moment soon after the start is before the first call.
 		if calls := random.Uint64N(20000); seed/uint64(len(variants))%2 == 1 {
-			for deadline := time.Now().Add(harness.Patience); sum(readSlots(t, page)) < calls && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(harness.Patience); sum(readSlots(t, page)) < calls && time.Now().Before(deadline) && !run.Ended(); {
 				time.Sleep(100 * time.Microsecond)
 			}
 		}
@@ -234,7 +234,7 @@ func TestReadWhileRunning(t *testing.T) {
 				Arguments: []string{harness.Program(t, "programs/victim"), page, "0", strconv.Itoa(threads), "none", "1", "7"},
 				Settings:  harness.PreloadSettings(t, recording),
 			})
-			for sum(readSlots(t, page)) == 0 {
+			for sum(readSlots(t, page)) == 0 && !run.Ended() {
 				time.Sleep(time.Millisecond)
 			}
 			for range 5 {

@@ -429,7 +429,7 @@ func TestKill(t *testing.T) {
 			Arguments: []string{harness.Program(t, "programs/victim"), page, "0", strconv.Itoa(threads), "none", "1", fmt.Sprint(round + 1)},
 			Settings:  settings,
 		})
-		for deadline := time.Now().Add(harness.Patience); readSlots(t, page)[0].Allocations == 0 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(harness.Patience); readSlots(t, page)[0].Allocations == 0 && time.Now().Before(deadline) && !program.Ended(); {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Duration(random.Int64N(int64(30 * time.Millisecond))))

@@ -148,7 +148,7 @@ int main(int count, char **arguments) {
     _exit(0);
   }
   if (count != 7) return 2;
-  alarm(30);  // never stay behind
+  alarm(600);  // never stay behind
   int processes = atoi(arguments[2]);
   threads = atoi(arguments[3]);
   ending = arguments[4];
@@ -169,7 +169,7 @@ int main(int count, char **arguments) {
     pid_t child = fork();
     if (child < 0) return 3;
     if (child == 0) {
-      alarm(30);
+      alarm(600);
       work_here(i * threads, seed, arguments);
       _exit(0);
     }

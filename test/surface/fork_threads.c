@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-      alarm(60);
+      alarm(300);
       Churn(&random, 500);
       pthread_t thread;
       CHECK(pthread_create(&thread, NULL, AllocateOnce, (void*)7) == 0);

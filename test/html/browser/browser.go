@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // Browser is a Chromium that runs until the test ends.
 type Browser struct {
