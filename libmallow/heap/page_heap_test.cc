@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "heap/page_map.h"
@@ -166,6 +168,8 @@ TEST(PageHeap, FreshPagesAreTakenInExchangeForIdleOnes) {
   const PageId idle = first->page;
   page_heap.Free(first);
   const Pages returned = page_heap.GetTotals().returned;
+  // Some ticks of the coarse clock, in which the exchange is earned.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   // Does not fit into what the first one left, unless the system maps more just behind it.
   Span* longer = page_heap.AllocateLarge(4 * pages, 1);
   if (!longer->Contains(AddressOf(idle))) {
@@ -197,6 +201,8 @@ TEST(ReleasePace, ExchangesWhatIsMoreThanAShare) {
   ReleasePace pace;
   EXPECT_FALSE(pace.OnFresh(1)) << "few pages are not worth a system call";
   EXPECT_TRUE(pace.OnFresh(99));
+  EXPECT_EQ(pace.InExchange(1, 10 * kKeep, 0), 0u) << "a process that has just begun may need what it freed";
+  pace.OnFresh(100);
   EXPECT_EQ(pace.InExchange(kSecond, 10 * kKeep, 0), 100u);
   pace.OnFresh(100);
   EXPECT_EQ(pace.InExchange(kSecond, kKeep + 7, 0), 7u);

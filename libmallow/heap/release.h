@@ -67,6 +67,8 @@ class ReleasePace {
     const Pages taken = fresh_;
     const Pages least = Max(keep(), system / kShareKept);
     fresh_ = 0;
+    // What a process takes as it begins, it will use: nothing is earned before.
+    if (last_exchange_ == 0) last_exchange_ = now_nanoseconds;
     if (policy_.interval == 0 || resident <= least) return 0;
     const Pages earned = (now_nanoseconds - last_exchange_) / kNanosecondsPerExchanged;
     allowed_ = Min(allowed_ + Min(earned, kMostAllowed), kMostAllowed);
