@@ -40,6 +40,10 @@ constexpr size_t kMostBytesPerFetch = 16 * 1024;
 // The first objects that a thread frees of a class of which it has never been given any are another thread's. The rest of
 // their cache lines is that thread's still, or a third one's: who kept them would go on in these lines.
 constexpr uint8_t kStrangers = 4;
+// The longest objects that stay for the next thread, when they are few and when they are more.
+constexpr size_t kFewBytes = 256 * 1024;
+constexpr size_t kLongestOfFew = kPageBytes;
+constexpr size_t kLongestOfMany = 256;
 
 void ReleaseIdleEverywhere() {
   thread_registry.ReleaseWarm();
@@ -241,7 +245,8 @@ void ThreadCache::Flush() {
 }
 
 void ThreadCache::FlushLong() {
-  for (SizeClass c = SizeClassOf(kPageBytes) + 1; c < kClassCount; ++c) FlushBin(c);
+  const size_t longest = SmallBytes() <= kFewBytes ? kLongestOfFew : kLongestOfMany;
+  for (SizeClass c = SizeClassOf(longest) + 1; c < kClassCount; ++c) FlushBin(c);
   cursors_.large.Flush();
   watch_.Stop();
 }

@@ -130,8 +130,8 @@ class alignas(4096) ThreadCache {
   MALLOW_COLD void Watch();
   // Gives back everything.
   void Flush();
-  // Gives back what is longer than a page of the heap: what goes on is cheap beside using it, and another size may need the
-  // memory. Ends a watch.
+  // Gives back long objects at the end of a thread, and more of them the more it has: what goes on is cheap beside using it,
+  // and another size may need the memory. Ends a watch.
   void FlushLong();
   // Of the objects in the bins, together. REQUIRES: nobody uses the cache.
   size_t SmallBytes() const;

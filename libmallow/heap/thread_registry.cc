@@ -22,6 +22,8 @@ constexpr size_t kHeapShare = 1;
 constexpr size_t kLeastTotal = 2 * 1024 * 1024;
 constexpr size_t kLeastPerThread = 256 * 1024;
 constexpr size_t kMostPerThread = 32 * 1024 * 1024;
+// What ended threads may leave together, if it is more than what a living one may have.
+constexpr size_t kLeastWarm = 1024 * 1024;
 
 // One plain store: hit paths load it without a lock.
 void StoreDistance(intptr_t* word, intptr_t distance) { __atomic_store_n(word, distance, __ATOMIC_RELAXED); }
@@ -103,7 +105,7 @@ void ThreadRegistry::Detach(ThreadCache* cache) {
   cache->FlushLong();
   {
     SpinlockHolder holder(lock_);
-    const size_t most = BudgetPerThread();
+    const size_t most = Max(BudgetPerThread(), kLeastWarm);
     live_.Remove(cache);
     __atomic_store_n(&threads_, threads_ - 1, __ATOMIC_RELAXED);
     if (TryKeepWarm(cache, most)) return;

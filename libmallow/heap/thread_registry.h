@@ -2,7 +2,7 @@
 //
 // A thread that ends leaves its small objects in its cache, which stays *warm* for the next thread that begins: neither
 // hands them over one by one, and the next has them where the last one used them. Together warm caches hold no more than
-// one living thread may; they are emptied when the heap grows, and when idle memory goes back.
+// one living thread may, or a little; they are emptied when the heap grows, and when idle memory goes back.
 //
 // Synchronisation: one lock; not held while any other function of the heap is called.
 #pragma once
