@@ -303,8 +303,9 @@ func sources(t *testing.T, library string, addresses []uint64) [][]source {
 			t.Fatalf("addr2line printed %q", lines[n])
 		}
 		file, _, _ := strings.Cut(lines[n+1], ":")
-		if _, below, found := strings.Cut(file, "/libmallow/"); found {
-			file = below
+		// The last: relative to the build folder a path has the name twice.
+		if at := strings.LastIndex(file, "/libmallow/"); at >= 0 {
+			file = file[at+len("/libmallow/"):]
 		}
 		all[len(all)-1] = append(all[len(all)-1], source{shorten(lines[n]), file})
 		n++
