@@ -59,6 +59,17 @@ inline constexpr bool kChecksEnabled = MALLOW_CHECKS_ENABLED != 0;
 // Tells the processor that this is a waiting loop.
 MALLOW_ALWAYS_INLINE void SpinPause() { __builtin_ia32_pause(); }
 
+// &words[index], in a register of its own: what is loaded or stored through it is addressed by one register, not by two.
+// Processors that hand what was stored to a later load before they know either address (Intel since Golden Cove) do so
+// only between a store and a load that are both addressed like that.
+template <typename Word>
+MALLOW_ALWAYS_INLINE Word* InOneRegister(Word* words, size_t index) {
+  static_assert(sizeof(Word) == 8);
+  Word* address;
+  asm("lea (%1,%2,8), %0" : "=r"(address) : "r"(words), "r"(index));
+  return address;
+}
+
 // A number that no other live thread has and that fork keeps: the thread pointer. Never 0 and a multiple
 // of 16.
 MALLOW_ALWAYS_INLINE uintptr_t ThreadIdentity() {

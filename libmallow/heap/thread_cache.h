@@ -236,7 +236,7 @@ MALLOW_ALWAYS_INLINE Cursors& HitCursors() {
 
 MALLOW_ALWAYS_INLINE void* TryAllocateOfClass(SizeClass size_class) {
   Cursors& cursors = HitCursors();
-  void** const cursor = cursors.of_class[size_class];
+  void** const cursor = *InOneRegister(cursors.of_class, size_class);
   void* const object = cursor[-1];
   if (MALLOW_LIKELY(object != nullptr)) {
     __atomic_store_n(&cursors.of_class[size_class], cursor - 1, __ATOMIC_RELAXED);
@@ -293,12 +293,17 @@ MALLOW_ALWAYS_INLINE void FreeOfClassClosed(void* p, SizeClass size_class) {
 }
 
 // Puts an object of a known class into the thread's bin; false: it has to go the slow way (see FreeSlow).
+//
+// A loop that frees what it has just allocated is one chain of waiting: the cursor, the object that lies there, the class
+// of its page, the place of the cursor of that class, which the next malloc loads. Its last link is cut where this store
+// and that load, of TryAllocateOfClass, are addressed by one register each. By two where it would be no help:
+// the next free after a malloc is of any class, and what was guessed wrong has to be done again.
 MALLOW_ALWAYS_INLINE bool TryFreeOfClass(void* p, SizeClass size_class) {
   internal::Cursors& cursors = internal::HitCursors();
   void** const cursor = cursors.of_class[size_class];
   if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cursor) % internal::kBinBytes == 0)) return false;
   *cursor = p;
-  __atomic_store_n(&cursors.of_class[size_class], cursor + 1, __ATOMIC_RELAXED);
+  __atomic_store_n(InOneRegister(cursors.of_class, size_class), cursor + 1, __ATOMIC_RELAXED);
   return true;
 }
 
