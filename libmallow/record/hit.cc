@@ -58,15 +58,15 @@ class Caller {
 
   uintptr_t pc() const { return frame_[1]; }
   // The leaf entry that knows the stack and what it counts in; else null.
-  MALLOW_ALWAYS_INLINE const LeafEntry* TryLeaf(ThreadRecorder& thread, Function function) const {
-    const LeafEntry* const leaf = thread.stack_cache.TryHit(pc(), sp(), bp());
+  MALLOW_ALWAYS_INLINE LeafEntry* TryLeaf(ThreadRecorder& thread, Function function) const {
+    LeafEntry* const leaf = thread.stack_cache.TryHit(pc(), sp(), bp());
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
     const bool counts =
         leaf->memo.key == MemoKey(function, thread.regions.innermost()) && leaf->memo.place != nullptr;
     return MALLOW_LIKELY(counts) ? leaf : nullptr;
   }
   // Makes of what TryLeaf found a capture.
-  MALLOW_ALWAYS_INLINE void Count(ThreadRecorder& thread, const LeafEntry& leaf) const {
+  MALLOW_ALWAYS_INLINE void Count(ThreadRecorder& thread, LeafEntry& leaf) const {
     // Stacks that need more registers have no leaf entries.
     if constexpr (kOracleBuild) CheckAgainstOracle({pc(), sp(), bp(), 0, 0, 0, 0, 0}, leaf.node);
     thread.stack_cache.CountHit(leaf, &thread.shard->captures);
@@ -119,7 +119,7 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   if (MALLOW_UNLIKELY(block.record == nullptr)) return refuse();
   __builtin_prefetch(block.record, 1);
   const Caller caller(frame);
-  const LeafEntry* const leaf = caller.TryLeaf(thread, function);
+  LeafEntry* const leaf = caller.TryLeaf(thread, function);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
   Births* const births = static_cast<Births*>(leaf->memo.place);
   const StackId stack = leaf->memo.value;
@@ -180,7 +180,7 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
     return nullptr;
   };
   const Caller caller(frame);
-  const LeafEntry* const leaf = caller.TryLeaf(thread, Function::kRealloc);
+  LeafEntry* const leaf = caller.TryLeaf(thread, Function::kRealloc);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
   const SmallBlock old = FindSmall(p);
   if (MALLOW_UNLIKELY(old.tag == nullptr)) return refuse();

@@ -90,6 +90,7 @@ Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTab
 void CaptureContext::Flush(uint64_t generation) {
   if (kMutant != Mutant::kRulesOutliveObjects) rules_.Clear();
   if (kMutant != Mutant::kLeavesOutliveObjects) leaves_.Clear();
+  newest_leaf_ = nullptr;
   if (kMutant != Mutant::kLastStackOutlivesObjects) ForgetLastStack();
   generation_ = generation;
 }
@@ -423,15 +424,17 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
     if (distance > LeafEntry::kFarthest || distance % sizeof(uintptr_t) != 0) return nullptr;
   }
   const uintptr_t join_place = (join.sp - LeafEntry::AddressOf(innermost.sp, 0)) / sizeof(uintptr_t);
-  if (join_place > UINT32_MAX || join.sp % sizeof(uintptr_t) != innermost.sp % sizeof(uintptr_t))
+  if (join_place > UINT16_MAX || join.sp % sizeof(uintptr_t) != innermost.sp % sizeof(uintptr_t))
     return nullptr;
   constexpr size_t kGroup = LeafEntry::Words::kCount;
   const auto group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
   LeafEntry* const leaf = RoomForLeaf(innermost, group_count);
+  leaves_.SetNext(*leaf, *leaf);
+  newest_leaf_ = leaf;
   leaf->home = plain_home_;
   leaf->key = innermost.key;
   leaf->sp = innermost.sp;
-  leaf->join_place = static_cast<uint32_t>(join_place);
+  leaf->join_place = static_cast<uint16_t>(join_place);
   leaf->join = static_cast<uint32_t>(joined_);
   leaf->join_node = join.node;
   leaf->memo = {};

@@ -47,7 +47,10 @@ class CaptureContext {
   // The leaf entry for what begins at these registers, if everything is as it was when that was made; else null. Its
   // node is the result, which is to be counted.
   LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
-  void CountHit(const LeafEntry& leaf, CaptureStatistics* statistics) const {
+  MALLOW_ALWAYS_INLINE void CountHit(LeafEntry& leaf, CaptureStatistics* statistics) {
+    leaves_.PrefetchNext(leaf);
+    if (MALLOW_LIKELY(newest_leaf_ != nullptr)) leaves_.SetNext(*newest_leaf_, leaf);
+    newest_leaf_ = &leaf;
     ++statistics->captures;
     ++statistics->reused;
     statistics->frames_verified += leaf.join + 1 + leaf.frames;
@@ -139,6 +142,7 @@ class CaptureContext {
   uint64_t generation_ = 0;
   RuleCache rules_;
   LeafCache leaves_;
+  LeafEntry* newest_leaf_ = nullptr;  // the one that was hit or made last; null: none, or it is gone
   StackMemory memory_;
 
   // The last stack.
@@ -181,12 +185,12 @@ class StackCache {
 
   // The entry of a stack that a leaf entry knows; else null, and the next capture of these registers does not search again.
   // Only while no signal handler of the owner can come to a capture. Nothing has happened; CountHit makes it a capture.
-  MALLOW_ALWAYS_INLINE const LeafEntry* TryHit(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-    const LeafEntry* const leaf = contexts_[0].TryLeaf(pc, sp, bp);
+  MALLOW_ALWAYS_INLINE LeafEntry* TryHit(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+    LeafEntry* const leaf = contexts_[0].TryLeaf(pc, sp, bp);
     if (MALLOW_UNLIKELY(leaf == nullptr)) searched_sp_ = sp;
     return leaf;
   }
-  MALLOW_ALWAYS_INLINE void CountHit(const LeafEntry& leaf, CaptureStatistics* statistics) const {
+  MALLOW_ALWAYS_INLINE void CountHit(LeafEntry& leaf, CaptureStatistics* statistics) {
     contexts_[0].CountHit(leaf, statistics);
   }
 
