@@ -225,16 +225,19 @@ TEST(ReleasePace, ExchangesAtAnyPaceWhileTheHeapGrows) {
   ReleasePace pace;
   pace.OnFresh(100000);
   pace.InExchange(kSecond, 100000, 0);
-  pace.OnGrowth(5000);
-  pace.OnFresh(3000);
-  EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 3000u);
-  pace.OnFresh(3000);
-  EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 2000u) << "no more than it grew by";
-  pace.OnFresh(3000);
+  pace.OnGrowth(200);
+  pace.OnFresh(150);
+  EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 150u);
+  pace.OnFresh(150);
+  EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 50u) << "no more than it grew by";
+  pace.OnFresh(150);
   EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 0u);
+  pace.OnGrowth(200);
+  pace.OnFresh(200);
+  EXPECT_EQ(pace.InExchange(kSecond, 10100, 80000), 100u) << "an eighth of the heap stays";
   pace.OnGrowth(5000);
   pace.OnFresh(5000);
-  EXPECT_EQ(pace.InExchange(kSecond, 10100, 80000), 100u) << "an eighth of the heap stays";
+  EXPECT_EQ(pace.InExchange(kSecond, 100000, 80000), 256u) << "2 MiB for one growth";
 }
 
 TEST(ReleasePace, GivesBackHalfOfWhatNobodyNeeded) {

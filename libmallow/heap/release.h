@@ -7,7 +7,8 @@
 // A heap whose free pages do not fit what is wanted takes fresh ones meanwhile, and would grow by all that it keeps. So
 // beyond the remainder, and a share of the heap, as many idle pages go back as fresh ones are taken, some 20 MiB a second.
 // What the heap keeps beyond a larger share goes back at any pace while pages are taken that just came from the system: a
-// heap grows by each page only once, so this cannot go on for ever, as it could in one that breathes.
+// heap grows by each page only once, so this cannot go on for ever, as it could in one that breathes. But not
+// many for one growth: a heap that grows by long blocks needs its free pages for the next ones.
 //
 // This is done by the threads that allocate, in passing. While much lies idle the page heap asks them to come by
 // (Wanted), also those that their caches could serve for ever; see idle_watch.h.
@@ -60,7 +61,7 @@ class ReleasePace {
   }
 
   // So many pages came from the system.
-  void OnGrowth(Pages pages) { grown_ = pages; }
+  void OnGrowth(Pages pages) { grown_ = Min(pages, kMostAllowed); }
 
   // Number of pages to release for those; usually 0. Of the free ones `resident` may hold memory, of `system` in all.
   Pages InExchange(uint64_t now_nanoseconds, Pages resident, Pages system) {
