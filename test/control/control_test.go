@@ -108,6 +108,22 @@ func (s session) awaitImages(t *testing.T, count int) {
 	t.Fatalf("%s has no %d images", s.folder, count)
 }
 
+// otherThan returns the process of an image that is not that one's.
+func (s session) otherThan(t *testing.T, pid int) int {
+	t.Helper()
+	r, err := recording.Open(s.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, image := range r.Images {
+		if int(image.PID) != pid {
+			return int(image.PID)
+		}
+	}
+	t.Fatalf("%s has no image of another process than %d", s.folder, pid)
+	return 0
+}
+
 // awaitThreads waits until the first image has so many threads that are recorded: each is from its own next call on.
 func (s session) awaitThreads(t *testing.T, count uint64) {
 	t.Helper()
@@ -330,20 +346,6 @@ func TestSeveralRecordersAtOnce(t *testing.T) {
 	}
 }
 
-// childOf returns the only child of a process.
-func childOf(t *testing.T, parent int) int {
-	t.Helper()
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", parent, parent))
-	if err != nil {
-		t.Skip(err)
-	}
-	child, err := strconv.Atoi(strings.TrimSpace(string(children)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return child
-}
-
 // Children that are forked while the program is recorded belong to the recording.
 func TestChildren(t *testing.T) {
 	program := onDemand(t, harness.Program(t, "programs/rounds"))
@@ -353,12 +355,11 @@ func TestChildren(t *testing.T) {
 	program.Order(t, "r")
 	s.awaitImages(t, 1)
 	program.Order(t, "c") // from here on the child takes the orders
-	child := childOf(t, s.pid)
 	program.Order(t, "rr")
 	s.awaitImages(t, 2)
 	s.Process.Process.Signal(syscall.SIGINT)
 	s.awaitOrder(t, stopIt)
-	s.awaitOrderOf(t, child, stopIt)
+	s.awaitOrderOf(t, s.otherThan(t, s.pid), stopIt)
 	program.Order(t, "rf") // the child stops
 	program.Order(t, "e")  // and the parent lives
 	program.Order(t, "r")
@@ -377,7 +378,15 @@ func TestChildren(t *testing.T) {
 func TestForkedBefore(t *testing.T) {
 	program := onDemand(t, harness.Program(t, "programs/rounds"))
 	program.Order(t, "rc")
-	child := childOf(t, program.Process.Process.Pid)
+	parent := program.Process.Process.Pid
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", parent, parent))
+	if err != nil {
+		t.Skip(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(children)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	program.Order(t, "r")
 	s := record(t, child)
 	// With one of them it makes its control file, with one after it it is told.

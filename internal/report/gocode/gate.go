@@ -18,12 +18,11 @@ func WriteChecks(w io.Writer, checks []gocode.Check) error {
 	for i := range checks {
 		c := &checks[i]
 		name := term.Safe("Benchmark" + c.Now.Benchmark)
-		now := entryFigures(&c.Now)[0]
 		switch c.Verdict {
 		case gocode.Unknown:
-			fmt.Fprintf(out, "new    %s: %s allocations/op, which no budget knows\n", name, now)
+			fmt.Fprintf(out, "new    %s: %s allocations/op, which no budget knows\n", name, entryFigures(&c.Now)[0])
 		case gocode.Kept:
-			fmt.Fprintf(out, "kept   %s: %s allocations/op\n", name, now)
+			fmt.Fprintf(out, "kept   %s: %s allocations/op\n", name, entryFigures(&c.Now)[0])
 		default:
 			both := entryFigures(&c.Now, c.Was)
 			fmt.Fprintf(out, "%-5s  %s: %s allocations/op, the budget has %s\n", c.Verdict, name, both[0], both[1])
@@ -89,30 +88,37 @@ const (
 
 // entryFigures are the figures of entries, told apart where they differ.
 func entryFigures(entries ...*gocode.BudgetEntry) []string {
+	var values []float64
+	for _, e := range entries {
+		values = append(values, floatOf(e.Least), floatOf(e.Most))
+	}
+	digits := digitsApart(values)
 	var all []string
-	for digits := usualDigits; ; digits++ {
-		values := make(map[string]float64)
-		apart := true
-		write := func(n float64) string {
-			text := perOpDigits(n, digits)
-			if other, known := values[text]; known && other != n {
-				apart = false
-			}
-			values[text] = n
-			return text
+	for _, e := range entries {
+		text := perOpDigits(floatOf(e.Least), digits)
+		if e.Least.Cmp(e.Most) != 0 {
+			text += " to " + perOpDigits(floatOf(e.Most), digits)
 		}
-		all = all[:0]
-		for _, e := range entries {
-			text := write(floatOf(e.Least))
-			if e.Least.Cmp(e.Most) != 0 {
-				text += " to " + write(floatOf(e.Most))
-			}
-			all = append(all, text)
+		all = append(all, text)
+	}
+	return all
+}
+
+// digitsApart is how many digits it takes until no two different figures look
+// alike. It sorts them.
+func digitsApart(values []float64) int {
+	slices.Sort(values)
+	values = slices.Compact(values)
+	for digits := usualDigits; digits < mostDigits; digits++ {
+		var texts []string
+		for _, v := range values {
+			texts = append(texts, perOpDigits(v, digits))
 		}
-		if apart || digits == mostDigits {
-			return all
+		if len(slices.Compact(texts)) == len(values) {
+			return digits
 		}
 	}
+	return mostDigits
 }
 
 func figureOf(n *big.Rat) string { return perOp(floatOf(n)) }
