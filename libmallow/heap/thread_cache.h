@@ -160,6 +160,8 @@ class alignas(4096) ThreadCache {
   // The word of the thread that has this cache, for others to close and open its hit paths; null: nobody may. The
   // registry's.
   intptr_t* owner_distance;
+  // The ThreadIdentity of who has it, or had it last. The registry's.
+  uintptr_t owner;
 
  private:
   struct Bin {

@@ -24,6 +24,8 @@ constexpr size_t kLeastPerThread = 256 * 1024;
 constexpr size_t kMostPerThread = 32 * 1024 * 1024;
 // What ended threads may leave together, if it is more than what a living one may have.
 constexpr size_t kLeastWarm = 1024 * 1024;
+// How many of the caches of ended threads are looked at for that of a certain one.
+constexpr int kLookedAt = 16;
 
 // One plain store: hit paths load it without a lock.
 void StoreDistance(intptr_t* word, intptr_t distance) { __atomic_store_n(word, distance, __ATOMIC_RELAXED); }
@@ -63,7 +65,7 @@ ThreadCache* ThreadRegistry::Attach() {
   ThreadCache* cache;
   {
     SpinlockHolder holder(lock_);
-    cache = TakeWarm();
+    cache = TakeWarmOf(ThreadIdentity());
     if (cache == nullptr) cache = spare_.PopFront();
   }
   if (cache == nullptr) {
@@ -78,6 +80,7 @@ ThreadCache* ThreadRegistry::Attach() {
     // A process without a key left cannot see threads end: their caches are then lost with them.
     exit_hook.Create(&AtThreadExit);
   }
+  cache->owner = ThreadIdentity();
   thread_words.cache = cache;
   OpenHitPaths(cache);
   // May call malloc, which finds the cache already.
@@ -124,9 +127,24 @@ bool ThreadRegistry::TryKeepWarm(ThreadCache* cache, size_t most) {
 }
 
 ThreadCache* ThreadRegistry::TakeWarm() {
-  ThreadCache* const cache = warm_.PopFront();
-  if (cache != nullptr) warm_bytes_ -= cache->SmallBytes();
+  ThreadCache* const cache = warm_.first();
+  if (cache != nullptr) RemoveWarm(cache);
   return cache;
+}
+
+ThreadCache* ThreadRegistry::TakeWarmOf(uintptr_t owner) {
+  ThreadCache* cache = warm_.first();
+  for (int left = kLookedAt; cache != nullptr && left > 0; --left, cache = warm_.Next(cache)) {
+    if (cache->owner != owner) continue;
+    RemoveWarm(cache);
+    return cache;
+  }
+  return TakeWarm();
+}
+
+void ThreadRegistry::RemoveWarm(ThreadCache* cache) {
+  warm_.Remove(cache);
+  warm_bytes_ -= cache->SmallBytes();
 }
 
 void ThreadRegistry::ReleaseWarm() {

@@ -4,6 +4,10 @@
 // hands them over one by one, and the next has them where the last one used them. Together warm caches hold no more than
 // one living thread may, or a little; they are emptied when the heap grows, and when idle memory goes back.
 //
+// Of several warm caches a thread takes that of the thread whose place it has: libc gives the stack of a thread that was
+// joined to the next one that the joining thread starts, and with it the identity. Otherwise the successors
+// of threads that end at one time would mix up their objects, and then share cache lines.
+//
 // Synchronisation: one lock; not held while any other function of the heap is called.
 #pragma once
 
@@ -53,6 +57,9 @@ class ThreadRegistry {
   // Both REQUIRE the lock.
   bool TryKeepWarm(ThreadCache* cache, size_t most);
   ThreadCache* TakeWarm();
+  // That of an ended thread of this identity, or any.
+  ThreadCache* TakeWarmOf(uintptr_t owner);
+  void RemoveWarm(ThreadCache* cache);
 
   Spinlock lock_{LockRank::kThreadRegistry};
   List<ThreadCache, &ThreadCache::links> live_;

@@ -119,6 +119,64 @@ TEST(Threads, OneThatFollowsHasWhatTheLastOneFreed) {
   ExpectEmptyHeap();
 }
 
+// A thread on a stack of its own, at the end of which its identity lies: the next one on it has the same.
+class OnStack {
+ public:
+  template <typename Body>
+  void Start(Body& body) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    ASSERT_EQ(pthread_attr_setstack(&attributes, stack_.get(), kBytes), 0);
+    const auto run = [](void* argument) -> void* {
+      (*static_cast<Body*>(argument))();
+      return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread_, &attributes, run, &body), 0);
+    pthread_attr_destroy(&attributes);
+  }
+  void Join() { pthread_join(thread_, nullptr); }
+
+ private:
+  static constexpr size_t kBytes = 1024 * 1024;
+  struct Free {
+    void operator()(void* stack) const { free(stack); }
+  };
+  std::unique_ptr<void, Free> stack_{aligned_alloc(4096, kBytes)};
+  pthread_t thread_;
+};
+
+TEST(Threads, OneThatFollowsTakesAfterTheOneWhoseStackItHas) {
+  constexpr size_t kBytes = 100;
+  Trim(0);
+  OnStack left, right;
+  void *of_left = nullptr, *of_right = nullptr, *again = nullptr;
+  std::atomic<int> begun{0};
+  const auto allocate = [&](void*& block) {
+    block = Allocate(kBytes);
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
+    Free(block);
+  };
+  auto run_left = [&] { allocate(of_left); };
+  auto run_right = [&] { allocate(of_right); };
+  auto run_again = [&] {
+    again = Allocate(kBytes);
+    Free(again);
+  };
+  left.Start(run_left);
+  right.Start(run_right);
+  left.Join();
+  right.Join();
+  left.Start(run_again);
+  left.Join();
+  EXPECT_EQ(again, of_left);
+  right.Start(run_again);
+  right.Join();
+  EXPECT_EQ(again, of_right);
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
 TEST(Threads, ManyThatEndLeaveNoMoreThanOneMayHave) {
   constexpr int kThreads = 100;
   constexpr size_t kBlocks = 500, kBytes = 200;
