@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heap/page_map.h"
+#include "os/clock.h"
 #include "os/memory.h"
 
 namespace mallow::heap {
@@ -168,8 +169,10 @@ TEST(PageHeap, FreshPagesAreTakenInExchangeForIdleOnes) {
   const PageId idle = first->page;
   page_heap.Free(first);
   const Pages returned = page_heap.GetTotals().returned;
-  // Some ticks of the coarse clock, in which the exchange is earned.
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  // Some ticks of the coarse clock, in which the exchange is earned, however late they come.
+  constexpr uint64_t kEarning = 20 * 1000 * 1000;
+  for (const uint64_t begun = os::CoarseNanoseconds(); os::CoarseNanoseconds() - begun < kEarning;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   // Does not fit into what the first one left, unless the system maps more just behind it.
   Span* longer = page_heap.AllocateLarge(4 * pages, 1);
   if (!longer->Contains(AddressOf(idle))) {

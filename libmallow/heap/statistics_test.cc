@@ -1,6 +1,7 @@
 #include "heap/statistics.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
 #include <atomic>
 #include <barrier>
@@ -163,6 +164,8 @@ TEST(Statistics, MayBeReadWhileThreadsRun) {
 }
 
 TEST(Statistics, KnowWhatMetadataTakes) {
+  // A huge page would be resident as a whole.
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   Free(Allocate(1));
   const size_t before = page_heap.MetadataResidentBytes();
   EXPECT_GT(before, 0u);
