@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // tiny divides the work of every row, so that what is left is its start.
@@ -29,7 +28,7 @@ func TestMallocRows(t *testing.T) {
 	}
 	checkNames(t, rows)
 	buildQuickly(t, folder, rows)
-	l, err := buildLauncher(folder, time.Minute)
+	l, err := buildLauncher(folder, patience)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func shellRow(name, group, script string) mallocRow {
@@ -13,7 +12,7 @@ func shellRow(name, group, script string) mallocRow {
 }
 
 func TestRoundsRunEveryRowOnEveryAllocator(t *testing.T) {
-	l := newLauncher(t, time.Minute)
+	l := newLauncher(t, patience)
 	rows := []mallocRow{shellRow("a", "single", "echo metric ops 5"), shellRow("b", "curve", "echo point touched 8 2.5")}
 	rows[0].settings = []string{"WORD=x"}
 	var progress strings.Builder
@@ -35,7 +34,7 @@ func TestRoundsRunEveryRowOnEveryAllocator(t *testing.T) {
 }
 
 func TestAnAllocatorThatFailsIsLeftOutOfTheRow(t *testing.T) {
-	l := newLauncher(t, time.Minute)
+	l := newLauncher(t, patience)
 	row := shellRow("a", "single", `[ "$BROKEN" != yes ] || { echo out of memory >&2; exit 1; }`)
 	series, err := runRounds(l, []mallocRow{row}, []allocator{{name: system}, {name: ours}, {name: "bad", settings: []string{"BROKEN=yes"}}}, 2, &strings.Builder{})
 	if err != nil || len(series.runs) != 4 || !series.failed("a", "bad") || !strings.Contains(series.failures[failureKey("a", "bad")], "out of memory") {
@@ -44,7 +43,7 @@ func TestAnAllocatorThatFailsIsLeftOutOfTheRow(t *testing.T) {
 }
 
 func TestARowThatFailsOnGlibcEndsTheRun(t *testing.T) {
-	l := newLauncher(t, time.Minute)
+	l := newLauncher(t, patience)
 	if _, err := runRounds(l, []mallocRow{shellRow("broken row", "single", "exit 4")}, nil, 1, &strings.Builder{}); err == nil ||
 		!strings.Contains(err.Error(), "broken row on glibc: exit status 4") {
 		t.Errorf("%v", err)
@@ -52,7 +51,7 @@ func TestARowThatFailsOnGlibcEndsTheRun(t *testing.T) {
 }
 
 func TestDriversPreloadByThemselves(t *testing.T) {
-	l := newLauncher(t, time.Minute)
+	l := newLauncher(t, patience)
 	row := shellRow("driven", "program", `[ -z "$LD_PRELOAD" ] && [ "$MALLOC_SETTINGS" = "A=1 B=2" ] && echo metric library_name_length ${#MALLOC_LIBRARY}`)
 	row.driver = true
 	one, err := runRow(l, row, allocator{name: "x", library: "/x.so", settings: []string{"A=1", "B=2"}})

@@ -47,6 +47,12 @@ func TestOutputAndEnding(t *testing.T) {
 func TestWholeTree(t *testing.T) {
 	loop := func(turns int) string { return fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); done", turns) }
 	alone := once(t, Command{Shell: loop(3000)})
+	// A machine that is itself a guest may count what its host took.
+	for range 4 {
+		if again := once(t, Command{Shell: loop(3000)}); again.CPU < alone.CPU {
+			alone = again
+		}
+	}
 	// What is left when the command ends has a moment to end itself, which may be none of its own where the processor is
 	// busy: so the command goes on until the loop is done.
 	pipe := filepath.Join(t.TempDir(), "pipe")

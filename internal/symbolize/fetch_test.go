@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,18 +16,14 @@ import (
 	"time"
 
 	"mallow/internal/symbolize/debuginfod"
+	"mallow/test/harness"
 )
 
 // startDebuginfod runs Debian's server over the files below dir.
 func startDebuginfod(t *testing.T, dir string) *url.URL {
 	t.Helper()
 	server := need(t, "debuginfod")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	free.Close()
+	port := harness.FreePort(t)
 	c := exec.Command(server, "-F", "-d", filepath.Join(t.TempDir(), "db"), "-p", fmt.Sprint(port), "-t", "1", dir)
 	c.Env = append(os.Environ(), "HOME="+t.TempDir(), "DEBUGINFOD_URLS=")
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -88,10 +83,14 @@ func TestDebuginfod(t *testing.T) {
 	await(t, server, shared.buildID, debuginfod.Debuginfo)
 
 	folder := filepath.Join(t.TempDir(), "debuginfod_client")
-	settings := debuginfod.Settings{URLs: []*url.URL{server}, Folder: folder, Timeout: 20 * time.Second, MostSize: 1 << 30}
+	settings := debuginfod.Settings{URLs: []*url.URL{server}, Folder: folder, Timeout: 5 * time.Minute, MostSize: 1 << 30}
 	frames := func(m Module) (frames [][]Frame, warnings, said []string) {
 		t.Helper()
-		client := debuginfod.New(settings, func(text string) { said = append(said, text) })
+		client := debuginfod.New(settings, func(text string) {
+			if !strings.HasPrefix(text, "waiting for ") { // a busy machine
+				said = append(said, text)
+			}
+		})
 		s := New(Options{DebugDirs: []string{}, Fetch: client.Find})
 		defer s.Close()
 		return s.Frames(m, p.addrs), s.Warnings(), said

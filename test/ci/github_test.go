@@ -191,7 +191,7 @@ func shell(t *testing.T, directory string, environment map[string]string, argume
 	for name, value := range environment {
 		command.Env = append(command.Env, name+"="+value)
 	}
-	command.WaitDelay = 5 * time.Second
+	command.WaitDelay = time.Minute
 	content, err := command.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

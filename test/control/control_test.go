@@ -135,6 +135,21 @@ func (s session) awaitThreads(t *testing.T, count uint64) {
 	t.Fatalf("%s has no %d threads", s.folder, count)
 }
 
+// awaitCalls waits until the first image has so many allocations.
+func (s session) awaitCalls(t *testing.T, least uint64) {
+	t.Helper()
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if r, err := recording.Open(s.folder); err == nil {
+			calls := uint64(0)
+			r.Images[0].EachStack(func(_ uint32, c *recording.Counters) { calls += c.Calls })
+			if calls >= least {
+				return
+			}
+		}
+	}
+	t.Fatalf("%s has no %d calls", s.folder, least)
+}
+
 func (s session) interrupt(t *testing.T) harness.Report {
 	t.Helper()
 	if status := s.Stop(t, syscall.SIGINT); status != 0 {
@@ -262,7 +277,7 @@ func TestStop(t *testing.T) {
 	pid := strconv.Itoa(program.Process.Process.Pid)
 	s := record(t, program.Process.Process.Pid)
 	s.awaitImages(t, 1)
-	time.Sleep(100 * time.Millisecond)
+	s.awaitCalls(t, 1000) // of threads that come and go with 5000 each
 	stop := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "--stop", "--pid", pid}})
 	if stop.Status != 0 || stop.Errors != "" {
 		t.Errorf("%s: %q", stop.Ending(), stop.Errors)
@@ -275,7 +290,7 @@ func TestStop(t *testing.T) {
 	// Who began it may be gone.
 	s = record(t, program.Process.Process.Pid)
 	s.awaitImages(t, 1)
-	time.Sleep(100 * time.Millisecond)
+	s.awaitCalls(t, 1000)
 	s.Stop(t, syscall.SIGKILL)
 	stop = harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "--stop", "--pid", pid}})
 	if stop.Status != 0 || !strings.Contains(stop.Errors, "wrote "+s.folder) {

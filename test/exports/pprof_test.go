@@ -4,7 +4,6 @@ package exports
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -119,12 +118,7 @@ func rowsOf(top string) []string {
 func TestPprofWeb(t *testing.T) {
 	recording, _ := record(t)
 	pb := export(t, recording, "words.pb.gz", "--format", "pprof")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", harness.FreePort(t))
 	server := exec.Command("go", "tool", "pprof", "-no_browser", "-http="+address, pb)
 	server.Dir = harness.Root()
 	server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -329,8 +329,8 @@ func TestEnds(t *testing.T) {
 	r := newRepository(t)
 	marker := fmt.Sprintf("3333.%d", os.Getpid())
 	running := func() bool { return r.run("pgrep", "-f", "^sleep "+marker).Status == 0 }
-	// What is ended while it starts has no recording: it is given the time for one.
-	r.write("mallow.toml", "[benchmark.leaves]\ncommand = 'sleep "+marker+" & until grep -q sleep /proc/$!/comm; do :; done; sleep 0.5; echo started'\n")
+	// What is ended while it starts has no recording: it is given the time for one, which is mapped before it begins to sleep.
+	r.write("mallow.toml", "[benchmark.leaves]\ncommand = 'sleep "+marker+" & until grep -q sleep /proc/$!/comm && grep -q /image- /proc/$!/maps; do :; done; sleep 0.5; echo started'\n")
 	r.gate(0, "--runs", "1")
 	if running() {
 		t.Error("what the benchmark left behind still runs")

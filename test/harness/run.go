@@ -75,7 +75,7 @@ func Run(t testing.TB, command Command) Result {
 	process.Stdout, process.Stderr = &output, &problems
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	process.Cancel = func() error { return syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
-	process.WaitDelay = 5 * time.Second
+	process.WaitDelay = time.Minute // for what it wrote to be read, where the machine is busy
 	start := time.Now()
 	err := process.Run()
 	if process.Process != nil {

@@ -1,22 +1,24 @@
-// 900 ms in heavy, 300 ms in light, a little at a time; light is reached by a recursion of 40 calls.
+// 900 ms in heavy, 300 ms in light, a little at a time; light is reached by a recursion of 40 calls. Each piece ends at a
+// time of its own: one that ends late takes from the next, not from the balance.
 #include <stdlib.h>
 
 #include "burn.h"
 
-__attribute__((noinline)) static void heavy(void) { burn(90); }
+__attribute__((noinline)) static void heavy(uint64_t end) { burn_until(end); }
 
-__attribute__((noinline)) static void light(int depth) {
+__attribute__((noinline)) static void light(int depth, uint64_t end) {
   if (depth > 0)
-    light(depth - 1);
+    light(depth - 1, end);
   else
-    burn(30);
+    burn_until(end);
 }
 
 int main(void) {
   void *block = malloc(10);
+  uint64_t end = cpu_milliseconds();
   for (int i = 0; i < 10; i++) {
-    heavy();
-    light(40);
+    heavy(end += 90);
+    light(40, end += 30);
   }
   free(block);
   return 0;

@@ -50,12 +50,7 @@ func prepareServer(t *testing.T) server {
 	}
 	write(t, filepath.Join(folder, "pages", "small"), "small\n")
 	write(t, filepath.Join(folder, "pages", "large"), randomLines(30000))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
+	port := harness.FreePort(t)
 	settings := filepath.Join(folder, "nginx.conf")
 	write(t, settings, fmt.Sprintf(nginxSettings, folder, port))
 	return server{settings, fmt.Sprintf("127.0.0.1:%d", port)}

@@ -58,7 +58,7 @@ func main() {
 	case "interrupt", "terminate", "kill":
 		signal := map[string]syscall.Signal{"interrupt": syscall.SIGINT, "terminate": syscall.SIGTERM, "kill": syscall.SIGKILL}[os.Args[1]]
 		syscall.Kill(os.Getpid(), signal)
-		select {}
+		time.Sleep(time.Minute) // the thread that the kernel gives it to may not run yet; no deadlock meanwhile
 	case "raw-exit":
 		syscall.Exit(4)
 	case "execute":
