@@ -61,6 +61,7 @@ void ThreadCache::Reset() {
     SetCursor(c, nothing);
     StoreCapacity(c, 0);
     bins_[c].hidden = 0;
+    bins_[c].left = 0;
     bins_[c].active = false;
     bins_[c].moving = false;
     bins_[c].strangers = 0;
@@ -208,19 +209,22 @@ void ThreadCache::Push(SizeClass size_class, void* object) {
   Place(size_class, object);
 }
 
+// Room goes with time where nobody used the bin, not where all calls were hits: such a bin is as long as it has to be.
 void ThreadCache::CollectBin(SizeClass size_class) {
   Bin& bin = bins_[size_class];
   if (bin.capacity == 0) return;
+  const bool unused = !bin.active && Length(size_class) == bin.left;
   if (bin.hidden != 0) {
     const size_t idle = bin.hidden;
     Unhide(size_class);
     ReleaseOldest(size_class, DivideUp(idle, 2));
   }
-  if (!bin.active) {
+  if (unused) {
     const size_t least = Info(size_class).first_cached;
     SetCapacity(size_class, Max(Length(size_class), Clamp<size_t>(bin.capacity / 2, least, bin.capacity)));
   }
   bin.active = false;
+  bin.left = static_cast<uint16_t>(Length(size_class));
   Hide(size_class);
 }
 

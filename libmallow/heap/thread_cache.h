@@ -167,6 +167,7 @@ class alignas(4096) ThreadCache {
   struct Bin {
     uint16_t capacity;
     uint16_t hidden;    // objects from the oldest to the one whose place the null has; 0: none
+    uint16_t left;      // objects that the last collection left
     bool active;        // a slow path of this bin ran since the last collection
     bool moving;        // a slow path is just moving the objects
     uint8_t strangers;  // objects that went back before the bin was opened

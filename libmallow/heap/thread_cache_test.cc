@@ -124,6 +124,22 @@ TEST_F(ThreadCacheTest, ABusyUpperHalfLetsTheLowerHalfGo) {
   EXPECT_LE(cache_->Length(c), 4u);
 }
 
+TEST_F(ThreadCacheTest, ABinKeepsItsRoomWhileItIsUsed) {
+  const SizeClass c = SizeClassOf(200);
+  Fill(c, 100);
+  cache_->Collect();
+  const size_t room = cache_->Capacity(c);
+  std::vector<void*> objects;
+  for (int round = 0; round < 8; ++round) {
+    objects.push_back(Allocate(200));
+    cache_->Collect();
+    ASSERT_EQ(cache_->Capacity(c), room) << "round " << round;
+  }
+  for (int round = 0; round < 8; ++round) cache_->Collect();
+  EXPECT_LE(cache_->Capacity(c), room / 4) << "nobody uses it any more";
+  for (void* object : objects) Free(object);
+}
+
 TEST_F(ThreadCacheTest, RandomUseWithCollectionsInBetween) {
   std::mt19937_64 random(1);
   std::vector<std::pair<unsigned char*, size_t>> live;
