@@ -88,7 +88,12 @@ void CpuSampler::ContinueInChild() {
 bool CpuSampler::IsOwnProcess() const { return os::ProcessId() == process_; }
 
 void CpuSampler::Begin() {
-  if (t_thread != nullptr) return;
+  if (Arm()) os::UnblockSignal(kSignal);
+}
+
+bool CpuSampler::Arm() {
+  const os::SignalsBlocked quiet;
+  if (t_thread != nullptr || !IsOwnProcess()) return false;
   const int id = os::ThreadId();
   Thread* thread = Take();
   if (thread != nullptr) {
@@ -101,17 +106,18 @@ void CpuSampler::Begin() {
       PutBack(thread);
     }
     table_.Add(kRoot, CpuPart::kNoTimer, 0, 1);
-    return;
+    return false;
   }
   __atomic_fetch_add(&with_timer_, 1, __ATOMIC_RELAXED);
   thread->stack_cache.Forget();
   thread->sampled_at = os::ThreadCpuNanoseconds();
   t_thread = thread;
-  os::UnblockSignal(kSignal);
   thread->timer.ExpireAfter(interval_ - thread->left_over % interval_);
+  return true;
 }
 
 void CpuSampler::End() {
+  const os::SignalsBlocked quiet;
   Thread* thread = t_thread;
   if (thread == nullptr || !IsOwnProcess()) return;
   t_thread = nullptr;

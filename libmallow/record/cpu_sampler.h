@@ -19,7 +19,9 @@
 //      does, so it may interrupt a capture of the recorder.
 //  C2  It captures only while its thread holds no lock of the recorder; else the sample is the recorder's, without
 //      a stack, which needs none of them. Others that hold them never wait for this thread.
-//  C3  A sampler is never unmapped: a signal may come after its timer was deleted, and is not heeded unless its value is
+//  C3  No handler interrupts what takes the lock of the threads: one that forks would leave it, in the child, to a
+//      thread that is not there. In a child that has not recorded yet nothing takes it.
+//  C4  A sampler is never unmapped: a signal may come after its timer was deleted, and is not heeded unless its value is
 //      the thread's own sampler.
 //
 // Thread safety: any thread, any time.
@@ -78,6 +80,7 @@ class CpuSampler {
   // False in a fork child that has not recorded yet: timers and image file are its parent's.
   bool IsOwnProcess() const;
   void Begin();
+  bool Arm();  // true: the thread has a timer now
   void End();
   void Sample(Thread& thread, const ucontext_t& interrupted);
   NodeId Capture(Thread& thread, const ucontext_t& interrupted);
