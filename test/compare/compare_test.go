@@ -204,6 +204,11 @@ func TestRefusals(t *testing.T) {
 	program := compile(t, allocating)
 	own := compile(t, "#include <stddef.h>\nvoid* malloc(size_t n) { static char heap[1 << 20]; static size_t used; used += n + 16; return heap + used - n; }\nvoid free(void* p) { (void)p; }\n"+silent)
 	picture := filepath.Join(harness.TempDir(t), "plot.svg")
+	t.Cleanup(func() { // of all
+		if _, err := os.Stat(picture); err == nil {
+			t.Error("a plot of nothing was written")
+		}
+	})
 	for name, test := range map[string]struct {
 		arguments []string
 		want      string
@@ -239,9 +244,6 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("it reaches the terminal as it is: %q", result.Errors)
 			}
 		})
-	}
-	if _, err := os.Stat(picture); err == nil {
-		t.Error("a plot of nothing was written")
 	}
 }
 
