@@ -67,7 +67,8 @@ TEST(CpuSampler, AForkedChildWaitsForNoThreadOfItsParent) {
   holder.join();
   os::ReplaceMemoryFunctions(nullptr);
   EXPECT_EQ(status, 0);
-  EXPECT_FALSE(interruptible) << "a handler that forks would leave the lock to a thread that is not in the child";
+  EXPECT_FALSE(interruptible)
+      << "a handler that forks would leave the lock to a thread that is not in the child";
 }
 
 }  // namespace
