@@ -32,7 +32,9 @@ constinit EmptyCache empty_cache = MakeEmptyCache(empty_cache.slots + kBinSlots)
 
 namespace {
 
+// Until the first collection. Of short objects a thread that soon ends would leave more than it used.
 constexpr size_t kFirstBudget = 1024 * 1024;
+constexpr size_t kFirstBudgetOfShort = 256 * 1024;
 // A collection looks at every bin, so it must be rare beside the fetching that it follows: a fetch of long
 // objects counts no more than this.
 constexpr size_t kBytesPerCollection = 1024 * 1024;
@@ -41,7 +43,7 @@ constexpr size_t kMostBytesPerFetch = 16 * 1024;
 // their cache lines is that thread's still, or a third one's: who kept them would go on in these lines.
 constexpr uint8_t kStrangers = 4;
 // The longest objects that stay for the next thread, when they are few and when they are more.
-constexpr size_t kFewBytes = 512 * 1024;
+constexpr size_t kFewBytes = 4096 * 1024;
 constexpr size_t kLongestOfFew = kPageBytes;
 constexpr size_t kLongestOfMany = 256;
 
@@ -68,6 +70,7 @@ void ThreadCache::Reset() {
   }
   capacity_bytes_ = fetched_ = 0;
   budget_ = kFirstBudget;
+  budget_of_short_ = kFirstBudgetOfShort;
   cursors_.large.Reset();
   watch_.Stop();
 }
@@ -115,8 +118,10 @@ void ThreadCache::SetCapacity(SizeClass size_class, size_t capacity) {
 }
 
 bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
-  const size_t more = (capacity - bins_[size_class].capacity) * Info(size_class).bytes;
-  return capacity <= Info(size_class).first_cached || capacity_bytes_ + more <= budget_;
+  const SizeClassInfo& info = Info(size_class);
+  const size_t more = (capacity - bins_[size_class].capacity) * info.bytes;
+  const size_t budget = info.bytes <= internal::kFineLimit ? budget_of_short_ : budget_;
+  return capacity <= info.first_cached || capacity_bytes_ + more <= budget;
 }
 
 void ThreadCache::CountFetched(size_t bytes) {
@@ -230,7 +235,7 @@ void ThreadCache::CollectBin(SizeClass size_class) {
 
 void ThreadCache::Collect() {
   fetched_ = 0;
-  budget_ = thread_registry.BudgetPerThread();
+  budget_ = budget_of_short_ = thread_registry.BudgetPerThread();
   for (SizeClass c = 1; c < kClassCount; ++c) CollectBin(c);
   cursors_.large.Collect();
 }
