@@ -43,7 +43,7 @@ constexpr size_t kMostBytesPerFetch = 16 * 1024;
 // their cache lines is that thread's still, or a third one's: who kept them would go on in these lines.
 constexpr uint8_t kStrangers = 4;
 // The longest objects that stay for the next thread, when they are few and when they are more.
-constexpr size_t kFewBytes = 4096 * 1024;
+constexpr size_t kFewBytes = 1024 * 1024;
 constexpr size_t kLongestOfFew = kPageBytes;
 constexpr size_t kLongestOfMany = 256;
 
