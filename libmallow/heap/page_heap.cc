@@ -18,6 +18,10 @@ constexpr Pages kFirstGrowth = 1024 * 1024 / kPageBytes;
 constexpr Pages kLargestGrowth = 64 * 1024 * 1024 / kPageBytes;
 constexpr Pages kGrowthShare = 8;
 
+// Taking so much of what was given back is a sign as growth is: a share of the heap, and more than small ones breathe.
+constexpr Pages kLeastFreshPerSign = 8 * 1024 * 1024 / kPageBytes;
+constexpr Pages kFreshShare = 16;
+
 // Moving pages pays from here on. Each time may leave two mappings more, of which a process can have some 65,000:
 // a share of the heap bounds their number.
 constexpr Pages kLeastMoved = 1024 * 1024 / kPageBytes;
@@ -328,12 +332,21 @@ Span* PageHeap::Cut(Span* span, Pages pages, Pages alignment) {
   }
   if (span->pages > pages) put_back(split(pages));
   pace_.OnAllocate(span->free.resident, free_.resident());
-  if (pace_.OnFresh(span->pages - span->free.resident)) {
+  const Pages fresh = span->pages - span->free.resident;
+  CountFresh(fresh);
+  if (pace_.OnFresh(fresh)) {
     ReleaseSome(pace_.InExchange(os::CoarseNanoseconds(), free_.releasable(), system_));
   }
   if (wants_visits()) NoteWanted();
   EnterEnds(span);
   return span;
+}
+
+void PageHeap::CountFresh(Pages pages) {
+  fresh_ += pages;
+  if (fresh_ < Max(kLeastFreshPerSign, system_ / kFreshShare)) return;
+  fresh_ = 0;
+  __atomic_store_n(&took_fresh_, true, __ATOMIC_RELAXED);
 }
 
 // Maps at least `pages`, better `wish` pages.
@@ -356,7 +369,7 @@ bool PageHeap::Grow(Pages pages, Pages wish) {
     return false;
   }
   // The first memory finds nothing that could go back.
-  if (system_ != 0) __atomic_store_n(&grew_, true, __ATOMIC_RELAXED);
+  if (system_ != 0) __atomic_store_n(&took_fresh_, true, __ATOMIC_RELAXED);
   AddRegion(page, count);
   pace_.OnGrowth(count);
   Span* span = NewSpan(page, count);

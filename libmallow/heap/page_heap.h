@@ -79,9 +79,9 @@ class PageHeap {
   Pages system_pages() const { return __atomic_load_n(&system_, __ATOMIC_RELAXED); }
   // True once per interval in which memory was freed: the sign for other caches to return what is idle.
   bool TakeTick() { return Take(&tick_); }
-  // True once after the heap had to grow: the sign for the transfer caches to empty themselves, and for the central lists
-  // to give back what lies unused.
-  bool TakeGrowth() { return Take(&grew_); }
+  // True once after the heap had to grow, or took as fresh as much of what it had given back: the sign for other caches
+  // to empty themselves, so that spans become whole and serve instead.
+  bool TakeFreshSign() { return Take(&took_fresh_); }
 
   Spinlock& lock() { return lock_; }
 
@@ -94,6 +94,7 @@ class PageHeap {
   Span* Cut(Span* span, Pages pages, Pages alignment);
   Span* MakeLarge(Span* span);
   void CountLarge(Span* span);
+  void CountFresh(Pages pages);
   bool Grow(Pages pages, Pages wish);
   void AddRegion(PageId page, Pages pages);
   void InsertMerged(Span* span);
@@ -115,7 +116,7 @@ class PageHeap {
 
   Spinlock lock_{LockRank::kPageHeap};
   bool tick_ = false;
-  bool grew_ = false;
+  bool took_fresh_ = false;
   bool wants_visits_ = false;
   size_t record_bytes_ = 0;        // of new spans
   size_t array_record_bytes_ = 0;  // of those that have records
@@ -127,6 +128,7 @@ class PageHeap {
   Pages system_ = 0;
   size_t large_count_ = 0;
   Pages large_ = 0;
+  Pages fresh_ = 0;  // taken since the last sign
   size_t small_spans_[kClassCount] = {};
 };
 

@@ -55,6 +55,17 @@ void ReleaseIdleEverywhere() {
   }
 }
 
+// Fresh pages are taken: what becomes whole now serves later requests, of other classes too, before more of them do. Of
+// other spans goes back what lies in whole pages.
+void MakeSpansWhole() {
+  thread_registry.ReleaseWarm();
+  const bool may_release = page_heap.release_interval() != 0;
+  for (SizeClass c = 1; c < kClassCount; ++c) {
+    transfer_caches[c].ReleaseAll(c);
+    if (may_release) central_lists[c].GiveBackUnused();
+  }
+}
+
 }  // namespace
 
 void ThreadCache::Reset() {
@@ -124,9 +135,11 @@ bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
   return capacity <= info.first_cached || capacity_bytes_ + more <= budget;
 }
 
-void ThreadCache::CountFetched(size_t bytes) {
+void ThreadCache::CountFetched(size_t bytes, bool large) {
   fetched_ += Min(bytes, kMostBytesPerFetch);
-  if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection)) Collect();
+  const bool took_fresh = page_heap.TakeFreshSign();
+  if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection || (took_fresh && large))) Collect();
+  if (MALLOW_UNLIKELY(took_fresh)) MakeSpansWhole();
   if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere();
   // A watch over open hit paths is one that another thread opened meanwhile: it would see no call.
   if (MALLOW_UNLIKELY(page_heap.wants_visits()) && (!watching() || HitPathsAreOpen())) {

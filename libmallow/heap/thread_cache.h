@@ -119,8 +119,9 @@ class alignas(4096) ThreadCache {
 
   // Large objects that wait for the next malloc of their length.
   LargeCache& large() { return cursors_.large; }
-  // Counts what was fetched from elsewhere; after so many bytes what is idle goes back.
-  void CountFetched(size_t bytes);
+  // Counts what was fetched from elsewhere; after so many bytes what is idle goes back, and when a `large` object comes after
+  // fresh pages were taken.
+  void CountFetched(size_t bytes, bool large = false);
 
   // One collection: gives half of what was idle since the last one.
   void Collect();

@@ -2,7 +2,7 @@
 //
 // A thread that ends leaves its small objects in its cache, which stays *warm* for the next thread that begins: neither
 // hands them over one by one, and the next has them where the last one used them. Together warm caches hold no more than
-// one living thread may, or a little; they are emptied when the heap grows, and when idle memory goes back.
+// one living thread may, or a little; they are emptied when the heap takes fresh pages, and when idle memory goes back.
 //
 // Of several warm caches a thread takes that of the thread whose place it has: libc gives the stack of a thread that was
 // joined to the next one that the joining thread starts, and with it the identity. Otherwise the successors

@@ -4,7 +4,6 @@
 
 #include "heap/central_list.h"
 #include "heap/page_heap.h"
-#include "heap/thread_registry.h"
 
 namespace mallow::heap {
 
@@ -82,16 +81,6 @@ size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
   if (taken > 0) return taken;
   const size_t fetched = central_lists[size_class].Fetch(size_class, slots, count);
   if (fetched < count) memmove(slots, slots + count - fetched, fetched * sizeof(void*));
-  // Spans that become whole now serve later requests, of other classes too, before the fresh pages do; of the others
-  // goes back what lies in whole pages.
-  if (MALLOW_UNLIKELY(page_heap.TakeGrowth())) {
-    thread_registry.ReleaseWarm();
-    const bool may_release = page_heap.release_interval() != 0;
-    for (SizeClass c = 1; c < kClassCount; ++c) {
-      transfer_caches[c].ReleaseAll(c);
-      if (may_release) central_lists[c].GiveBackUnused();
-    }
-  }
   return fetched;
 }
 
