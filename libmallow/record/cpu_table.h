@@ -2,8 +2,8 @@
 //
 // Thread safety: Add takes a lock. It is called by handlers that have every signal blocked, and by threads whose handler
 // does not heed its signals, so it is never held by what a handler interrupts.
-// Takes the lock of the file only for a place that is new; the places of the recorder and of the sampler without a stack
-// never are. Costs a look-up, a new place a few stores; now and then the index doubles.
+// Takes the lock of the file only for a place that is new. The places of the recorder and of the sampler without a stack
+// never are, and need no lock at all. Costs a look-up, a new place a few stores; now and then the index doubles.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ class CpuTable {
   };
   static uint64_t Key(NodeId node, CpuPart part) { return uint64_t{node} << 8 | static_cast<uint64_t>(part); }
   Slot& Find(uint64_t key) const;
+  void AddTo(uint64_t item, uint64_t nanoseconds, uint64_t samples);
   // The next two: with the lock held.
   CpuSample* NewSample(NodeId node, CpuPart part);
   bool MakeRoom();

@@ -1,6 +1,7 @@
 #include "record/cpu_table.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <thread>
 #include <vector>
@@ -50,6 +51,25 @@ TEST_F(CpuTableTest, OwnTimeNeedsNoLockOfTheFile) {
   table_.Add(kRoot, CpuPart::kRecorder, 5, 1);
   table_.Add(kRoot, CpuPart::kSampler, 6, 0);
   EXPECT_EQ(count(), kAlways);
+  EXPECT_EQ(Item(1).nanoseconds, 5u);
+  EXPECT_EQ(Item(2).nanoseconds, 6u);
+}
+
+// Nor that of the table, which another thread may have while it waits for that of the file.
+TEST_F(CpuTableTest, OwnTimeWaitsForNobody) {
+  std::thread other;
+  {
+    const HandlerRanks ranks;
+    SpinlockHolder holder(file_.grow_lock());
+    const HandlerRanks within;
+    other = std::thread([this] {
+      for (uint32_t node = 1; node <= 5000; ++node) table_.Add(node, CpuPart::kProgram, 1, 1);
+    });
+    usleep(20000);
+    table_.Add(kRoot, CpuPart::kRecorder, 5, 1);
+    table_.Add(kRoot, CpuPart::kSampler, 6, 0);
+  }
+  other.join();
   EXPECT_EQ(Item(1).nanoseconds, 5u);
   EXPECT_EQ(Item(2).nanoseconds, 6u);
 }
