@@ -55,7 +55,7 @@ MALLOW_NOINLINE void* RecordedFailure();
 
 // The library is started, has no orders, and every call is recorded.
 MALLOW_ALWAYS_INLINE bool RecordsEveryCall() {
-  return MALLOW_LIKELY(record::g_recording && !record::g_sampling) && !record::AttentionWanted();
+  return MALLOW_LIKELY(record::g_recording_all) && !record::AttentionWanted();
 }
 
 // A pointer that is not the heap's: ignored when ld.so made the block before there was a malloc, left to libc when

@@ -43,9 +43,9 @@ inline constexpr int kRootShift = kPageShift + kLeafBits;
 inline constexpr size_t kRoots = size_t{1} << (kAddressBits - kRootShift);
 
 struct PageMapLeaf {
+  Span* spans[kLeafPages];
   uint8_t classes[kLeafPages];
   uint8_t states[kLeafPages];
-  Span* spans[kLeafPages];
 };
 
 extern MALLOW_INTERNAL PageMapLeaf* page_map_roots[kRoots];

@@ -94,8 +94,6 @@ class alignas(4096) ThreadCache {
   // Makes the bins empty. The memory of a new cache is zero.
   void Reset();
 
-  // What Pop will return, if nothing comes between.
-  MALLOW_ALWAYS_INLINE void* Newest(SizeClass size_class) const { return cursors_.of_class[size_class][-1]; }
   // The newest object of a class, or null when the bin is (or looks) empty.
   MALLOW_ALWAYS_INLINE void* Pop(SizeClass size_class) {
     void**& cursor = cursors_.of_class[size_class];
@@ -268,17 +266,11 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
 }
 
 // While the hit paths are closed: a small object of the thread's cache, of at most kMaxSmallBytes. To be followed by
-// VisitClosed.
+// VisitClosed, or by GiveBackClosed as if it had not been taken.
 struct TakenSmall {
   void* object;  // null: go the slow way
   ThreadCache* cache;
 };
-// The object that TryAllocateClosed will return, if nothing comes between.
-MALLOW_ALWAYS_INLINE void* ForeseeClosed(size_t bytes) {
-  const ThreadCache* const cache = thread_words.cache;
-  if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1)) return nullptr;
-  return cache->Newest(SizeClassOf(bytes));
-}
 MALLOW_ALWAYS_INLINE TakenSmall TryAllocateClosed(size_t bytes) {
   ThreadCache* const cache = thread_words.cache;
   if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1)) return {};
@@ -286,6 +278,10 @@ MALLOW_ALWAYS_INLINE TakenSmall TryAllocateClosed(size_t bytes) {
 }
 MALLOW_ALWAYS_INLINE void VisitClosed(ThreadCache* cache) {
   if (MALLOW_UNLIKELY(cache->watching())) cache->Watch();
+}
+
+MALLOW_ALWAYS_INLINE void GiveBackClosed(void* p, SizeClass size_class) {
+  if (MALLOW_UNLIKELY(!thread_words.cache->TryPush(size_class, p))) FreeOfClass(p, size_class);
 }
 
 // FreeOfClass while the hit paths are closed.

@@ -22,6 +22,7 @@ constexpr char kRefusal[] =
 }  // namespace
 
 constinit bool g_recording = false;
+constinit bool g_recording_all = false;
 constinit bool g_sampling = false;
 
 namespace {

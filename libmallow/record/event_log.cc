@@ -102,6 +102,7 @@ void EventLog::Detach() {
 void EventLog::Follow(ThreadRecorder* recorder) {
   EventStream* stream = recorder->log;
   recorder->log = nullptr;
+  recorder->state.logging = false;
   if (header_ == nullptr || header_->end != 0) return;
   if (stream == nullptr) {
     const uint64_t page = os::PageSize();
@@ -110,6 +111,7 @@ void EventLog::Follow(ThreadRecorder* recorder) {
   }
   stream->Begin(&recorder->log, recorder->number);
   recorder->log = stream;
+  recorder->state.logging = true;
 }
 
 LogBlock* EventLog::TakeBlock(uint64_t stamp, uint32_t* number) {

@@ -2,7 +2,7 @@
 // cache, counters that are there. It does what Allocate and Release of recorder.cc do in such a case, and leaves
 // everything else to them.
 //
-// A call is refused before anything of it has happened. Whoever then captures all registers finds them as the caller left
+// A call is refused before anything of it has happened, but for an object that was taken and is put back. Whoever then captures all registers finds them as the caller left
 // them: what is used here is given back before the jump. Nothing here calls a function that comes back, so that few
 // registers are needed: what few events have to do in the end is jumped to. But a realloc has two events to count, and what
 // it calls comes back.
@@ -22,8 +22,7 @@ namespace {
 // more than counting. To be followed by Exit.
 MALLOW_ALWAYS_INLINE ThreadRecorder* TryEnter() {
   ThreadRecorder* const thread = t_recorder;
-  if (MALLOW_UNLIKELY(!IsRecorder(thread) || !thread->state.is_plain() || thread->log != nullptr))
-    return nullptr;
+  if (MALLOW_UNLIKELY(!IsRecorder(thread) || !thread->state.is_plain())) return nullptr;
   thread->state.SetBusy(true);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   // Only now: a handler may have forked up to here, and the thread be that of the child.
@@ -79,12 +78,11 @@ class Caller {
   const uintptr_t* frame_;
 };
 
-// Describes a new object of the thread's cache. False: it has no side record, and was given back.
-MALLOW_ALWAYS_INLINE bool DescribeOrGiveBack(void* p, heap::Block* block) {
-  *block = heap::DescribeNewSmall<kSideRecordBytes>(p);
-  if (MALLOW_LIKELY(block->record != nullptr)) return true;
-  heap::FreeOfClass(p, block->span->size_class);
-  return false;
+// Of a call that is refused after it took an object of the thread's cache: nothing has happened then.
+MALLOW_NOINLINE void* GiveBack(ThreadRecorder& thread, void* p, const heap::Span& span) {
+  heap::GiveBackClosed(p, span.size_class);
+  Exit(thread);
+  return nullptr;
 }
 
 // A small block and its side record; null: it is none, or has none.
@@ -113,31 +111,26 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
     return nullptr;
   };
   // What there is to know of the block comes from memory while the stack is compared.
-  void* const p = heap::ForeseeClosed(bytes);
+  void* const p = heap::TryAllocateClosed(bytes).object;
   if (MALLOW_UNLIKELY(p == nullptr)) return refuse();
   const heap::Block block = heap::DescribeNewSmall<kSideRecordBytes>(p);
-  if (MALLOW_UNLIKELY(block.record == nullptr)) return refuse();
+  if (MALLOW_UNLIKELY(block.record == nullptr)) return GiveBack(thread, p, *block.span);
   __builtin_prefetch(block.record, 1);
   const Caller caller(frame);
   LeafEntry* const leaf = caller.TryLeaf(thread, function);
-  if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
+  if (MALLOW_UNLIKELY(leaf == nullptr)) return GiveBack(thread, p, *block.span);
   Births* const births = static_cast<Births*>(leaf->memo.place);
   const StackId stack = leaf->memo.value;
-  const heap::TakenSmall taken = heap::TryAllocateClosed(bytes);
-  if (MALLOW_UNLIKELY(taken.object != p)) {  // a handler of a signal came first
-    if (taken.object != nullptr) heap::FreeOfClass(taken.object, heap::SizeClassOf(bytes));
-    return refuse();
-  }
   Counting counting(thread);
   Shard& shard = *thread.shard;
   caller.Count(thread, *leaf);
   InFlight::Begin(shard, stack);
   const StackId born_before = counting.CountRun(stack);
-  const bool due = counting.CountBirth(*births, stack, bytes, block.usable_bytes);
+  const bool due = counting.CountBirth(*births, stack, bytes, block.span->object_bytes);
   Tag* const tag = static_cast<Tag*>(block.record);
   *tag = counting.TagOfSmall(stack, bytes);
   thread.newest_block = p;
-  if (MALLOW_UNLIKELY(due || taken.cache->watching()) ||
+  if (MALLOW_UNLIKELY(due || heap::thread_words.cache->watching()) ||
       MALLOW_UNLIKELY(StudyOf(births->calls) != Study::kNone))
     return FinishBirth(thread, p, tag, *births, born_before);
   InFlight::End(shard);
@@ -152,6 +145,35 @@ MALLOW_NOINLINE void FinishDeath(ThreadRecorder& thread, void* p, const Tag* tag
   InFlight::End(*thread.shard);
   Exit(thread);
   heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
+}
+
+// What is counted of every death of a block of the thread; the tag keeps its origin.
+struct Death {
+  uint64_t life;
+  bool due;  // see CountDeath
+};
+MALLOW_ALWAYS_INLINE Death CountRelease(ThreadRecorder& thread, const void* p, Tag* tag, StackId stack,
+                                        uint64_t bytes) {
+  Counting counting(thread);
+  const uint64_t life = counting.CountDeathOfOwn(stack, bytes, tag->clock, p, Counting::Release::kFree);
+  const bool due = counting.CountDeath(stack, bytes);
+  thread.shard->frees++;
+  tag->stack = kReleased;
+  return {life, due};
+}
+
+// Of a block that is studied, or that libc frees. All others go the long way.
+MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uintptr_t pc,
+                                  void (*otherwise)(void* p)) {
+  const StackId stack = tag->stack;
+  if (stack == kReleased || tag->shard() != thread.number || g_process.IsLdSo(pc)) {
+    Exit(thread);
+    return otherwise(p);
+  }
+  InFlight::Begin(*thread.shard, stack);
+  if (g_process.IsLibc(pc)) thread.shard->frees_libc++;
+  const Death death = CountRelease(thread, p, tag, stack, tag->size());
+  FinishDeath(thread, p, tag, stack, death.life, pc);
 }
 
 // free(NULL), of a caller that the thread knows.
@@ -193,8 +215,9 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
   if (!heap::FitsInPlace(old_usable_bytes, bytes)) {
     if (MALLOW_UNLIKELY(bytes >= heap::kLeastGrowing)) return refuse();
     moved = heap::TryAllocateClosed(bytes).object;
-    if (MALLOW_UNLIKELY(moved == nullptr) || MALLOW_UNLIKELY(!DescribeOrGiveBack(moved, &block)))
-      return refuse();
+    if (MALLOW_UNLIKELY(moved == nullptr)) return refuse();
+    block = heap::DescribeNewSmall<kSideRecordBytes>(moved);
+    if (MALLOW_UNLIKELY(block.record == nullptr)) return GiveBack(thread, moved, *block.span);
   }
   caller.Count(thread, *leaf);
   if (moved != p) memcpy(moved, p, Min(old_usable_bytes, bytes));
@@ -253,37 +276,14 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   }
   const StackId stack = tag->stack;
   // The size, if there is no more to the origin than that of a block of this thread that is not studied.
-  uint64_t bytes = tag->origin ^ thread.origin;
-  Study study = Study::kNone;
-  if (MALLOW_UNLIKELY(bytes >> Tag::kSizeBits != 0)) {
-    if (tag->shard() != thread.number) {
-      Exit(thread);
-      return otherwise(p);
-    }
-    bytes = tag->size();
-    study = tag->study();
-  }
-  if (MALLOW_UNLIKELY(stack == kReleased)) {
-    Exit(thread);
-    return otherwise(p);
-  }
-  Counting counting(thread);
+  const uint64_t bytes = tag->origin ^ thread.origin;
+  if (MALLOW_UNLIKELY(bytes >> Tag::kSizeBits != 0) || MALLOW_UNLIKELY(stack == kReleased) ||
+      MALLOW_UNLIKELY(g_process.MayBeLibc(pc)))
+    return ReleaseRarer(thread, p, tag, pc, otherwise);
   Shard& shard = *thread.shard;
   InFlight::Begin(shard, stack);
-  if (MALLOW_UNLIKELY(g_process.MayBeLibc(pc))) {
-    if (g_process.IsLdSo(pc)) {
-      InFlight::End(shard);
-      Exit(thread);
-      return otherwise(p);
-    }
-    if (g_process.IsLibc(pc)) shard.frees_libc++;
-  }
-  const uint64_t life = counting.CountDeathOfOwn(stack, bytes, tag->clock, p, Counting::Release::kFree);
-  const bool due = counting.CountDeath(stack, bytes);
-  shard.frees++;
-  tag->stack = kReleased;
-  if (MALLOW_UNLIKELY(due) || MALLOW_UNLIKELY(study != Study::kNone))
-    return FinishDeath(thread, p, tag, stack, life, pc);
+  const Death death = CountRelease(thread, p, tag, stack, bytes);
+  if (MALLOW_UNLIKELY(death.due)) return FinishDeath(thread, p, tag, stack, death.life, pc);
   thread.last_freed = stack;
   InFlight::End(shard);
   Exit(thread);

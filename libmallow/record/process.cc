@@ -26,6 +26,7 @@ namespace mallow::record {
 
 constinit Process g_process;
 constinit bool g_recording = false;
+constinit bool g_recording_all = false;
 MALLOW_THREAD_LOCAL ThreadRecorder* t_recorder;
 
 namespace {
@@ -443,7 +444,7 @@ void Process::ContinueInChild() {
   strcpy(parent_name, file_.name());
   if (!file_.Create(folder_)) {
     __atomic_fetch_add(&header().unrecorded_children, 1, __ATOMIC_RELAXED);
-    g_recording = false;
+    g_recording = g_recording_all = false;
     return;
   }
   Header& child = header();

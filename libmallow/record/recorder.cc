@@ -280,6 +280,7 @@ bool Start(const char* folder) {
     heap::RecordFromNowOn(0);
   }
   g_recording = g_process.Start(folder, 0);
+  g_recording_all = g_recording && !g_sampling;
   return g_recording;
 }
 
@@ -295,11 +296,13 @@ bool Join(const char* folder, uint64_t sample) {
   if (g_sampling) heap::RecordFromNowOn(0);
   // No call is recorded before none can be missed: a block that was seen to be born must be seen to die.
   heap::CloseAllHitPaths();
+  __atomic_store_n(&g_recording_all, !g_sampling, __ATOMIC_RELEASE);
   __atomic_store_n(&g_recording, true, __ATOMIC_RELEASE);
   return true;
 }
 
 void Leave() {
+  __atomic_store_n(&g_recording_all, false, __ATOMIC_RELAXED);
   __atomic_store_n(&g_recording, false, __ATOMIC_RELAXED);
   g_process.Stop();
   heap::RecordFromNowOn(0);

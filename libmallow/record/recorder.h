@@ -20,6 +20,8 @@ namespace mallow::record {
 
 // Set by Start, before the first allocation is served; in a running program by control.h.
 extern MALLOW_INTERNAL bool g_recording;
+// The same, but only while every call is recorded and not samples of them.
+extern MALLOW_INTERNAL bool g_recording_all;
 
 // Opens the recording in `folder` (absolute or relative to the present directory), which must exist. False: it
 // cannot be recorded, and the program goes on unrecorded. Before the first allocation.

@@ -104,7 +104,7 @@ struct ThreadRecorder {
     bool busy;
     bool borrowed;     // for one call, by a thread whose exit hook ran
     Function wrapped;  // not kNone: what this thread's next allocations count as
-    uint8_t unused;
+    bool logging;      // a log was kept at some time
 
     bool is_plain() const {
       uint32_t all;
@@ -113,7 +113,7 @@ struct ThreadRecorder {
     }
     // Of one that is plain but for `busy`. Written as it is read, so that the processor need not put the word together.
     void SetBusy(bool now) {
-      const State all = {now, false, Function::kNone, 0};
+      const State all = {now, false, Function::kNone, false};
       __builtin_memcpy(this, &all, sizeof(all));
     }
   } state;

@@ -39,9 +39,9 @@ constexpr uint32_t WeightOf(Study study) {
 constexpr Study StudyOf(uint64_t call) {
   if (call <= kYoungCalls) return Study::kYoung;
   const uint32_t place = static_cast<uint32_t>(call) * 0x9e37'79b9u;
-  const uint32_t end = call <= kManyCalls ? (1u << 28) : (1u << 25);
-  if (place >= end) return Study::kNone;
-  return call <= kManyCalls ? Study::kSampled : Study::kRare;
+  if (place >= 1u << 28) return Study::kNone;
+  if (call <= kManyCalls) return Study::kSampled;
+  return place < 1u << 25 ? Study::kRare : Study::kNone;
 }
 static_assert((uint64_t{1} << 32) / (1u << 28) == kSampledWeight);
 static_assert((uint64_t{1} << 32) / (1u << 25) == kRareWeight);
