@@ -80,6 +80,9 @@ class LeafCache {
   // Entries that a search looks at.
   static constexpr unsigned kMostHops = 4;
 
+  // No search goes on there.
+  static constexpr size_t kNowhere = 0;
+
   // Where a search for (key, sp) begins.
   static MALLOW_ALWAYS_INLINE size_t First(FrameKey key, uintptr_t sp) { return HashToTop(key ^ sp << 16); }
   // Where it goes on when the entry there has another value at `place` than this one.
@@ -96,7 +99,9 @@ class LeafCache {
     const uint32_t position = PositionOf(hash);
     size_t slot = SlotOf(position);
     if (positions_[slot] != position && positions_[slot ^= 1] != position) return nullptr;
-    return entries_ + slot;
+    LeafEntry* const entry = entries_ + slot;
+    if (entry == nullptr) __builtin_unreachable();  // or the caller asks again
+    return entry;
   }
   // Room for an entry there, which is not filled in. Every entry may have moved.
   LeafEntry* MakeRoomAt(size_t hash, unsigned group_count) {

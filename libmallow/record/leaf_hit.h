@@ -2,6 +2,9 @@
 // nearly every capture ends.
 #pragma once
 
+#include <emmintrin.h>
+#include <string.h>
+
 #include "base/config.h"
 #include "record/leaf_cache.h"
 #include "record/module_generation.h"
@@ -34,12 +37,36 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t FirstChanged(const StackWord* w
   return 0;
 }
 
+using TwoWords = uint64_t __attribute__((vector_size(16)));
+
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE TwoWords LoadTwo(uintptr_t base, size_t place, size_t other) {
+  return TwoWords{Load(LeafEntry::AddressOf(base, place)), Load(LeafEntry::AddressOf(base, other))};
+}
+
+// Whether all words of a group are as they were. A hit waits for its loads more than for anything else, and most of them
+// are here: so several places come with one load, and two words are compared at a time.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry::Words& words, uintptr_t sp) {
+  static_assert(LeafEntry::Words::kCount == 6);
+  uint64_t places;
+  memcpy(&places, words.places, sizeof(places));
+  uint32_t last_places;
+  memcpy(&last_places, words.places + 4, sizeof(last_places));
+  const TwoWords* const values = reinterpret_cast<const TwoWords*>(words.values);
+  const auto place = [](uint64_t packed, unsigned i) { return static_cast<uint16_t>(packed >> 16 * i); };
+  const TwoWords changed = (LoadTwo(sp, place(places, 0), place(places, 1)) ^ values[0]) |
+                           (LoadTwo(sp, place(places, 2), place(places, 3)) ^ values[1]) |
+                           (LoadTwo(sp, place(last_places, 0), place(last_places, 1)) ^ values[2]);
+  const __m128i same = _mm_cmpeq_epi8(reinterpret_cast<__m128i>(changed), _mm_setzero_si128());
+  return _mm_movemask_epi8(same) == 0xffff;
+}
+
 // Compares the words of an entry, from the inside. False: one changed, and `hash` is where the search goes on.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, size_t* hash) {
   if (kMutant == Mutant::kLeafWordsNotVerified) return true;
   const LeafEntry::Words* words = leaf.words();
   const LeafEntry::Words* const end = words + leaf.group_count;
   do {
+    if (MALLOW_LIKELY(IsUnchanged(*words, leaf.sp))) continue;
     for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
       const uintptr_t value = Load(LeafEntry::AddressOf(leaf.sp, words->places[i]));
       if (MALLOW_LIKELY(value == words->values[i])) continue;
@@ -50,22 +77,32 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, 
   return true;
 }
 
+// The entry that lies there, if it is of that start and all its words are as they were; else null, and `hash` is where the
+// search goes on if it changed.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(size_t* hash, uintptr_t pc,
+                                                                             uintptr_t sp,
+                                                                             uintptr_t bp) const {
+  LeafEntry* const leaf = leaves_.At(*hash);
+  if (MALLOW_UNLIKELY(leaf == nullptr || !leaf->BeginsAt(pc, sp) || !IsInOwnRange(*leaf)) ||
+      (MALLOW_UNLIKELY(leaf->need_bp) && leaf->bp != bp && kMutant != Mutant::kLeafBpNotCompared)) {
+    *hash = LeafCache::kNowhere;
+    return nullptr;
+  }
+  return MALLOW_LIKELY(IsUnchanged(*leaf, hash)) ? leaf : nullptr;
+}
+
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintptr_t pc, uintptr_t sp,
                                                                            uintptr_t bp) const {
-  if (MALLOW_UNLIKELY(generation_ != ModuleGeneration()) && kMutant != Mutant::kGenerationIgnored)
+  if (MALLOW_UNLIKELY(leaf_generation_ != ModuleGeneration()) &&
+      (kMutant != Mutant::kGenerationIgnored || leaf_generation_ == 0))
     return nullptr;
-  if (MALLOW_UNLIKELY(!leaves_.ready())) return nullptr;
   size_t hash = LeafCache::First(pc, sp);
-  LeafEntry* leaf;
-  unsigned hops = LeafCache::kMostHops;
-  do {
-    leaf = leaves_.At(hash);
-    if (MALLOW_UNLIKELY(leaf == nullptr || !leaf->BeginsAt(pc, sp) || !IsInOwnRange(*leaf))) return nullptr;
-    if (MALLOW_UNLIKELY(leaf->need_bp) && leaf->bp != bp && kMutant != Mutant::kLeafBpNotCompared)
-      return nullptr;
-    if (MALLOW_LIKELY(IsUnchanged(*leaf, &hash))) break;
-  } while (--hops != 0);
-  if (MALLOW_UNLIKELY(hops == 0 || leaf->join >= frames_.size())) return nullptr;
+  LeafEntry* leaf = TryLeafAt(&hash, pc, sp, bp);
+  if (MALLOW_UNLIKELY(leaf == nullptr)) {
+    leaf = TryFurther(hash, pc, sp, bp);
+    if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
+  }
+  if (MALLOW_UNLIKELY(leaf->join >= frames_.size())) return nullptr;
   const Frame& join = frames_[leaf->join];
   if (MALLOW_UNLIKELY(join.node != leaf->join_node ||
                       join.sp != LeafEntry::AddressOf(sp, leaf->join_place)) &&

@@ -59,6 +59,8 @@ Captured CaptureContext::Capture(const Registers& registers, const NodeTable& ta
   if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
   memory_.Begin(registers.sp);
+  if (MALLOW_UNLIKELY(plain_home_ != memory_.home()) && kMutant != Mutant::kStackBoundsIgnored)
+    plain_home_ = 0;
   ++statistics->captures;
   return CaptureByWalk(registers, table, statistics);
 }
@@ -89,8 +91,11 @@ Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTab
 
 void CaptureContext::Flush(uint64_t generation) {
   if (kMutant != Mutant::kRulesOutliveObjects) rules_.Clear();
-  if (kMutant != Mutant::kLeavesOutliveObjects) leaves_.Clear();
-  newest_leaf_ = nullptr;
+  if (kMutant != Mutant::kLeavesOutliveObjects) {
+    leaves_.Clear();
+    leaf_generation_ = 0;
+    newest_leaf_ = nullptr;
+  }
   if (kMutant != Mutant::kLastStackOutlivesObjects) ForgetLastStack();
   generation_ = generation;
 }
@@ -99,6 +104,7 @@ void CaptureContext::ForgetLastStack() {
   frames_.Truncate(0);
   words_.Truncate(0);
   base_outside_objects_ = false;
+  plain_home_ = 0;
 }
 
 // --- Rules ------------------------------------------------------------------------------------
@@ -375,10 +381,19 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
     *frames_.Append() = {caller.key, caller.sp, caller.bp, kRoot,
                          static_cast<uint32_t>(words_.size()) << 1 | uint32_t{need_bp}};
   }
+  if (MALLOW_UNLIKELY(plain_home_ == 0) && !base_outside_objects_) FindHome();
   node = NodesOfWalk(node, first, table);
   if (MALLOW_LIKELY(node != kRoot || walked_.size() == 0)) return node;
   ForgetLastStack();
   return TruncatedPath(Truncation::kNoRoom, table);
+}
+
+// The words may have been of two stacks, a signal handler's and that of what it interrupted, and be of one again.
+MALLOW_NOINLINE void CaptureContext::FindHome() {
+  for (size_t i = kPaddingWords; i < words_.size(); ++i) {
+    if (!memory_.InOwnRange(words_[i].address)) return;
+  }
+  plain_home_ = memory_.home();
 }
 
 // The words that lead from `frame` to `caller`, in the reverse of the order in which an unwind reads them.
@@ -413,11 +428,16 @@ MALLOW_ALWAYS_INLINE void CaptureContext::RememberWords(const WalkedFrame& frame
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
 NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   if (frames_.size() == 0 || plain_home_ != memory_.home() || !leaves_.MakeReady()) return nullptr;
+  leaf_generation_ = generation_;
   const Frame& join = frames_[joined_];
   const Frame& innermost = frames_[frames_.size() - 1];
   const size_t count = words_.size() - join.words();
   if (count > LeafEntry::kMaxWords || (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored))
     return nullptr;
+  // I4.
+  for (size_t i = 0; i < walked_.size(); ++i) {
+    if (walked_[i].rule.kind > RuleKind::kRealigned) return nullptr;
+  }
   const StackWord* const words = words_.data() + join.words();
   for (size_t i = 0; i < count; ++i) {
     const uintptr_t distance = words[i].address - LeafEntry::AddressOf(innermost.sp, 0);
@@ -451,6 +471,14 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
     group.values[i % kGroup] = word.value;
   }
   return &leaf->memo;
+}
+
+// Of a search that did not end at its first entry.
+LeafEntry* CaptureContext::TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const {
+  for (unsigned hops = LeafCache::kMostHops; hash != LeafCache::kNowhere && --hops != 0;) {
+    if (LeafEntry* const leaf = TryLeafAt(&hash, pc, sp, bp)) return leaf;
+  }
+  return nullptr;
 }
 
 // The way that TryLeaf will come, as far as it finds other ways from this start; the last that it looks at gives place.

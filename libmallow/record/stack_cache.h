@@ -16,7 +16,9 @@
 //      restore a dead rbp; the later in the array, the earlier the unwind reads them.
 //  I3  Nothing of the last stack is used before its words were compared in this capture, from the inside outwards and
 //      only as far as they are equal: so each comparison reads a word that an unwind would read as well.
-//  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says, and joins at a frame where rbp is dead.
+//  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says, and joins at a frame where rbp is dead. Its
+//      words are compared some at a time, so that one may be read to which the others do not lead any more: all lie on
+//      the stack of its start, no frame of it being one that goes on to another stack.
 //  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
 //  I6  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
 //      in the second context; one that interrupts that one gets a path that is marked as truncated (kBusy).
@@ -49,11 +51,10 @@ class CaptureContext {
   LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
   MALLOW_ALWAYS_INLINE void CountHit(LeafEntry& leaf, CaptureStatistics* statistics) {
     leaves_.PrefetchNext(leaf);
-    if (MALLOW_LIKELY(newest_leaf_ != nullptr)) leaves_.SetNext(*newest_leaf_, leaf);
+    leaves_.SetNext(*newest_leaf_, leaf);
     newest_leaf_ = &leaf;
     ++statistics->captures;
     ++statistics->reused;
-    statistics->frames_verified += leaf.join + 1 + leaf.frames;
     if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
   }
   // By a walk.
@@ -108,9 +109,11 @@ class CaptureContext {
   bool TryJoin(const Cursor& cursor);
   // Whether all words of the entry and of the last stack lie in the own range.
   MALLOW_ALWAYS_INLINE bool IsInOwnRange(const LeafEntry& leaf) const {
-    return leaf.home == memory_.home() &&
-           (MALLOW_LIKELY(leaf.home == plain_home_) || kMutant == Mutant::kStackBoundsIgnored);
+    return leaf.home == plain_home_ ||
+           (kMutant == Mutant::kStackBoundsIgnored && leaf.home == memory_.home());
   }
+  LeafEntry* TryLeafAt(size_t* hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
+  MALLOW_NOINLINE LeafEntry* TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
   NodeMemo* RememberLeaf(NodeId node);
   LeafEntry* RoomForLeaf(const Frame& start, unsigned group_count);
   uint32_t FindChanged(uint32_t words);
@@ -130,6 +133,7 @@ class CaptureContext {
   bool Progresses(uintptr_t from_sp, const Cursor& to, bool signal_frame);
 
   NodeId Remember(End end, const NodeTable& table);
+  void FindHome();
   void RememberWords(const WalkedFrame& frame, const Cursor& caller, bool need_bp);
   NodeId NodesOfWalk(NodeId base, Frame* frames, const NodeTable& table);
   NodeId PathOfWalk(NodeId base, const NodeTable& table);
@@ -140,9 +144,10 @@ class CaptureContext {
   Interpretation RecoverFromSignal(const RegisterFile& registers, RegisterFile* caller);
 
   uint64_t generation_ = 0;
+  uint64_t leaf_generation_ = 0;  // that of leaves_; 0: it is not ready
   RuleCache rules_;
   LeafCache leaves_;
-  LeafEntry* newest_leaf_ = nullptr;  // the one that was hit or made last; null: none, or it is gone
+  LeafEntry* newest_leaf_ = nullptr;  // the one that was hit or made last; null: none was
   StackMemory memory_;
 
   // The last stack.
@@ -151,7 +156,7 @@ class CaptureContext {
   NodeId base_ = kRoot;           // parent of the outermost frame
   bool base_truncated_ = false;
   bool base_outside_objects_ = false;  // truncated at a pc that no object had then
-  uint32_t plain_home_ = 0;            // home() of memory_ if all words lie in that own range; else 0
+  uint32_t plain_home_ = 0;  // home() of memory_ if there are words and all lie in that own range; else 0
 
   // This capture.
   MappedArray<WalkedFrame> walked_;

@@ -236,6 +236,29 @@ TEST_F(StackCacheTest, TwoLeafEntriesOfOneSlotBothStay) {
   EXPECT_EQ(statistics_.frames_walked, walked);
 }
 
+// A handler on a stack of its own leads to the one that it interrupted; once it has returned, leaf entries are used again.
+TEST_F(StackCacheTest, LeafEntriesServeAgainAfterAHandlersStack) {
+  const MadeStack handlers;
+  const uintptr_t outer = stack_.low() + 512;
+  stack_.At(outer + 8) = AddressOf(OutermostReturn);
+  const auto capture = [&](const char* pc, uintptr_t sp) {
+    stack_.At(outer - 8) = AddressOf(Sp16Return);
+    Capture(AddressOf(pc), sp, 0);
+  };
+  const auto both = [&] {
+    capture(Sp16TwinReturn, outer - 16);
+    capture(Sp24Return, outer - 24);
+  };
+  Capture(AddressOf(Sp16Return), outer, 0);
+  both();
+  stack_.At(outer - 24) = AddressOf(Sp16TwinReturn);
+  Capture(AddressOf(Bp16Return), handlers.low() + 64, outer - 32);
+  for (int again = 0; again < 2; ++again) both();
+  const uint64_t walked = statistics_.frames_walked;
+  for (int again = 0; again < 2; ++again) both();
+  EXPECT_EQ(statistics_.frames_walked, walked);
+}
+
 // What was known of an object's frames is not, once objects may have been unloaded and others have come to their place,
 // not even below frames of an object that stayed.
 TEST_F(StackCacheTest, NothingOutlivesAnUnloadedObject) {

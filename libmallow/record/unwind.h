@@ -59,7 +59,7 @@ struct CaptureStatistics {
   uint64_t captures;
   uint64_t reused;              // captures that walked no frame: all was found unchanged
   uint64_t frames_walked;       // by rule
-  uint64_t frames_verified;     // found unchanged by comparing words
+  uint64_t frames_verified;     // of the last stack, found unchanged where no leaf entry knew the whole
   uint64_t frames_interpreted;  // by the full interpreter
   uint64_t truncated;           // captures that do not reach the outermost frame
 };
