@@ -4,14 +4,12 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "heap/central_list.h"
 #include "heap/hit_switch.h"
 #include "heap/large.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
+#include "heap/reclaim.h"
 #include "heap/thread_cache.h"
-#include "heap/thread_registry.h"
-#include "heap/transfer_cache.h"
 
 namespace mallow::heap {
 namespace {
@@ -98,14 +96,7 @@ void* MakeRecord(const void* p) {
 }
 
 bool Trim(size_t keep_bytes) {
-  ThreadCache* cache = thread_words.cache;
-  if (reinterpret_cast<uintptr_t>(cache) > 1) {
-    cache->Flush();
-    // Nothing is left for which the thread was to come by (idle_watch.h).
-    OpenHitPaths(cache);
-  }
-  thread_registry.ReleaseWarm();
-  for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseAll(c);
+  Reclaim(0);
   return page_heap.ReleaseDownTo(keep_bytes / kPageBytes);
 }
 

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
+#include "heap/reclaim.h"
 #include "heap/thread_registry.h"
 
 namespace mallow::heap {
@@ -23,6 +24,12 @@ MALLOW_ALWAYS_INLINE Span* TakeKept(Pages pages) {
     cache->Watch();
   }
   return span;
+}
+
+Span* FromPageHeap(Pages pages, Pages alignment) {
+  Span* const span = page_heap.AllocateLarge(pages, alignment);
+  if (MALLOW_LIKELY(span != nullptr) || !Reclaim(pages)) return span;
+  return page_heap.AllocateLarge(pages, alignment);
 }
 
 void* StartOf(const Span* span) { return span == nullptr ? nullptr : span->start(); }
@@ -46,20 +53,20 @@ void* AllocateLarge(size_t bytes) {
   const Pages pages = LargePagesFor(bytes);
   if (MALLOW_UNLIKELY(pages == 0)) return nullptr;
   Span* span = TakeKept(pages);
-  return MALLOW_LIKELY(span != nullptr) ? span->start() : StartOf(page_heap.AllocateLarge(pages, 1));
+  return MALLOW_LIKELY(span != nullptr) ? span->start() : StartOf(FromPageHeap(pages, 1));
 }
 
 void* AllocateLargeAligned(size_t bytes, size_t alignment) {
   if (alignment <= kPageBytes) return AllocateLarge(bytes);
   const Pages pages = LargePagesFor(bytes);
-  return pages == 0 ? nullptr : StartOf(page_heap.AllocateLarge(pages, alignment / kPageBytes));
+  return pages == 0 ? nullptr : StartOf(FromPageHeap(pages, alignment / kPageBytes));
 }
 
 void* AllocateLargeZeroed(size_t bytes) {
   const Pages pages = LargePagesFor(bytes);
   if (pages == 0) return nullptr;
   if (Span* span = TakeKept(pages)) return memset(span->start(), 0, pages * kPageBytes);
-  Span* span = page_heap.AllocateLarge(pages, 1);
+  Span* span = FromPageHeap(pages, 1);
   if (span == nullptr) return nullptr;
   ClearResident(span);
   return span->start();

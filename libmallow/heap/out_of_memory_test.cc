@@ -206,5 +206,25 @@ TEST(OutOfMemory, TheSystemTakesNothingBack) {
   ExpectValidHeap();
 }
 
+// Free blocks of another size are no reason to refuse one.
+TEST(OutOfMemory, WhatLiesInCachesServesEverySize) {
+  const auto served_from = [](size_t cached_bytes, size_t bytes) {
+    constexpr size_t kBytes = 8 << 20;
+    std::vector<void*> blocks(kBytes / cached_bytes);
+    for (void*& p : blocks) p = Allocate(cached_bytes);
+    for (void* p : blocks) Free(p);
+    FailAt({0, Call::kMap, true});
+    size_t served = 0;
+    while (Allocate(bytes) != nullptr) served += bytes;
+    const Statistics statistics = GetStatistics();
+    EXPECT_EQ(statistics.thread_cache_bytes + statistics.transfer_cache_bytes, 0u) << cached_bytes;
+    EXPECT_GE(served, kBytes / 2) << cached_bytes;
+  };
+  for (const auto& [cached_bytes, bytes] : {std::pair<size_t, size_t>{1000, 50000}, {50000, 1000000}}) {
+    EXPECT_EXIT((served_from(cached_bytes, bytes), _exit(testing::Test::HasFailure())),
+                testing::ExitedWithCode(0), "");
+  }
+}
+
 }  // namespace
 }  // namespace mallow::heap

@@ -6,6 +6,7 @@
 #include "heap/central_list.h"
 #include "heap/large.h"
 #include "heap/page_heap.h"
+#include "heap/reclaim.h"
 #include "heap/statistics.h"
 #include "heap/thread_registry.h"
 #include "heap/transfer_cache.h"
@@ -313,9 +314,9 @@ bool ThreadCache::IsValid() const {
   return capacity_bytes == capacity_bytes_ && cursors_.large.IsValid();
 }
 
-void* AllocateSlow(size_t bytes) {
-  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return AllocateLarge(bytes);
-  const SizeClass size_class = SizeClassOf(bytes);
+namespace {
+
+void* AllocateSmall(SizeClass size_class) {
   ThreadCache* cache = CurrentCache();
   if (MALLOW_LIKELY(cache != nullptr)) {
     void* const object = cache->Pop(size_class);
@@ -325,6 +326,16 @@ void* AllocateSlow(size_t bytes) {
   }
   void* object = nullptr;
   return FetchObjects(size_class, &object, 1) == 1 ? object : nullptr;
+}
+
+}  // namespace
+
+void* AllocateSlow(size_t bytes) {
+  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return AllocateLarge(bytes);
+  const SizeClass size_class = SizeClassOf(bytes);
+  void* const object = AllocateSmall(size_class);
+  if (MALLOW_LIKELY(object != nullptr) || !Reclaim(Info(size_class).pages)) return object;
+  return AllocateSmall(size_class);
 }
 
 bool FreeSlow(void* p) {
