@@ -80,6 +80,31 @@ func TestWhatDoesNotRunIsAnError(t *testing.T) {
 	}
 }
 
+// The first time its figures are what a disturbed measurement comes to.
+const luckless = `#!/bin/sh
+for size in 16 64; do
+	echo hot malloc $size $(test -e "$SEEN" && echo 20 || echo 0)
+	for kind in "mixed malloc" "hot calloc" "hot realloc"; do echo $kind $size 30; done
+done
+for kind in fresh few many; do echo $kind malloc 64 50; done
+: > "$SEEN"
+`
+
+func TestADisturbedMeasurementIsMadeAgain(t *testing.T) {
+	file, err := inMemory([]byte(luckless))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	table, err := execute(file, []string{"SEEN=" + filepath.Join(t.TempDir(), "seen")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ns := table.Hot[0].Nanoseconds; ns != 20 {
+		t.Errorf("a malloc and free take %v ns", ns)
+	}
+}
+
 func some() *price.Costs { return price.Fixed(20, 80)(price.Glibc) }
 
 func TestCacheKeepsWhatWasMeasured(t *testing.T) {
