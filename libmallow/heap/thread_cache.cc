@@ -33,9 +33,7 @@ constinit EmptyCache empty_cache = MakeEmptyCache(empty_cache.slots + kBinSlots)
 
 namespace {
 
-// Until the first collection. Of short objects a thread that soon ends would leave more than it used.
 constexpr size_t kFirstBudget = 1024 * 1024;
-constexpr size_t kFirstBudgetOfShort = 256 * 1024;
 // A collection looks at every bin, so it must be rare beside the fetching that it follows: a fetch of long
 // objects counts no more than this.
 constexpr size_t kBytesPerCollection = 1024 * 1024;
@@ -82,7 +80,6 @@ void ThreadCache::Reset() {
   }
   capacity_bytes_ = fetched_ = 0;
   budget_ = kFirstBudget;
-  budget_of_short_ = kFirstBudgetOfShort;
   cursors_.large.Reset();
   watch_.Stop();
 }
@@ -130,10 +127,8 @@ void ThreadCache::SetCapacity(SizeClass size_class, size_t capacity) {
 }
 
 bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
-  const SizeClassInfo& info = Info(size_class);
-  const size_t more = (capacity - bins_[size_class].capacity) * info.bytes;
-  const size_t budget = info.bytes <= internal::kFineLimit ? budget_of_short_ : budget_;
-  return capacity <= info.first_cached || capacity_bytes_ + more <= budget;
+  const size_t more = (capacity - bins_[size_class].capacity) * Info(size_class).bytes;
+  return capacity <= Info(size_class).first_cached || capacity_bytes_ + more <= budget_;
 }
 
 void ThreadCache::CountFetched(size_t bytes, bool large) {
@@ -249,7 +244,7 @@ void ThreadCache::CollectBin(SizeClass size_class) {
 
 void ThreadCache::Collect() {
   fetched_ = 0;
-  budget_ = budget_of_short_ = thread_registry.BudgetPerThread();
+  budget_ = thread_registry.BudgetPerThread();
   for (SizeClass c = 1; c < kClassCount; ++c) CollectBin(c);
   cursors_.large.Collect();
 }

@@ -209,10 +209,9 @@ class alignas(4096) ThreadCache {
   // All that the hit paths know of a cache.
   internal::Cursors cursors_;
   Bin bins_[kClassCount];
-  size_t capacity_bytes_;   // sum over bins of capacity times size
-  size_t budget_;           // what it may become
-  size_t budget_of_short_;  // the same when a bin of objects of up to kFineLimit grows
-  size_t fetched_;          // bytes since the last collection, see CountFetched
+  size_t capacity_bytes_;  // sum over bins of capacity times size
+  size_t budget_;          // what it may become
+  size_t fetched_;         // bytes since the last collection, see CountFetched
   IdleWatch watch_;
   alignas(internal::kBinBytes) void* slots_[kClassCount][internal::kBinSlots];
   void* long_slots_[internal::kLongBins.slots];
