@@ -9,6 +9,11 @@
 
 namespace mallow::heap {
 
+void EmptySharedCaches() {
+  thread_registry.ReleaseWarm();
+  for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseAll(c);
+}
+
 bool Reclaim(Pages pages) {
   if (pages > page_heap.system_pages()) return false;
   ThreadCache* cache = thread_words.cache;
@@ -17,8 +22,7 @@ bool Reclaim(Pages pages) {
     // Nothing is left for which the thread was to come by (idle_watch.h).
     OpenHitPaths(cache);
   }
-  thread_registry.ReleaseWarm();
-  for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseAll(c);
+  EmptySharedCaches();
   return true;
 }
 

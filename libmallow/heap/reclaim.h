@@ -1,13 +1,17 @@
-// What lies free in caches, for a malloc that would have to fail: there each size class has its own, in the page heap all
-// have it together.
+// What lies free in caches goes to the page heap: there all size classes have it together, in caches each its own.
 #pragma once
 
 #include "heap/pages.h"
 
 namespace mallow::heap {
 
-// Gives what the calling thread and the transfer caches hold to the page heap. False, and does nothing: the heap never had
-// as many pages as this. Microseconds to milliseconds. Any thread, without a lock of the heap.
+// Both take microseconds to milliseconds and may be called by any thread that holds no lock of the heap.
+
+// What ended threads left, and what is between threads.
+void EmptySharedCaches();
+
+// That and what the calling thread holds, for a malloc that would have to fail. False, and nothing is done: the heap never
+// had as many pages as this.
 bool Reclaim(Pages pages);
 
 }  // namespace mallow::heap

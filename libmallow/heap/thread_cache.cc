@@ -57,12 +57,9 @@ void ReleaseIdleEverywhere() {
 // Fresh pages are taken: what becomes whole now serves later requests, of other classes too, before more of them do. Of
 // other spans goes back what lies in whole pages.
 void MakeSpansWhole() {
-  thread_registry.ReleaseWarm();
-  const bool may_release = page_heap.release_interval() != 0;
-  for (SizeClass c = 1; c < kClassCount; ++c) {
-    transfer_caches[c].ReleaseAll(c);
-    if (may_release) central_lists[c].GiveBackUnused();
-  }
+  EmptySharedCaches();
+  if (page_heap.release_interval() == 0) return;
+  for (SizeClass c = 1; c < kClassCount; ++c) central_lists[c].GiveBackUnused();
 }
 
 }  // namespace
