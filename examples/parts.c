@@ -1,4 +1,4 @@
-// Three parts of work and one of lists, for a look at where CPU time goes: mallow record --cpu ./parts
+// A part that computes and one that makes lists, for a look at where CPU time goes: mallow record --cpu ./parts
 #include <stdlib.h>
 
 static volatile unsigned long sink;
@@ -29,8 +29,8 @@ __attribute__((noinline)) static void build(int items) {
 
 int main(void) {
   for (int i = 0; i < 100; i++) {
-    spin(3000000);
-    build(20000);
+    spin(2000000);
+    build(100000);
   }
   return 0;
 }
