@@ -185,39 +185,47 @@ void Process::RememberLibc() {
 }
 
 ThreadRecorder* Process::CurrentSlow() {
-  if (MALLOW_UNLIKELY(__atomic_load_n(alive_, __ATOMIC_RELAXED) == 0)) {
-    // The fork was made by a signal handler within a record: that one has to end first, see PartFromParent.
-    if (IsRecorder(t_recorder) && t_recorder->state.busy) return nullptr;
-    ContinueInChild();
-    if (!g_recording) return nullptr;
+  const auto has_none = [] { return t_recorder != nullptr && !IsRecorder(t_recorder); };
+  if (has_none() && !IsForkChild()) return nullptr;
+  ThreadRecorder* recorder;
+  {
+    // A handler that allocates here would give the thread a second recorder, and one that forks would let its child go
+    // on with the parent's.
+    const os::SignalsBlocked quiet;
+    // Held by this thread: the handler of a system call that a sandbox refused allocates.
+    if (threads_lock_.HeldByThisThread() || !ContinuesInOwnFile() || has_none()) return nullptr;
+    recorder = t_recorder;
+    if (recorder == nullptr || !IsOfThisSession(recorder)) {
+      if (recorder != nullptr && recorder->state.busy) return nullptr;
+      recorder = Adopt(recorder);
+    }
   }
-  ThreadRecorder* recorder = t_recorder;
-  if (IsRecorder(recorder)) {
-    if (IsOfThisSession(recorder)) return recorder;
-    if (recorder->state.busy || threads_lock_.HeldByThisThread()) return nullptr;
-    return Adopt(recorder);
-  }
-  // Held by this thread: a signal handler allocates within Adopt.
-  if (recorder != nullptr || threads_lock_.HeldByThisThread()) return nullptr;
-  return Adopt(nullptr);
-}
-
-ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
-  ThreadRecorder* recorder = Take(own);
-  if (recorder == nullptr) {
-    t_recorder = kUnrecordable;
-    return nullptr;
-  }
-  recorder->shard->threads++;
-  t_recorder = recorder;
+  if (recorder == nullptr) return nullptr;
   // May allocate, and is recorded then: the thread has its recorder by now.
   if (exit_hook_.Create(&OnThreadExit)) exit_hook_.Arm(recorder);
   g_cpu_sampler.BeginThread();
   return recorder;
 }
 
+bool Process::ContinuesInOwnFile() {
+  if (MALLOW_LIKELY(!IsForkChild())) return true;
+  // The fork was made by a signal handler within a record: that one has to end first, see PartFromParent.
+  if (IsRecorder(t_recorder) && t_recorder->state.busy) return false;
+  ContinueInChild();
+  return g_recording;
+}
+
+ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
+  ThreadRecorder* recorder = Take(own);
+  t_recorder = recorder != nullptr ? recorder : kUnrecordable;
+  if (recorder != nullptr) recorder->shard->threads++;
+  return recorder;
+}
+
 ThreadRecorder* Process::Borrow() {
   if (t_recorder != kEnded || threads_lock_.HeldByThisThread()) return nullptr;
+  const os::SignalsBlocked quiet;
+  if (!ContinuesInOwnFile()) return nullptr;
   ThreadRecorder* recorder = Take(nullptr);
   if (recorder != nullptr) recorder->state.borrowed = true;
   return recorder;
@@ -226,7 +234,7 @@ ThreadRecorder* Process::Borrow() {
 ThreadRecorder* Process::Take(ThreadRecorder* own) {
   ThreadRecorder* recorder;
   {
-    QuietHolder holder(threads_lock_);
+    SpinlockHolder holder(threads_lock_);
     recorder = free_threads_;
     if (own != nullptr) {
       recorder = Renew(own) ? own : nullptr;
@@ -402,14 +410,18 @@ void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {
 
 void Process::OnThreadExit(void* argument) {
   auto* recorder = static_cast<ThreadRecorder*>(argument);
-  // After a fork the child's first thread may end with a recorder that it was not given here.
-  if (t_recorder != recorder) return;
+  const os::SignalsBlocked quiet;
+  // After a fork the child's first thread may end with a recorder that it was not given here, or that is its parent's
+  // still.
+  if (t_recorder != recorder || g_process.IsForkChild()) return;
   g_cpu_sampler.EndThread();
   t_recorder = kEnded;
   g_process.GiveBack(recorder);
 }
 
 void Process::GiveBack(ThreadRecorder* recorder) {
+  const os::SignalsBlocked quiet;
+  if (IsForkChild()) return;
   const bool counts = IsOfThisSession(recorder);
   if (counts) {
     recorder->regions.ReturnTo(*recorder, 0);
@@ -417,7 +429,7 @@ void Process::GiveBack(ThreadRecorder* recorder) {
     recorder->shard->state = kShardFree;
   }
   recorder->state.borrowed = false;
-  QuietHolder holder(threads_lock_);
+  SpinlockHolder holder(threads_lock_);
   recorder->next_free = free_threads_;
   free_threads_ = recorder;
   if (counts) live_threads_--;

@@ -86,11 +86,15 @@ class Process {
   char* NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index);
 
  private:
+  ThreadRecorder* CurrentSlow();
+  // The next four with every signal blocked. A fork child that has not recorded yet gets a file of its own; false: there
+  // is none to record in.
+  bool ContinuesInOwnFile();
+  void ContinueInChild();
   // Gives the calling thread a recorder: `own` if not null, else one that a finished thread left, else a new one.
   ThreadRecorder* Adopt(ThreadRecorder* own);
   // The same without making it the thread's.
   ThreadRecorder* Take(ThreadRecorder* own);
-  ThreadRecorder* CurrentSlow();
   ThreadRecorder* NewThreadRecorder();
   bool Renew(ThreadRecorder* recorder);
   bool IsOfThisSession(const ThreadRecorder* recorder) const { return recorder->session == session_; }
@@ -99,7 +103,8 @@ class Process {
   void WaitForRecords();
   void ForgetLastSession(bool joins);
   bool GiveShard(ThreadRecorder* recorder);
-  void ContinueInChild();
+  // Since the fork nothing has been recorded.
+  bool IsForkChild() const { return __atomic_load_n(alive_, __ATOMIC_RELAXED) == 0; }
   static constexpr size_t kLocks = 7;
   Spinlock& LockAt(size_t index);
   void HideOwnFrames();

@@ -2,13 +2,19 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "os/memory.h"
+#include "record/recorder.h"
 #include "record/test_folder.h"
 
 namespace mallow::record {
@@ -49,6 +55,110 @@ TEST(Process, NoHandlerInterruptsAGrowth) {
   stop = true;
   signals.join();
   EXPECT_EQ(0, interrupted_with_lock);
+}
+
+// What a handler does that comes at the first moment at which one can interrupt a thread that gets its recorder: that
+// takes memory, with every signal blocked.
+void (*on_first_moment)();
+thread_local bool has_come;
+thread_local volatile bool is_handled;
+
+void* MapAndSignal(void* hint, size_t bytes) {
+  if (!has_come) pthread_kill(pthread_self(), SIGUSR2);
+  has_come = true;
+  return os::SystemMemoryFunctions().map(hint, bytes);
+}
+
+const os::MemoryFunctions kSignalling = {MapAndSignal, os::SystemMemoryFunctions().unmap,
+                                         os::SystemMemoryFunctions().release};
+
+// Calls `after` in a thread that was interrupted so, and returns how many threads were given a recorder: those that were
+// given one of a thread of before map nothing.
+uint32_t WithInterruptedThread(void (*handler)(), void (*after)(ThreadRecorder*)) {
+  on_first_moment = handler;
+  struct sigaction action = {};
+  action.sa_handler = [](int) {
+    on_first_moment();
+    is_handled = true;
+  };
+  sigaction(SIGUSR2, &action, nullptr);
+  os::ReplaceMemoryFunctions(&kSignalling);
+  std::atomic<bool> found{false};
+  std::vector<std::thread> threads;
+  for (std::atomic<bool> next{true}; !found; sched_yield()) {
+    if (!next.exchange(false)) continue;
+    threads.emplace_back([&] {
+      ThreadRecorder* const recorder = g_process.Current();
+      while (has_come && !is_handled) usleep(10);  // ThreadSanitizer defers it
+      if (has_come) after(recorder);
+      (has_come ? found : next) = true;
+      while (!found) sched_yield();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  os::ReplaceMemoryFunctions(nullptr);
+  return static_cast<uint32_t>(threads.size());
+}
+
+TEST(Process, AHandlerThatAllocatesLeavesAThreadOneRecorder) {
+  TestFolder folder;
+  ASSERT_TRUE(g_process.Start(folder.path(), 0));
+  const uint32_t before = g_process.header().most_threads;
+  static ThreadRecorder* in_handler;
+  const uint32_t threads = WithInterruptedThread([] { in_handler = g_process.Current(); },
+                                                 [](ThreadRecorder* own) { EXPECT_EQ(in_handler, own); });
+  EXPECT_EQ(before + threads, g_process.header().most_threads);
+}
+
+TEST(Process, AHandlerThatForksLeavesTheChildNothingOfItsParent) {
+  static volatile pid_t child;
+  static int status;
+  for (void (*in_child)() : {+[] {}, +[] { g_process.Current(); }}) {
+    TestFolder folder;
+    ASSERT_TRUE(g_recording = g_process.Start(folder.path(), 0));
+    static void (*do_in_child)();
+    do_in_child = in_child;
+    status = -1;
+    WithInterruptedThread(
+        [] {
+          child = fork();
+          if (child != 0) return;
+          alarm(60);
+          do_in_child();
+        },
+        [](ThreadRecorder* own) {
+          // The thread may have had its recorder by then: the child notices at its next record.
+          const bool well = g_process.Current() == own && g_process.IsOfNow(*own) && own->shard->threads == 1;
+          // Not by _exit, where ThreadSanitizer would report that threads of the parent were not joined in the child.
+          if (child == 0) syscall(SYS_exit_group, well ? 0 : 1);
+          EXPECT_TRUE(well);
+          waitpid(child, &status, 0);
+        });
+    EXPECT_EQ(0, status);
+  }
+}
+
+void* ForkAndEnd(void* shard) {
+  *static_cast<Shard**>(shard) = g_process.Current()->shard;
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    return nullptr;
+  }
+  int status;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(kShardOwned, (*static_cast<Shard**>(shard))->state) << "its thread goes on in the parent";
+  return nullptr;
+}
+
+TEST(Process, AForkedThreadThatEndsGivesBackNothingOfItsParent) {
+  TestFolder folder;
+  ASSERT_TRUE(g_recording = g_process.Start(folder.path(), 0));
+  Shard* shard = nullptr;
+  pthread_t thread;
+  ASSERT_EQ(0, pthread_create(&thread, nullptr, ForkAndEnd, &shard));
+  pthread_join(thread, nullptr);
+  EXPECT_EQ(kShardFree, shard->state);
 }
 
 }  // namespace
