@@ -278,7 +278,7 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   // The size, if there is no more to the origin than that of a block of this thread that is not studied.
   const uint64_t bytes = tag->origin ^ thread.origin;
   if (MALLOW_UNLIKELY(bytes >> Tag::kSizeBits != 0) || MALLOW_UNLIKELY(stack == kReleased) ||
-      MALLOW_UNLIKELY(g_process.MayBeLibc(pc)))
+      MALLOW_UNLIKELY(g_process.IsLibc(pc)))
     return ReleaseRarer(thread, p, tag, pc, otherwise);
   Shard& shard = *thread.shard;
   InFlight::Begin(shard, stack);

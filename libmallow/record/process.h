@@ -67,8 +67,6 @@ class Process {
   // Of shard 0 of this file: the first thread's live bytes are always exact.
   Shard& first() { return *file_.Items<Shard>(Section::kShards); }
 
-  // False: it is neither ld.so nor libc.
-  bool MayBeLibc(uintptr_t pc) const { return pc - system_start_ < system_bytes_; }
   bool IsLdSo(uintptr_t pc) const { return pc - ldso_start_ < ldso_bytes_; }
   bool IsLibc(uintptr_t pc) const { return pc - libc_start_ < libc_bytes_ || IsLdSo(pc); }
 
@@ -134,7 +132,6 @@ class Process {
   Spinlock pages_lock_{LockRank::kStackTable};
   uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
   uintptr_t libc_start_ = 0, libc_bytes_ = 0;
-  uintptr_t system_start_ = 0, system_bytes_ = 0;  // from the lower of the two to the end of the other
   char folder_[4096] = {};
 };
 

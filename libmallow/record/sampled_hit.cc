@@ -31,7 +31,7 @@ MALLOW_ALWAYS_INLINE bool IsNoSampleOf(const heap::Span& span, const void* p) {
 // are known that were unloaded.
 MALLOW_ALWAYS_INLINE heap::SizeClass ClassOfNoSample(const void* p, uintptr_t pc) {
   const heap::SizeClass size_class = heap::PageMap::ClassInWindow(p);
-  if (MALLOW_UNLIKELY(size_class == 0 || g_process.MayBeLibc(pc))) return 0;
+  if (MALLOW_UNLIKELY(size_class == 0 || g_process.IsLibc(pc))) return 0;
   return MALLOW_LIKELY(IsNoSampleOf(*heap::PageMap::SpanOf(heap::PageOf(p)), p)) ? size_class : 0;
 }
 
