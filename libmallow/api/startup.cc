@@ -24,6 +24,8 @@ constinit std::atomic<uintptr_t> g_starter{0};
 // A control file was asked for.
 constinit bool controlled = false;
 
+constinit uint64_t cpu_hertz = 0;
+
 void StartRecorder(const Options& options) {
   if (options.log.value != 0 || options.cpu.value != 0 || options.count_calls.set()) record::RecordToTheEnd();
   record::KeepLog(options.log.value);
@@ -47,7 +49,7 @@ MALLOW_COLD void StartAsOptionsSay() {
   ApplyReleaseOptions(options);
   if (options.record.set()) {
     StartRecorder(options);
-    record::SampleCpu(options.cpu.value);
+    cpu_hertz = options.cpu.value;
   } else if (options.control.set()) {
     controlled = true;
     record::OpenControl(options.control.text);
@@ -60,6 +62,8 @@ void Start() {
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
   // before a fork and the first after it, so that those of others find a heap that works.
   LockAtFork();
+  // Last: a sample of the library's own start would look like a malloc of the program's.
+  record::SampleCpu(cpu_hertz);
 }
 
 }  // namespace
