@@ -1,5 +1,6 @@
 // Half of the time works, half of it only allocates and releases. Each piece ends at a time of its own: one that ends late
-// takes from the next, not from the balance.
+// takes from the next, not from the balance. They are of different lengths, or a machine that gives each program the same
+// turn would sample them always at the same places.
 #include <stdlib.h>
 
 #include "burn.h"
@@ -19,9 +20,10 @@ __attribute__((noinline)) static void churn(uint64_t end) {
 
 int main(void) {
   uint64_t end = cpu_milliseconds();
+  static const int lengths[] = {13, 27, 17, 23, 25, 15, 29, 11, 21, 19};
   for (int i = 0; i < 30; i++) {
-    work(end += 20);
-    churn(end += 20);
+    work(end += lengths[i % 10]);
+    churn(end += lengths[i % 10]);
   }
   return 0;
 }

@@ -37,9 +37,12 @@ int main(int count, char **arguments) {
     kill(getpid(), SIGURG);
     burn(40);
   }
+  const int most = ticks;
+  // On a busy machine the clock may tick mostly in the turns of others.
+  for (int i = 0; i < 1000 && (ticks < 5 || (count > 1 && strangers == 0)); i++) burn(10);
   const struct itimerval never = {{0, 0}, {0, 0}};
   setitimer(ITIMER_PROF, &never, NULL);
-  printf("%s ticks, %d urgent, %s strangers\n", ticks >= 5 && ticks <= 60 ? "right" : "wrong", (int)urgent,
+  printf("%s ticks, %d urgent, %s strangers\n", ticks >= 5 && most <= 60 ? "right" : "wrong", (int)urgent,
          strangers == 0   ? "no"
          : strangers == 1 ? "one"
                           : "many");
