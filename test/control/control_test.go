@@ -220,17 +220,36 @@ func TestBlocksFromBefore(t *testing.T) {
 	}
 }
 
+// A machine may be so busy that the program hardly gets to a call within the seconds: it is given more of them then.
 func TestSeconds(t *testing.T) {
 	program := busy(t, "2", "100")
-	pid := program.Process.Process.Pid
+	var wrong error
+	for _, seconds := range []float64{0.5, 2, 8, 32} {
+		if wrong = recordSeconds(t, program.Process.Process.Pid, seconds); wrong == nil {
+			return
+		}
+		t.Logf("%v s: %v", seconds, wrong)
+	}
+	t.Error(wrong)
+}
+
+func recordSeconds(t *testing.T, pid int, seconds float64) error {
+	t.Helper()
 	started := time.Now()
-	s := record(t, pid, "--seconds", "0.5")
+	s := record(t, pid, "--seconds", fmt.Sprint(seconds))
 	s.Wait(t)
-	if elapsed := time.Since(started); elapsed < 500*time.Millisecond {
-		t.Errorf("took %v", elapsed)
+	if elapsed := time.Since(started); elapsed.Seconds() < seconds {
+		t.Errorf("took %v, not %v s", elapsed, seconds)
+	}
+	if status := s.Process.ProcessState.ExitCode(); status != 0 {
+		return fmt.Errorf("%d: %s", status, s.Errors())
 	}
 	report := harness.ReadReport(t, s.folder)
-	if one := site(t, report, "one"); one.Allocations < 1000 || one.SizeMin != 100 || one.SizeMax != 100 || one.LiveBlocks > 2*8 {
+	one := site(t, report, "one")
+	if one.Allocations < 1000 {
+		return fmt.Errorf("%d calls", one.Allocations)
+	}
+	if one.SizeMin != 100 || one.SizeMax != 100 || one.LiveBlocks > 2*8 {
 		t.Errorf("%+v", one)
 	}
 	r, err := recording.Open(s.folder)
@@ -238,7 +257,7 @@ func TestSeconds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if im := r.Images[0]; im.Running || im.StoppedRealtime == 0 || im.Flags&recording.FlagPacked == 0 {
-		t.Errorf("not let go: %+v", im.Header)
+		return fmt.Errorf("not let go: %+v", im.Header)
 	}
 	warnings := slices.DeleteFunc(append(r.Warnings, r.Images[0].Warnings...), func(w string) bool {
 		return strings.HasPrefix(w, "calls in flight") // of a thread that the processor was taken from
@@ -249,6 +268,7 @@ func TestSeconds(t *testing.T) {
 	if r.Meta == nil || !r.Meta.Joined || len(r.Meta.Command) != 3 || filepath.Base(r.Meta.Command[0]) != "busy" {
 		t.Errorf("%+v", r.Meta)
 	}
+	return nil
 }
 
 // However busy a program is in its hit paths, and in how many threads, it notices at once.
@@ -352,7 +372,8 @@ func TestSeveralRecordersAtOnce(t *testing.T) {
 			if site(t, harness.ReadReport(t, s.folder), "one").Allocations == 0 {
 				t.Error("nothing is recorded")
 			}
-		case status != 125 || !strings.Contains(s.Errors(), "is being recorded already"):
+		// Of its two seconds one may have had none in which the program ran.
+		case status != 125 || !strings.Contains(s.Errors(), "is being recorded already") && !strings.Contains(s.Errors(), "makes no call of malloc"):
 			t.Errorf("%d: %s", status, s.Errors())
 		}
 	}
