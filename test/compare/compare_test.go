@@ -108,7 +108,8 @@ func parsed(t *testing.T, result harness.Result) (c comparison) {
 
 func TestMallocs(t *testing.T) {
 	program := compile(t, allocating)
-	c := compared(t, "--rounds", "2", "--work", "100000 blocks", "--", program, "100000", "0")
+	// So many that the start of the program is little beside them.
+	c := compared(t, "--rounds", "2", "--work", "1000000 blocks", "--", program, "1000000", "0")
 	if c.Schema != "mallow.compare/1" || len(c.Rows) < 2 || c.Rows[0].Name != "libc" || c.Rows[1].Name != "libmallow" {
 		t.Fatalf("%+v", c)
 	}
@@ -128,7 +129,7 @@ func TestMallocs(t *testing.T) {
 			t.Errorf("%+v", row.Ratio)
 		}
 	}
-	if m := c.Malloc; m == nil || m.Allocations < 100_000 || m.Allocations > 100_010 || m.CPUShare == nil || *m.CPUShare < 0.05 {
+	if m := c.Malloc; m == nil || m.Allocations < 1_000_000 || m.Allocations > 1_000_010 || m.CPUShare == nil || *m.CPUShare < 0.05 {
 		t.Errorf("%+v", c.Malloc)
 	}
 }
