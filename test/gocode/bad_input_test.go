@@ -245,7 +245,8 @@ func Doubled(words []string) []string {
 	put(t, filepath.Join(folder, "flaky_test.go"), `package flaky
 
 import (
-	"math/rand/v2"
+	"os"
+	"sync"
 	"testing"
 )
 
@@ -253,6 +254,16 @@ var (
 	sink []string
 	kept []byte
 )
+
+// differs is anew in each process, and far from that in the two before: a count takes two.
+var differs = sync.OnceValue(func() int {
+	runs, _ := os.ReadFile(os.Getenv("RUNS"))
+	if err := os.WriteFile(os.Getenv("RUNS"), append(runs, 'x'), 0o600); err != nil {
+		panic(err)
+	}
+	n := len(runs)
+	return n/2%2*400 + n%4*10
+})
 
 func TestDoubled(t *testing.T) {
 	if len(Doubled([]string{"a", "b"})) != 2 {
@@ -262,7 +273,7 @@ func TestDoubled(t *testing.T) {
 
 func BenchmarkDoubled(b *testing.B) {
 	for b.Loop() {
-		for range rand.IntN(2000) {
+		for range differs() {
 			kept = make([]byte, 10)
 		}
 		sink = Doubled([]string{"a", "b", "c", "d"})
@@ -271,7 +282,8 @@ func BenchmarkDoubled(b *testing.B) {
 `)
 	before := everything(t, folder)
 	result := harness.Run(t, harness.Command{
-		Arguments: []string{harness.CLI(t), "go", "fix", "--write", "--race=false", "--benchtime", "10x", "--exact-seconds", "0.1"}, Settings: settings(t), Directory: folder, Timeout: fixTimeout,
+		Arguments: []string{harness.CLI(t), "go", "fix", "--write", "--race=false", "--benchtime", "10x", "--exact-seconds", "0.1"},
+		Settings:  append(settings(t), "RUNS="+filepath.Join(harness.TempDir(t), "runs")), Directory: folder, Timeout: fixTimeout,
 	})
 	if result.Status != 0 || !strings.Contains(result.Output, "It allocates differently in each run, by up to ") || strings.Contains(result.Output, "proven by") {
 		t.Errorf("status %d: %s%s", result.Status, result.Output, result.Errors)
