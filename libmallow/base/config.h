@@ -70,6 +70,13 @@ MALLOW_ALWAYS_INLINE Word* InOneRegister(Word* words, size_t index) {
   return address;
 }
 
+// The same pointer, in the register in which a function returns one: a compiler that does not think of it soon enough
+// moves it there at the end.
+MALLOW_ALWAYS_INLINE void* InResultRegister(void* p) {
+  asm("" : "+a"(p));
+  return p;
+}
+
 // A number that no other live thread has and that fork keeps: the thread pointer. Never 0 and a multiple
 // of 16.
 MALLOW_ALWAYS_INLINE uintptr_t ThreadIdentity() {

@@ -1,6 +1,6 @@
 // Closing and opening the hit paths of all threads while they run.
 //
-// A thread's hit paths are closed by its own word hit_distance (thread_cache.h), which others may store to: a hit path
+// A thread's hit paths are closed by its own word `cursors` (thread_cache.h), which others may store to: a hit path
 // loads it once for each use, so that a call is served by the one state or the other. A call that is under way when the
 // word changes may still hit; every later one of the thread is slow.
 //

@@ -75,7 +75,7 @@ TEST(IdleWatch, PairsGiveIdleMemoryBack) {
     const PageHeap::Totals totals = page_heap.GetTotals();
     return totals.free - totals.returned;
   };
-  const auto hits = [] { return thread_words.hit_distance != 0; };
+  const auto hits = [] { return internal::MayHit(); };
   for (int pair = 0; pair < 100 * 1000 * 1000 && !(closed && hits() && idle() <= enough); ++pair) {
     for (int i = 0; i < 1000; ++i) Free(Allocate(64));
     closed |= !hits();

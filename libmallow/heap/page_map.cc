@@ -72,13 +72,13 @@ void PageMap::MakeWindow(PageId page) {
   const PageId first = page - Min(page, internal::kWindowPages / 4 * 3);
   internal::ClassWindow& window = internal::class_window;
   __atomic_store_n(&window.classes, static_cast<uint8_t*>(classes), __ATOMIC_RELAXED);
-  __atomic_store_n(&window.start, first << kPageShift, __ATOMIC_RELEASE);
+  __atomic_store_n(&window.offset, 0 - (first << kPageShift), __ATOMIC_RELEASE);
 }
 
 // Likewise: where the window cannot be written it stays 0.
 void PageMap::OpenWindow(PageId page, Pages pages) {
   const internal::ClassWindow& window = internal::class_window;
-  const Pages first = page - (window.start >> kPageShift);
+  const Pages first = window.PageOf(page << kPageShift);
   if (window.classes == nullptr || first >= internal::kWindowPages) return;
   Pages begin = RoundDown(first, os::PageSize());
   Pages end = Min(RoundUp(first + pages, os::PageSize()), internal::kWindowPages);
@@ -98,7 +98,7 @@ void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
   const uint8_t byte = static_cast<uint8_t>(size_class);
   for (Pages i = 0; i < pages; ++i) {
     __atomic_store_n(&LeafOf(page + i)->classes[Index(page + i)], byte, __ATOMIC_RELAXED);
-    const Pages in_window = page + i - (window.start >> kPageShift);
+    const Pages in_window = window.PageOf((page + i) << kPageShift);
     if (in_window >= window_begin && in_window < window_end) {
       __atomic_store_n(&window.classes[in_window], byte, __ATOMIC_RELAXED);
     }

@@ -53,10 +53,14 @@ extern MALLOW_INTERNAL PageMapLeaf* page_map_roots[kRoots];
 // One byte for each page of 256 GiB.
 inline constexpr Pages kWindowPages = 32 * 1024 * 1024;
 
-// Before Reserve has made it, once, it starts where no user address is. `start` is written last.
+// Before Reserve has made it, once, it starts where no user address is. `offset` is written last.
 struct ClassWindow {
-  uintptr_t start = uintptr_t{1} << 63;
+  uintptr_t offset = uintptr_t{1} << 63;  // from an address to how far behind the start of the window it is
   uint8_t* classes = nullptr;
+
+  Pages PageOf(uintptr_t address) const {
+    return (address + __atomic_load_n(&offset, __ATOMIC_ACQUIRE)) >> kPageShift;
+  }
 };
 extern MALLOW_INTERNAL ClassWindow class_window;
 
@@ -72,8 +76,7 @@ class PageMap {
 
   // The same in fewer instructions, or 0: ask ClassOf.
   static MALLOW_ALWAYS_INLINE SizeClass ClassInWindow(const void* p) {
-    const uintptr_t start = __atomic_load_n(&internal::class_window.start, __ATOMIC_ACQUIRE);
-    const Pages page = (reinterpret_cast<uintptr_t>(p) - start) >> kPageShift;
+    const Pages page = internal::class_window.PageOf(reinterpret_cast<uintptr_t>(p));
     if (MALLOW_UNLIKELY(page >= internal::kWindowPages)) return 0;
     const uint8_t* classes = __atomic_load_n(&internal::class_window.classes, __ATOMIC_RELAXED);
     return __atomic_load_n(&classes[page], __ATOMIC_RELAXED);

@@ -16,18 +16,16 @@ namespace mallow::heap {
 namespace internal {
 namespace {
 
-// Each cursor stands at the end of the bin, below it a null: full and empty.
-constexpr EmptyCache MakeEmptyCache(void** end) {
+constexpr EmptyCache MakeEmptyCache() {
   EmptyCache cache = {};
   cache.cursors.large = LargeCache::Full();
-  for (void**& cursor : cache.cursors.of_class) cursor = end;
   for (size_t i = 0; i < sizeof(cache.fine_classes); ++i) cache.fine_classes[i] = kSizeClasses.fine[i];
   return cache;
 }
 
 }  // namespace
 
-constinit EmptyCache empty_cache = MakeEmptyCache(empty_cache.slots + kBinSlots);
+constinit EmptyCache empty_cache = MakeEmptyCache();
 
 }  // namespace internal
 
@@ -65,9 +63,9 @@ void MakeSpansWhole() {
 }  // namespace
 
 void ThreadCache::Reset() {
-  void** const nothing = internal::empty_cache.slots + internal::kBinSlots;
   for (SizeClass c = 0; c < kClassCount; ++c) {
-    SetCursor(c, nothing);
+    cursors_.SetCursor(c, nullptr);
+    cursors_.newest(c) = nullptr;
     StoreCapacity(c, 0);
     bins_[c].hidden = 0;
     bins_[c].left = 0;
@@ -84,8 +82,8 @@ void ThreadCache::Reset() {
 size_t ThreadCache::Length(SizeClass size_class) const {
   const size_t capacity = Capacity(size_class);
   if (capacity == 0) return 0;
-  void** const cursor = __atomic_load_n(&cursors_.of_class[size_class], __ATOMIC_RELAXED);
-  return static_cast<size_t>(cursor - const_cast<ThreadCache*>(this)->ObjectsAt(size_class, capacity));
+  return static_cast<size_t>(cursors_.cursor(size_class) -
+                             const_cast<ThreadCache*>(this)->BottomAt(size_class, capacity));
 }
 
 void ThreadCache::Hide(SizeClass size_class) {
@@ -94,7 +92,7 @@ void ThreadCache::Hide(SizeClass size_class) {
   Bin& bin = bins_[size_class];
   SetMoving(size_class, true);
   bin.hidden = static_cast<uint16_t>(DivideUp(length, 2));
-  void*& slot = Objects(size_class)[bin.hidden - 1];
+  void*& slot = Slot(size_class, bin.hidden - 1u);
   bin.displaced = slot;
   slot = nullptr;
   SetMoving(size_class, false);
@@ -104,7 +102,7 @@ void ThreadCache::Unhide(SizeClass size_class) {
   Bin& bin = bins_[size_class];
   if (bin.hidden == 0) return;
   SetMoving(size_class, true);
-  Objects(size_class)[bin.hidden - 1] = bin.displaced;
+  Slot(size_class, bin.hidden - 1u) = bin.displaced;
   bin.hidden = 0;
   SetMoving(size_class, false);
 }
@@ -113,13 +111,12 @@ void ThreadCache::Unhide(SizeClass size_class) {
 void ThreadCache::SetCapacity(SizeClass size_class, size_t capacity) {
   Bin& bin = bins_[size_class];
   const size_t length = Length(size_class);
-  void** const objects = ObjectsAt(size_class, capacity);
+  void** const bottom = BottomAt(size_class, capacity);
   SetMoving(size_class, true);
-  memmove(objects, Objects(size_class), length * sizeof(void*));
-  objects[-1] = nullptr;
+  memmove(bottom, Bottom(size_class), length * sizeof(void*));
   capacity_bytes_ += (capacity - bin.capacity) * Info(size_class).bytes;
   StoreCapacity(size_class, capacity);
-  SetCursor(size_class, objects + length);
+  cursors_.SetCursor(size_class, bottom + length);
   SetMoving(size_class, false);
 }
 
@@ -169,32 +166,43 @@ void* ThreadCache::Refill(SizeClass size_class) {
   const size_t wish = begins ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
   if (wish > bin.capacity && MayGrow(size_class, wish)) SetCapacity(size_class, wish);
   // Half full: the next calls may be of either kind.
-  void** const objects = Objects(size_class);
+  void** const bottom = Bottom(size_class);
   const size_t half = DivideUp(bin.capacity, 2);
   const size_t fetched =
-      begins ? FetchFirstObjects(size_class, objects, half) : FetchObjects(size_class, objects, half);
+      begins ? FetchFirstObjects(size_class, bottom + 1, half) : FetchObjects(size_class, bottom + 1, half);
   if (fetched == 0) return nullptr;
-  SetCursor(size_class, objects + fetched - 1);
-  void* const object = objects[fetched - 1];
+  bottom[0] = nullptr;
+  void* const object = bottom[fetched];
+  cursors_.newest(size_class) = bottom[fetched - 1];
+  cursors_.SetCursor(size_class, bottom + fetched - 1);
   CountFetched(fetched * info.bytes);
   return object;
 }
 
+// REQUIRES: nothing hidden.
 void ThreadCache::ReleaseOldest(SizeClass size_class, size_t count) {
-  void** const objects = Objects(size_class);
+  void** const bottom = Bottom(size_class);
   const size_t length = Length(size_class);
+  if (count == 0) return;
   SetMoving(size_class, true);
-  ReleaseObjects(size_class, objects, count);
-  memmove(objects, objects + count, (length - count) * sizeof(void*));
-  SetCursor(size_class, objects + length - count);
+  if (count == length) {
+    bottom[0] = cursors_.newest(size_class);
+    cursors_.newest(size_class) = nullptr;
+    ReleaseObjects(size_class, bottom, count);
+  } else {
+    ReleaseObjects(size_class, bottom + 1, count);
+    memmove(bottom + 1, bottom + 1 + count, (length - count - 1) * sizeof(void*));
+  }
+  cursors_.SetCursor(size_class, bottom + length - count);
   SetMoving(size_class, false);
 }
 
 // REQUIRES: the bin is not full.
 void ThreadCache::Place(SizeClass size_class, void* object) {
-  void** const cursor = cursors_.of_class[size_class];
-  *cursor = object;
-  SetCursor(size_class, cursor + 1);
+  void** const cursor = cursors_.cursor(size_class);
+  *cursor = cursors_.newest(size_class);
+  cursors_.newest(size_class) = object;
+  cursors_.SetCursor(size_class, cursor + 1);
 }
 
 void ThreadCache::Push(SizeClass size_class, void* object) {
@@ -284,7 +292,8 @@ size_t ThreadCache::CopyObjects(SizeClass size_class, void** to) const {
   const Bin& bin = bins_[size_class];
   const size_t length = Length(size_class);
   if (length == 0 || bin.moving) return 0;
-  memcpy(to, Objects(size_class), length * sizeof(void*));
+  memcpy(to, Bottom(size_class) + 1, (length - 1) * sizeof(void*));
+  to[length - 1] = cursors_.newest(size_class);
   if (bin.hidden != 0) to[bin.hidden - 1] = bin.displaced;
   return length;
 }
@@ -296,10 +305,12 @@ bool ThreadCache::IsValid() const {
     if (bin.capacity == 0) continue;
     capacity_bytes += bin.capacity * Info(c).bytes;
     const size_t length = Length(c);
-    void* const* const objects = Objects(c);
-    if (bin.capacity > Info(c).max_cached || length > bin.capacity || objects[-1] != nullptr) return false;
+    void* const* const bottom = Bottom(c);
+    if (bin.capacity > Info(c).max_cached || length > bin.capacity) return false;
+    if ((length == 0 ? cursors_.newest(c) : bottom[0]) != nullptr) return false;
     for (size_t i = 0; i < length; ++i) {
-      const void* object = i + 1 == bin.hidden ? bin.displaced : objects[i];
+      const void* object = i + 1 == length ? cursors_.newest(c) : bottom[1 + i];
+      if (i + 1 == bin.hidden) object = bin.displaced;
       if (object == nullptr || PageMap::ClassOf(object) != c) return false;
     }
   }

@@ -1,21 +1,25 @@
 // The thread cache: where nearly every malloc and free begins and ends, without a lock and without counting.
 //
-// For each size class a *bin*: a stack of object pointers in an array that ends at a multiple of 1 KiB.
+// For each size class a *bin*: the newest object in a word of its own, and a stack of the others in an array that ends at
+// a multiple of 1 KiB.
 //
-//     low addresses                                        multiple of 1 KiB
-//     ... unused | null | oldest | ... | newest | free | free |
-//                  ^ bottom                       ^ cursor
+//     newest     low addresses                                       multiple of 1 KiB
+//     | e |      ... unused | null | a | b | c | d | free | free | free |
+//                             ^ bottom              ^ cursor
 //
-//   allocate   load the cursor, load the word below it; null: the bin is empty, go the slow way
+//   allocate   load the newest; null: the bin is empty, go the slow way. What lies below the cursor is the newest now
 //   free       load the cursor; at a multiple of 1 KiB the bin is full, go the slow way (which in a bin of several
-//              KiB steps over all but the last)
+//              KiB steps over all but the last). Else the newest goes to the cursor, and the freed one in its place
+//
+// The null below the oldest object is what was the newest when the bin was empty. So of an empty bin no word of the array
+// counts, and how many objects a bin holds is how far its cursor stands from its bottom, the newest counted.
 //
 // The capacity of a bin is where its bottom lies; nothing else is kept on the hit path. Class 0 (not small) has a
 // bin that is full and empty at once, as have all bins of a thread that has no cache yet: no test for either.
 //
 // What is idle is found by the low-water mark, without work on the hit path: a collection puts a null
-// into the middle of each bin and keeps the displaced pointer aside ("hides" the lower half). A program that
-// gets there has used it, and the slow path brings it back; what is still hidden at the next collection was idle,
+// into the middle of each bin and keeps the displaced pointer aside ("hides" the lower half). A program to which the null
+// comes up as the newest has used it, and the slow path brings it back; what is still hidden at the next collection was idle,
 // and half of it goes back. Collections happen on slow paths, after so many bytes fetched.
 //
 // Call tree of heap::Allocate (deeper = rarer):
@@ -32,7 +36,8 @@
 // statistics only.
 //
 // Signals: a handler that allocates while it interrupts the hit path may be given an object that
-// the interrupted call also returns (so with any malloc); no structure is damaged by it.
+// the interrupted call also returns (so with any malloc); no structure is damaged by it. A handler that only looks sees
+// no object twice: malloc lowers the cursor before it changes the newest, free raises it after.
 #pragma once
 
 #include <string.h>
@@ -72,18 +77,58 @@ struct LongBins {
 inline constexpr LongBins kLongBins;
 static_assert(kLongBins.slots <= UINT16_MAX);
 
-// The first member of every cache, and the whole of the empty one.
+// All that the hit paths know of a cache: its first member, and the whole of the empty one.
+//
+// A loop that frees what it has just allocated is one chain of waiting: the object, the class of its page, the place of
+// the newest of that class, which the next malloc returns. Its last link is cut where that store and that load are
+// addressed by one register. All that a call does to a bin is, by the same one.
 struct Cursors {
-  void** of_class[kClassCount];
+  // The newest object of a class, or null when the bin is (or looks) empty.
+  MALLOW_ALWAYS_INLINE void* Pop(SizeClass size_class) {
+    void** const bin = InOneRegister(words, size_class);
+    void* const object = InResultRegister(bin[kNewest]);
+    if (MALLOW_UNLIKELY(object == nullptr)) return nullptr;
+    void** const cursor = static_cast<void**>(bin[0]) - 1;
+    void* const next = *cursor;
+    __atomic_store_n(&bin[0], cursor, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    bin[kNewest] = next;
+    return object;
+  }
+
+  // The counterpart: false when the bin is full.
+  MALLOW_ALWAYS_INLINE bool TryPush(SizeClass size_class, void* object) {
+    void** const bin = InOneRegister(words, size_class);
+    void** const cursor = static_cast<void**>(bin[0]);
+    if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cursor) % kBinBytes == 0)) return false;
+    *cursor = bin[kNewest];
+    bin[kNewest] = object;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&bin[0], cursor + 1, __ATOMIC_RELAXED);
+    return true;
+  }
+
+  void** cursor(SizeClass size_class) const {
+    return static_cast<void**>(__atomic_load_n(&words[size_class], __ATOMIC_RELAXED));
+  }
+  void SetCursor(SizeClass size_class, void** cursor) {
+    __atomic_store_n(&words[size_class], cursor, __ATOMIC_RELAXED);
+  }
+  void*& newest(SizeClass size_class) { return words[kNewest + size_class]; }
+  void* newest(SizeClass size_class) const { return words[kNewest + size_class]; }
+
+  static constexpr size_t kNewest = kClassCount;
+
+  // Of each class the cursor, behind them of each the newest object. All zero: every bin is full and empty.
+  void* words[2 * kClassCount];
   LargeCache large;
 };
 
-// Beside it a copy of the table of fine classes: the hit paths reach both from one address. A page of its own, so that
-// a shared one can be put in its place (hit_switch.h). Never written.
+// Beside it a copy of the table of fine classes. A page of its own, so that a shared one can be put in its place
+// (hit_switch.h). Never written.
 struct alignas(4096) EmptyCache {
   Cursors cursors;
   uint8_t fine_classes[sizeof(kSizeClasses.fine)];
-  alignas(kBinBytes) void* slots[kBinSlots];
 };
 extern MALLOW_INTERNAL EmptyCache empty_cache;
 
@@ -95,20 +140,11 @@ class alignas(4096) ThreadCache {
   void Reset();
 
   // The newest object of a class, or null when the bin is (or looks) empty.
-  MALLOW_ALWAYS_INLINE void* Pop(SizeClass size_class) {
-    void**& cursor = cursors_.of_class[size_class];
-    void* object = cursor[-1];
-    if (MALLOW_LIKELY(object != nullptr)) SetCursor(size_class, cursor - 1);
-    return object;
-  }
+  MALLOW_ALWAYS_INLINE void* Pop(SizeClass size_class) { return cursors_.Pop(size_class); }
 
   // The counterpart: false when the bin is full.
   MALLOW_ALWAYS_INLINE bool TryPush(SizeClass size_class, void* object) {
-    void** const cursor = cursors_.of_class[size_class];
-    if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cursor) % internal::kBinBytes == 0)) return false;
-    *cursor = object;
-    SetCursor(size_class, cursor + 1);
-    return true;
+    return cursors_.TryPush(size_class, object);
   }
 
   // Slow paths. Refill returns null when there is no memory.
@@ -151,14 +187,12 @@ class alignas(4096) ThreadCache {
   bool IsValid() const;
 
   // What the hit paths need to know to use this cache, see ThreadWords.
-  intptr_t HitDistance() const {
-    return reinterpret_cast<intptr_t>(&cursors_) - reinterpret_cast<intptr_t>(&internal::empty_cache.cursors);
-  }
+  internal::Cursors* cursors() { return &cursors_; }
 
   ListLinks<ThreadCache> links;  // the registry's
   // The word of the thread that has this cache, for others to close and open its hit paths; null: nobody may. The
   // registry's.
-  intptr_t* owner_distance;
+  internal::Cursors** owner_cursors;
   // The ThreadIdentity of who has it, or had it last. The registry's.
   uintptr_t owner;
 
@@ -173,9 +207,6 @@ class alignas(4096) ThreadCache {
     void* displaced;    // the object that lay there
   };
 
-  void SetCursor(SizeClass size_class, void** cursor) {
-    __atomic_store_n(&cursors_.of_class[size_class], cursor, __ATOMIC_RELAXED);
-  }
   // Statistics of other threads read these, hence the atomic stores.
   void StoreCapacity(SizeClass size_class, size_t capacity) {
     __atomic_store_n(&bins_[size_class].capacity, static_cast<uint16_t>(capacity), __ATOMIC_RELAXED);
@@ -187,15 +218,20 @@ class alignas(4096) ThreadCache {
     bins_[size_class].moving = moving;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
   }
-  // Where the oldest object lies, or would; the sentinel is just below.
-  void** Objects(SizeClass size_class) { return ObjectsAt(size_class, bins_[size_class].capacity); }
-  void* const* Objects(SizeClass size_class) const {
-    return const_cast<ThreadCache*>(this)->ObjectsAt(size_class, bins_[size_class].capacity);
+  // Where the null below the oldest object lies, or would.
+  void** Bottom(SizeClass size_class) { return BottomAt(size_class, bins_[size_class].capacity); }
+  void* const* Bottom(SizeClass size_class) const {
+    return const_cast<ThreadCache*>(this)->BottomAt(size_class, bins_[size_class].capacity);
   }
-  void** ObjectsAt(SizeClass size_class, size_t capacity) {
+  void** BottomAt(SizeClass size_class, size_t capacity) {
     void** const end = capacity < internal::kBinSlots ? slots_[size_class] + internal::kBinSlots
                                                       : long_slots_ + internal::kLongBins.end[size_class];
     return end - capacity;
+  }
+  // Where an object of a bin is, counted from the oldest.
+  void*& Slot(SizeClass size_class, size_t index) {
+    void** const slot = Bottom(size_class) + 1 + index;
+    return slot == cursors_.cursor(size_class) ? cursors_.newest(size_class) : *slot;
   }
   void Hide(SizeClass size_class);
   void Unhide(SizeClass size_class);
@@ -206,7 +242,6 @@ class alignas(4096) ThreadCache {
   void CollectBin(SizeClass size_class);
   void FlushBin(SizeClass size_class);
 
-  // All that the hit paths know of a cache.
   internal::Cursors cursors_;
   Bin bins_[kClassCount];
   size_t capacity_bytes_;  // sum over bins of capacity times size
@@ -217,34 +252,20 @@ class alignas(4096) ThreadCache {
   void* long_slots_[internal::kLongBins.slots];
 };
 
-// What a thread has of its own, zero at its start.
+// What a thread has of its own.
 struct ThreadWords {
-  // Distance from the empty cache to the one that the hit paths use; 0, the empty one, in a thread without a
-  // cache and whenever every call has to be seen.
-  intptr_t hit_distance;
+  // The cache that the hit paths use: the empty one in a thread without a cache and whenever every call has to be seen.
+  internal::Cursors* cursors = &internal::empty_cache.cursors;
   // The cache of the thread; null: not made yet; kThreadEnded: never again.
-  ThreadCache* cache;
+  ThreadCache* cache = nullptr;
 };
 extern MALLOW_INTERNAL MALLOW_THREAD_LOCAL ThreadWords thread_words;
 
 namespace internal {
 
-// The cursors that the hit paths use.
-MALLOW_ALWAYS_INLINE Cursors& HitCursors() {
-  char* const cursors =
-      reinterpret_cast<char*>(&empty_cache.cursors) + MALLOW_LOAD_SHARED(thread_words.hit_distance);
-  return *reinterpret_cast<Cursors*>(cursors);
-}
-
-MALLOW_ALWAYS_INLINE void* TryAllocateOfClass(SizeClass size_class) {
-  Cursors& cursors = HitCursors();
-  void** const cursor = *InOneRegister(cursors.of_class, size_class);
-  void* const object = cursor[-1];
-  if (MALLOW_LIKELY(object != nullptr)) {
-    __atomic_store_n(&cursors.of_class[size_class], cursor - 1, __ATOMIC_RELAXED);
-  }
-  return object;
-}
+// The cursors that the hit paths use, and whether they are a cache's.
+MALLOW_ALWAYS_INLINE Cursors& HitCursors() { return *MALLOW_LOAD_SHARED(thread_words.cursors); }
+MALLOW_ALWAYS_INLINE bool MayHit() { return &HitCursors() != &empty_cache.cursors; }
 
 }  // namespace internal
 
@@ -258,10 +279,10 @@ void FreeOfClass(void* p, SizeClass size_class);
 // The hit path of malloc: an object, or null when the slow way must be gone (see AllocateSlow).
 MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
   if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) {
-    return internal::TryAllocateOfClass(internal::empty_cache.fine_classes[internal::FineIndex(bytes)]);
+    return internal::HitCursors().Pop(internal::empty_cache.fine_classes[internal::FineIndex(bytes)]);
   }
   if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return nullptr;
-  return internal::TryAllocateOfClass(SizeClassOf(bytes));
+  return internal::HitCursors().Pop(SizeClassOf(bytes));
 }
 
 // While the hit paths are closed: a small object of the thread's cache, of at most kMaxSmallBytes. To be followed by
@@ -293,18 +314,8 @@ MALLOW_ALWAYS_INLINE void FreeOfClassClosed(void* p, SizeClass size_class) {
 }
 
 // Puts an object of a known class into the thread's bin; false: it has to go the slow way (see FreeSlow).
-//
-// A loop that frees what it has just allocated is one chain of waiting: the cursor, the object that lies there, the class
-// of its page, the place of the cursor of that class, which the next malloc loads. Its last link is cut where this store
-// and that load, of TryAllocateOfClass, are addressed by one register each. By two where it would be no help:
-// the next free after a malloc is of any class, and what was guessed wrong has to be done again.
 MALLOW_ALWAYS_INLINE bool TryFreeOfClass(void* p, SizeClass size_class) {
-  internal::Cursors& cursors = internal::HitCursors();
-  void** const cursor = cursors.of_class[size_class];
-  if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cursor) % internal::kBinBytes == 0)) return false;
-  *cursor = p;
-  __atomic_store_n(InOneRegister(cursors.of_class, size_class), cursor + 1, __ATOMIC_RELAXED);
-  return true;
+  return internal::HitCursors().TryPush(size_class, p);
 }
 
 // The hit path of free, for any pointer.
@@ -336,8 +347,7 @@ MALLOW_ALWAYS_INLINE size_t SmallBytes(const void* p) { return Info(PageMap::Cla
 // seen.
 MALLOW_ALWAYS_INLINE bool StaysInPlace(const void* p, size_t bytes) {
   const SizeClass size_class = PageMap::ClassInWindow(p);
-  if (size_class == 0 || MALLOW_LOAD_SHARED(thread_words.hit_distance) == 0 || bytes - 1 >= kMaxSmallBytes)
-    return false;
+  if (size_class == 0 || !internal::MayHit() || bytes - 1 >= kMaxSmallBytes) return false;
   return FitsInPlace(Info(size_class).bytes, bytes);
 }
 
@@ -346,8 +356,7 @@ MALLOW_ALWAYS_INLINE bool StaysInPlace(const void* p, size_t bytes) {
 MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes) {
   if (p == nullptr) return TryAllocate(bytes);
   const SizeClass size_class = PageMap::ClassInWindow(p);
-  if (size_class == 0 || MALLOW_LOAD_SHARED(thread_words.hit_distance) == 0 || bytes - 1 >= kMaxSmallBytes)
-    return nullptr;
+  if (size_class == 0 || !internal::MayHit() || bytes - 1 >= kMaxSmallBytes) return nullptr;
   void* const to = TryAllocate(bytes);
   if (MALLOW_UNLIKELY(to == nullptr)) return nullptr;
   memcpy(to, p, Min<size_t>(Info(size_class).bytes, bytes));

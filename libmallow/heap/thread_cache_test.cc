@@ -98,6 +98,39 @@ TEST_F(ThreadCacheTest, IdleObjectsGoBackByTheLowWaterMark) {
   EXPECT_EQ(length, 0u);
 }
 
+TEST_F(ThreadCacheTest, AnOnlyObjectIsHiddenAndFoundAgain) {
+  const SizeClass c = SizeClassOf(200);
+  Fill(c, 1);
+  cache_->Collect();
+  EXPECT_TRUE(cache_->IsHidden(c));
+  EXPECT_EQ(TryAllocate(200), nullptr) << "the bin looks empty";
+  void* object = nullptr;
+  ASSERT_EQ(cache_->CopyObjects(c, &object), 1u);
+  EXPECT_EQ(Allocate(200), object);
+  EXPECT_EQ(cache_->Length(c), 0u);
+  Free(object);
+  cache_->Collect();
+  cache_->Collect();
+  EXPECT_EQ(cache_->Length(c), 0u) << "idle, and back in the central list";
+  EXPECT_TRUE(cache_->IsValid());
+}
+
+TEST_F(ThreadCacheTest, WhatIsFreedAboveAHiddenHalfIsFoundBeforeIt) {
+  const SizeClass c = SizeClassOf(200);
+  Fill(c, 4);
+  cache_->Collect();
+  std::vector<void*> above;
+  while (void* object = TryAllocate(200)) above.push_back(object);
+  ASSERT_EQ(above.size(), 2u);
+  for (void* object : above) Free(object);
+  EXPECT_TRUE(cache_->IsValid());
+  EXPECT_EQ(cache_->Length(c), 4u);
+  EXPECT_EQ(TryAllocate(200), above[1]);
+  EXPECT_EQ(TryAllocate(200), above[0]);
+  EXPECT_EQ(TryAllocate(200), nullptr) << "what is hidden";
+  for (void* object : above) Free(object);
+}
+
 TEST_F(ThreadCacheTest, WhatTheProgramReachesIsNotIdle) {
   const SizeClass c = SizeClassOf(200);
   Fill(c, 40);

@@ -10,7 +10,7 @@
 namespace mallow::heap {
 
 constinit ThreadRegistry thread_registry;
-MALLOW_THREAD_LOCAL ThreadWords thread_words;
+constinit MALLOW_THREAD_LOCAL ThreadWords thread_words;
 
 namespace {
 
@@ -28,30 +28,33 @@ constexpr size_t kLeastWarm = 1024 * 1024;
 constexpr int kLookedAt = 16;
 
 // One plain store: hit paths load it without a lock.
-void StoreDistance(intptr_t* word, intptr_t distance) { __atomic_store_n(word, distance, __ATOMIC_RELAXED); }
+void Store(internal::Cursors** word, internal::Cursors* cursors) {
+  __atomic_store_n(word, cursors, __ATOMIC_RELAXED);
+}
 
 }  // namespace
 
-void CloseHitPaths() { StoreDistance(&thread_words.hit_distance, 0); }
+void CloseHitPaths() { Store(&thread_words.cursors, &internal::empty_cache.cursors); }
 
-void OpenHitPaths(const ThreadCache* cache) {
+void OpenHitPaths(ThreadCache* cache) {
   if (every_call_slow.load(std::memory_order_relaxed)) return;
-  StoreDistance(&thread_words.hit_distance, cache->HitDistance());
+  Store(&thread_words.cursors, cache->cursors());
   // Another thread may just be closing them: either it sees this word open, or this thread its wish.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (every_call_slow.load(std::memory_order_relaxed)) CloseHitPaths();
 }
 
-bool HitPathsAreOpen() { return MALLOW_LOAD_SHARED(thread_words.hit_distance) != 0; }
+bool HitPathsAreOpen() { return internal::MayHit(); }
 
 void ThreadRegistry::SetEveryCallSlow(bool slow) {
   SpinlockHolder holder(lock_);
   every_call_slow.store(slow, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (ThreadCache* cache = live_.first(); cache != nullptr; cache = live_.Next(cache)) {
-    if (cache->owner_distance == nullptr) continue;
+    if (cache->owner_cursors == nullptr) continue;
     // What an idle watch has closed it opens itself.
-    if (slow || !cache->watching()) StoreDistance(cache->owner_distance, slow ? 0 : cache->HitDistance());
+    if (!slow && cache->watching()) continue;
+    Store(cache->owner_cursors, slow ? &internal::empty_cache.cursors : cache->cursors());
   }
 }
 
@@ -93,14 +96,14 @@ void ThreadRegistry::AtThreadExit(void* cache) { thread_registry.Detach(static_c
 // From here on until Detach: the word lives as long as the thread, whose end is seen.
 void ThreadRegistry::LetOthersSwitch(ThreadCache* cache) {
   SpinlockHolder holder(lock_);
-  cache->owner_distance = &thread_words.hit_distance;
+  cache->owner_cursors = &thread_words.cursors;
   if (every_call_slow.load(std::memory_order_relaxed)) CloseHitPaths();
 }
 
 void ThreadRegistry::Detach(ThreadCache* cache) {
   {
     SpinlockHolder holder(lock_);
-    cache->owner_distance = nullptr;
+    cache->owner_cursors = nullptr;
   }
   // Destructors that run later still free and allocate, without a cache.
   CloseHitPaths();

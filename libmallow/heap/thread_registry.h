@@ -76,7 +76,7 @@ inline ThreadCache* const kThreadEnded = reinterpret_cast<ThreadCache*>(1);
 
 // Of the calling thread: while they are closed no call of its own hits, as if its cache were empty and full.
 void CloseHitPaths();
-void OpenHitPaths(const ThreadCache* cache);
+void OpenHitPaths(ThreadCache* cache);
 bool HitPathsAreOpen();
 
 // The cache to use in a slow path; null: none can be had.
