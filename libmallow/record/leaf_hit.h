@@ -92,7 +92,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(siz
 }
 
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintptr_t pc, uintptr_t sp,
-                                                                           uintptr_t bp) const {
+                                                                           uintptr_t bp) {
   if (MALLOW_UNLIKELY(leaf_generation_ != ModuleGeneration()) &&
       (kMutant != Mutant::kGenerationIgnored || leaf_generation_ == 0))
     return nullptr;

@@ -23,12 +23,16 @@ class MappedArray {
   const T& operator[](size_t i) const { return data_[i]; }
   void Truncate(size_t size) { size_ = size; }
 
-  // Room for `more` items beyond size(). False: no memory.
+  // Room for `more` items beyond size(). False: no memory. To be asked without MALLOW_UNLIKELY around it: with that GCC 12
+  // takes what follows where there is room for the cold part, and puts it far away.
   MALLOW_ALWAYS_INLINE bool Reserve(size_t more) {
     return MALLOW_LIKELY(capacity_ - size_ >= more) || Grow(more);
   }
   // REQUIRES: room.
   MALLOW_ALWAYS_INLINE T* Append() { return &data_[size_++]; }
+  // Of many at once: who has room may write from end() on, and then says how far he came.
+  T* end() { return data_ + size_; }
+  void AppendedTo(const T* end) { size_ = static_cast<size_t>(end - data_); }
 
   void Unmap() {
     if (data_ != nullptr) os::Unmap(data_, capacity_ * sizeof(T));

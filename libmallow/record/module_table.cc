@@ -195,8 +195,8 @@ uint32_t ModuleTable::IdAt(uintptr_t address) {
   return FindLoadedObject(address, &found) ? IdOf(found) : 0;
 }
 
-bool ModuleTable::IsLibc(uintptr_t address) {
-  const uint32_t id = IdAt(address);
+bool ModuleTable::IsLibc(uintptr_t address, uint32_t id) {
+  if (id == 0) id = IdAt(address);
   return id != 0 && known_[id - 1].kind == ModuleKind::kLibc;
 }
 

@@ -33,8 +33,8 @@ class ModuleTable {
   uint32_t IdOf(const dl_find_object& found);
   // Of the module that the address lies in; 0 for none.
   uint32_t IdAt(uintptr_t address);
-  // Whether the address lies in libc itself (libc.so, ld.so or one of their parts).
-  bool IsLibc(uintptr_t address);
+  // Whether the address lies in libc itself (libc.so, ld.so or one of their parts). `id`: what IdAt would return, if known.
+  bool IsLibc(uintptr_t address, uint32_t id = 0);
 
   uint32_t count() const { return count_; }
 

@@ -85,7 +85,7 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
   }
   StackId stack = g_process.stacks().FindStack(captured.node, function, region);
   if (stack == kNoStack) {
-    const bool from_libc = g_process.modules().IsLibc(caller->pc - 1);
+    const bool from_libc = g_process.modules().IsLibc(caller->pc - 1, captured.module);
     stack = g_process.stacks().AddStack(captured.node, function, from_libc, region);
   }
   if (captured.memo != nullptr && stack != kNoStack)

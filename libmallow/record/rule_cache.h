@@ -5,6 +5,8 @@
 // large. Thread-compatible; all zero is empty.
 #pragma once
 
+#include <emmintrin.h>
+
 #include "base/config.h"
 #include "base/hash.h"
 #include "os/memory.h"
@@ -36,11 +38,11 @@ class RuleCache {
   // Null if there is none.
   MALLOW_ALWAYS_INLINE const RuleEntry* Find(FrameKey key) const {
     if (MALLOW_UNLIKELY(entries_ == nullptr)) return nullptr;
-    const size_t line = LineOf(key), place = PlaceOf(key);
-    for (size_t i = 0;; ++i) {
-      const RuleEntry& entry = At(line, place, i);
-      if (MALLOW_LIKELY(((entry.key_and_module ^ key) & kFrameKeyMask) == 0)) return &entry;
-      if (entry.key_and_module == 0) return nullptr;
+    for (size_t line = LineOf(key);; line = LineAfter(line)) {
+      const RuleEntry* const entries = entries_ + line;
+      if (const unsigned found = Found(entries, key); MALLOW_LIKELY(found != 0))
+        return entries + __builtin_ctz(found);
+      if (entries[kLineEntries - 1].key_and_module == 0) return nullptr;
     }
   }
 
@@ -63,23 +65,37 @@ class RuleCache {
   static constexpr size_t kLineEntries = 4;
   static_assert(kLineEntries * sizeof(RuleEntry) == kCacheLineBytes);
 
-  // The first entry of the line where a search begins,
+  // The first entry of the line where a search begins. A line is filled from there on, and then the next one.
   MALLOW_ALWAYS_INLINE size_t LineOf(FrameKey key) const {
     return HashToTop(key >> kPieceBits) >> shift_ & ~(kLineEntries - 1);
   }
-  // and which entry of the line is the first to be looked at.
-  static MALLOW_ALWAYS_INLINE size_t PlaceOf(FrameKey key) { return HashToTop(key) >> 62; }
-  // The `n`th entry of a search: all of a line come before those of the next one.
-  MALLOW_ALWAYS_INLINE RuleEntry& At(size_t line, size_t place, size_t n) const {
-    constexpr size_t kWithin = kLineEntries - 1;
-    return entries_[((line + (n & ~kWithin)) & mask_) | ((place ^ n) & kWithin)];
+  MALLOW_ALWAYS_INLINE size_t LineAfter(size_t line) const { return (line + kLineEntries) & mask_; }
+
+  // Which of a line's entries have the key, a bit for each. All four at once: where in its line an entry lies is as good
+  // as random, which a branch would guess wrong every other time.
+  static MALLOW_ALWAYS_INLINE unsigned Found(const RuleEntry* line, FrameKey key) {
+    constexpr int kAbove = 64 - kFrameKeyBits;
+    const __m128i* const entries = reinterpret_cast<const __m128i*>(line);
+    const __m128i wanted = _mm_set1_epi64x(static_cast<int64_t>(key << kAbove));
+    // Halves of the keys that are the wanted one's.
+    const auto same = [=](int first) {
+      const __m128i two = _mm_unpacklo_epi64(entries[first], entries[first + 1]);
+      return _mm_castsi128_ps(_mm_cmpeq_epi32(_mm_slli_epi64(two, kAbove), wanted));
+    };
+    const __m128 low = same(0), high = same(2);
+    const __m128 even = _mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0));
+    const __m128 odd = _mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1));
+    return static_cast<unsigned>(_mm_movemask_ps(_mm_and_ps(even, odd)));
   }
 
   void Insert(const RuleEntry& entry) {
-    const size_t line = LineOf(entry.key()), place = PlaceOf(entry.key());
-    size_t i = 0;
-    while (At(line, place, i).key_and_module != 0) ++i;
-    At(line, place, i) = entry;
+    size_t line = LineOf(entry.key()), i = 0;
+    while (entries_[line + i].key_and_module != 0) {
+      if (++i < kLineEntries) continue;
+      line = LineAfter(line);
+      i = 0;
+    }
+    entries_[line + i] = entry;
     ++count_;
   }
 

@@ -1,5 +1,6 @@
 #include "record/stack_cache.h"
 
+#include "base/bits.h"
 #include "record/leaf_hit.h"
 #include "record/module_generation.h"
 #include "record/mutant.h"
@@ -75,7 +76,7 @@ Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTab
 
   const End end = Walk({registers.pc, registers.sp, registers.bp}, table);
   if (MALLOW_UNLIKELY(end == End::kUnknownRegister)) {
-    return {CaptureInterpreted(registers, table, statistics), nullptr};
+    return {CaptureInterpreted(registers, table, statistics), 0, nullptr};
   }
   statistics->frames_walked += walked_.size();
   if (end == End::kJoined) {
@@ -85,8 +86,11 @@ Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTab
   const NodeId node = Remember(end, table);
   NodeMemo* const memo = end == End::kJoined && walked_.size() != 0 ? RememberLeaf(node) : nullptr;
   if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
+  searched_.sp = 0;
+  const bool calls = walked_.size() != 0 && (walked_[0].key_and_module & kFrameKeyMask) == registers.pc;
+  const uint32_t module = calls ? static_cast<uint32_t>(walked_[0].key_and_module >> kFrameKeyBits) : 0;
   if (MALLOW_UNLIKELY(walked_.size() > kLargeWalk)) walked_.Unmap();
-  return {node, memo};
+  return {node, module, memo};
 }
 
 void CaptureContext::Flush(uint64_t generation) {
@@ -138,7 +142,7 @@ CaptureContext::End CaptureContext::Walk(Cursor cursor, const NodeTable& table) 
   for (;;) {
     if (TryJoin(cursor)) return End::kJoined;
     const RuleEntry& entry = FindRule(cursor.key, table);
-    if (MALLOW_UNLIKELY(!walked_.Reserve(1))) {
+    if (!walked_.Reserve(1)) {
       EndTruncated(Truncation::kNoRoom);
       return end_;
     }
@@ -360,27 +364,31 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
     plain_home_ = base_outside_objects_ ? 0 : memory_.home();
   }
   constexpr size_t kMostWordsOfRule = 3;
-  if (MALLOW_UNLIKELY(
-          !frames_.Reserve(walked_.size()) ||
-          !words_.Reserve(kPaddingWords + walked_.size() * kMostWordsOfRule + interpreted_words_.size()))) {
+  if (!frames_.Reserve(walked_.size()) ||
+      !words_.Reserve(kPaddingWords + walked_.size() * kMostWordsOfRule + interpreted_words_.size())) {
     ForgetLastStack();
     return PathOfWalk(node, table);
   }
   while (words_.size() < kPaddingWords) {
     *words_.Append() = {reinterpret_cast<uintptr_t>(&kPaddingValue), kPaddingValue};
   }
-  Frame* const first = frames_.data() + frames_.size();
-  for (size_t i = walked_.size(); i-- != 0;) {
-    const WalkedFrame& frame = walked_[i];
+  Frame* const first = frames_.end();
+  Frame* next_frame = first;
+  StackWord* next_word = words_.end();
+  const WalkedFrame* const innermost = walked_.data();
+  for (const WalkedFrame* end = walked_.end(); end != innermost; --end) {
+    const WalkedFrame& frame = end[-1];
     if (MALLOW_LIKELY(has_caller)) {
-      RememberWords(frame, caller, need_bp);
+      next_word = RememberWords(frame, caller, need_bp, next_word);
       need_bp = UsesBp(frame.rule.kind) || (!frame.rule.saves_bp() && need_bp);
     }
     caller = {frame.key_and_module & kFrameKeyMask, frame.sp, frame.bp};
     has_caller = true;
-    *frames_.Append() = {caller.key, caller.sp, caller.bp, kRoot,
-                         static_cast<uint32_t>(words_.size()) << 1 | uint32_t{need_bp}};
+    *next_frame++ = {caller.key, caller.sp, caller.bp, kRoot,
+                     static_cast<uint32_t>(next_word - words_.data()) << 1 | uint32_t{need_bp}};
   }
+  frames_.AppendedTo(next_frame);
+  words_.AppendedTo(next_word);
   if (MALLOW_UNLIKELY(plain_home_ == 0) && !base_outside_objects_) FindHome();
   node = NodesOfWalk(node, first, table);
   if (MALLOW_LIKELY(node != kRoot || walked_.size() == 0)) return node;
@@ -396,11 +404,12 @@ MALLOW_NOINLINE void CaptureContext::FindHome() {
   plain_home_ = memory_.home();
 }
 
-// The words that lead from `frame` to `caller`, in the reverse of the order in which an unwind reads them.
-MALLOW_ALWAYS_INLINE void CaptureContext::RememberWords(const WalkedFrame& frame, const Cursor& caller,
-                                                        bool need_bp) {
-  const auto add = [this](uintptr_t address, uintptr_t value) {
-    *words_.Append() = {address, value};
+// Appends the words that lead from `frame` to `caller`, in the reverse of the order in which an unwind reads them. Returns
+// where the next one goes.
+MALLOW_ALWAYS_INLINE StackWord* CaptureContext::RememberWords(const WalkedFrame& frame, const Cursor& caller,
+                                                              bool need_bp, StackWord* next) {
+  const auto add = [this, &next](uintptr_t address, uintptr_t value) {
+    *next++ = {address, value};
     if (MALLOW_UNLIKELY(!memory_.InOwnRange(address))) plain_home_ = 0;
   };
   const Rule rule = frame.rule;
@@ -423,6 +432,7 @@ MALLOW_ALWAYS_INLINE void CaptureContext::RememberWords(const WalkedFrame& frame
       add(word.address, word.value);
     }
   }
+  return next;
 }
 
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
@@ -439,13 +449,15 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
     if (walked_[i].rule.kind > RuleKind::kRealigned) return nullptr;
   }
   const StackWord* const words = words_.data() + join.words();
+  const uintptr_t origin = LeafEntry::AddressOf(innermost.sp, 0);
+  const uintptr_t join_distance = join.sp - origin;
+  uintptr_t farthest = join_distance, odd = join_distance;
   for (size_t i = 0; i < count; ++i) {
-    const uintptr_t distance = words[i].address - LeafEntry::AddressOf(innermost.sp, 0);
-    if (distance > LeafEntry::kFarthest || distance % sizeof(uintptr_t) != 0) return nullptr;
+    const uintptr_t distance = words[i].address - origin;
+    farthest = Max(farthest, distance);
+    odd |= distance;
   }
-  const uintptr_t join_place = (join.sp - LeafEntry::AddressOf(innermost.sp, 0)) / sizeof(uintptr_t);
-  if (join_place > UINT16_MAX || join.sp % sizeof(uintptr_t) != innermost.sp % sizeof(uintptr_t))
-    return nullptr;
+  if (farthest > LeafEntry::kFarthest || odd % sizeof(uintptr_t) != 0) return nullptr;
   constexpr size_t kGroup = LeafEntry::Words::kCount;
   const auto group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
   LeafEntry* const leaf = RoomForLeaf(innermost, group_count);
@@ -454,7 +466,7 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->home = plain_home_;
   leaf->key = innermost.key;
   leaf->sp = innermost.sp;
-  leaf->join_place = static_cast<uint16_t>(join_place);
+  leaf->join_place = static_cast<uint16_t>(join_distance / sizeof(uintptr_t));
   leaf->join = static_cast<uint32_t>(joined_);
   leaf->join_node = join.node;
   leaf->memo = {};
@@ -463,26 +475,35 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->need_bp = innermost.need_bp();
   leaf->bp = innermost.bp;
   leaf->group_count = group_count;
-  for (size_t i = 0; i < group_count * kGroup; ++i) {
-    const StackWord& word = words[count - 1 - (i < count ? i : i / kGroup * kGroup)];
-    LeafEntry::Words& group = leaf->words()[i / kGroup];
-    group.places[i % kGroup] =
-        static_cast<uint16_t>((word.address - LeafEntry::AddressOf(innermost.sp, 0)) / sizeof(uintptr_t));
-    group.values[i % kGroup] = word.value;
+  const StackWord* next = words + count;
+  LeafEntry::Words* group = leaf->words();
+  for (const LeafEntry::Words* const end = group + group_count; group != end; ++group) {
+    const StackWord* const first = next - 1;
+    for (size_t i = 0; i < kGroup; ++i) {
+      const StackWord& word = next != words ? *--next : *first;
+      group->places[i] = static_cast<uint16_t>((word.address - origin) / sizeof(uintptr_t));
+      group->values[i] = word.value;
+    }
   }
   return &leaf->memo;
 }
 
-// Of a search that did not end at its first entry.
-LeafEntry* CaptureContext::TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const {
+// Of a search that did not end at its first entry. Where it ends in vain is the place of an entry for this start, which a
+// walk that is to come will write.
+LeafEntry* CaptureContext::TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  size_t last = LeafCache::First(pc, sp);
   for (unsigned hops = LeafCache::kMostHops; hash != LeafCache::kNowhere && --hops != 0;) {
+    last = hash;
     if (LeafEntry* const leaf = TryLeafAt(&hash, pc, sp, bp)) return leaf;
   }
+  searched_ = {pc, sp, last};
   return nullptr;
 }
 
 // The way that TryLeaf will come, as far as it finds other ways from this start; the last that it looks at gives place.
 LeafEntry* CaptureContext::RoomForLeaf(const Frame& start, unsigned group_count) {
+  if (MALLOW_LIKELY(searched_.key == start.key && searched_.sp == start.sp))
+    return leaves_.MakeRoomAt(searched_.hash, group_count);
   size_t hash = LeafCache::First(start.key, start.sp);
   for (unsigned hops = LeafCache::kMostHops; --hops != 0;) {
     const LeafEntry* const there = leaves_.At(hash);
@@ -606,7 +627,7 @@ Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable
     LeafEntry* const leaf = contexts_[0].TryLeaf(registers.pc, registers.sp, registers.bp);
     if (MALLOW_LIKELY(leaf != nullptr)) {
       contexts_[0].CountHit(*leaf, statistics);
-      captured = {leaf->node, &leaf->memo};
+      captured = {leaf->node, 0, &leaf->memo};
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     depth_ = 0;
@@ -624,7 +645,7 @@ MALLOW_NOINLINE Captured StackCache::CaptureSlow(const Registers& registers, con
   if (MALLOW_UNLIKELY(level == kContexts)) {
     ++statistics->captures;
     ++statistics->truncated;
-    return {TruncatedPath(Truncation::kBusy, table), nullptr};
+    return {TruncatedPath(Truncation::kBusy, table), 0, nullptr};
   }
   depth_ = level + 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);

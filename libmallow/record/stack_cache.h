@@ -40,7 +40,8 @@ namespace mallow::record {
 
 struct Captured {
   NodeId node;
-  NodeMemo* memo;  // beside that node until the next capture of the thread; null: there is none
+  uint32_t module;  // that of the caller, id + 1, if a walk has met it; else 0
+  NodeMemo* memo;   // beside that node until the next capture of the thread; null: there is none
 };
 
 // One walk at a time. All zero is the empty state.
@@ -48,7 +49,7 @@ class CaptureContext {
  public:
   // The leaf entry for what begins at these registers, if everything is as it was when that was made; else null. Its
   // node is the result, which is to be counted.
-  LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
+  LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp);
   MALLOW_ALWAYS_INLINE void CountHit(LeafEntry& leaf, CaptureStatistics* statistics) {
     leaves_.PrefetchNext(leaf);
     leaves_.SetNext(*newest_leaf_, leaf);
@@ -113,7 +114,7 @@ class CaptureContext {
            (kMutant == Mutant::kStackBoundsIgnored && leaf.home == memory_.home());
   }
   LeafEntry* TryLeafAt(size_t* hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
-  MALLOW_NOINLINE LeafEntry* TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
+  MALLOW_NOINLINE LeafEntry* TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp);
   NodeMemo* RememberLeaf(NodeId node);
   LeafEntry* RoomForLeaf(const Frame& start, unsigned group_count);
   uint32_t FindChanged(uint32_t words);
@@ -134,7 +135,7 @@ class CaptureContext {
 
   NodeId Remember(End end, const NodeTable& table);
   void FindHome();
-  void RememberWords(const WalkedFrame& frame, const Cursor& caller, bool need_bp);
+  StackWord* RememberWords(const WalkedFrame& frame, const Cursor& caller, bool need_bp, StackWord* next);
   NodeId NodesOfWalk(NodeId base, Frame* frames, const NodeTable& table);
   NodeId PathOfWalk(NodeId base, const NodeTable& table);
 
@@ -148,6 +149,12 @@ class CaptureContext {
   RuleCache rules_;
   LeafCache leaves_;
   LeafEntry* newest_leaf_ = nullptr;  // the one that was hit or made last; null: none was
+  // Where the latest search that was in vain ended, as long as no entry was made there. Only a guess for later searches.
+  struct {
+    FrameKey key;
+    uintptr_t sp;  // 0: there is none
+    size_t hash;
+  } searched_{};
   StackMemory memory_;
 
   // The last stack.
