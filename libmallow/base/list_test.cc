@@ -56,5 +56,30 @@ TEST(List, BehavesLikeADeque) {
   EXPECT_EQ(list.PopFront(), nullptr);
 }
 
+TEST(HeadList, BehavesLikeADeque) {
+  Item items[20] = {};
+  for (int i = 0; i < 20; ++i) items[i].value = i;
+  std::deque<int> model;
+  HeadList<Item, &Item::links> list;
+  std::mt19937 random(1);
+  for (int step = 0; step < 20000; ++step) {
+    const int value = static_cast<int>(random() % 20);
+    const auto found = std::find(model.begin(), model.end(), value);
+    if (found != model.end()) {
+      model.erase(found);
+      list.Remove(&items[value]);
+    } else {
+      model.push_front(value);
+      list.PushFront(&items[value]);
+    }
+    ASSERT_TRUE(list.IsValid());
+    ASSERT_EQ(list.empty(), model.empty());
+    std::deque<int> values;
+    for (const Item* item = list.first(); item != nullptr; item = list.Next(item))
+      values.push_back(item->value);
+    ASSERT_EQ(values, model);
+  }
+}
+
 }  // namespace
 }  // namespace mallow

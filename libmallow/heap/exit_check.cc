@@ -45,6 +45,9 @@ ObjectSet seen;
 void* objects[internal::kMaxCached];
 bool checking = false;
 
+// So many are on the stack, and compared with each other: a small program does not touch the memory of the others.
+constexpr size_t kFew = 32;
+
 // REQUIRES: the lock of the class's central list is held.
 void CheckObject(const void* object, SizeClass size_class) {
   if (PageMap::ClassOf(object) != size_class) DieAt("free(): the block was freed twice", object);
@@ -55,17 +58,34 @@ void CheckObject(const void* object, SizeClass size_class) {
     DieAt("free(): the block was freed twice", object);
 }
 
-void CheckBin(const ThreadCache& cache, SizeClass size_class) {
-  const size_t count = cache.CopyObjects(size_class, objects);
-  if (count == 0) return;
-  // Not to be had where exit is called by a handler that interrupted malloc, or by a thread while others run on.
-  const bool locked = central_lists[size_class].lock().TryLock();
+void CheckFewTwice(void* const* checked, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (checked[k] == checked[i]) DieAt("free(): the block was freed twice", checked[i]);
+    }
+  }
+}
+
+MALLOW_NOINLINE void CheckManyTwice(void* const* checked, size_t count) {
   seen.Clear(count);
   for (size_t i = 0; i < count; ++i) {
-    if (locked) CheckObject(objects[i], size_class);
-    if (!seen.Add(objects[i])) DieAt("free(): the block was freed twice", objects[i]);
+    if (!seen.Add(checked[i])) DieAt("free(): the block was freed twice", checked[i]);
   }
-  if (locked) central_lists[size_class].lock().Unlock();
+}
+
+void CheckBin(const ThreadCache& cache, SizeClass size_class) {
+  const size_t length = cache.Length(size_class);
+  if (length == 0) return;
+  void* few[kFew];
+  void** const copy = length <= kFew ? few : objects;
+  const size_t count = cache.CopyObjects(size_class, copy);
+  // Not to be had where exit is called by a handler that interrupted malloc, or by a thread while others run on.
+  const bool locked = central_lists[size_class].lock().TryLock();
+  if (locked) {
+    for (size_t i = 0; i < count; ++i) CheckObject(copy[i], size_class);
+    central_lists[size_class].lock().Unlock();
+  }
+  copy == few ? CheckFewTwice(copy, count) : CheckManyTwice(copy, count);
 }
 
 void CheckBins(const ThreadCache& cache) {

@@ -5,6 +5,7 @@
 
 #include "heap/heap.h"
 #include "heap/heap_checks.h"
+#include "heap/thread_cache.h"
 
 namespace mallow::heap {
 namespace {
@@ -42,6 +43,20 @@ TEST(ExitCheckDeathTest, FindsABlockThatWasFreedTwice) {
         kTwice)
         << bytes;
   }
+}
+
+TEST(ExitCheckDeathTest, FindsOneAmongMany) {
+  GTEST_FLAG_SET(death_test_style, "fast");
+  EXPECT_DEATH(
+      {
+        std::vector<void*> blocks;
+        for (int i = 0; i < 100; ++i) blocks.push_back(Allocate(100));
+        for (void* p : blocks) Free(p);
+        void* const twice = Hidden(blocks[99]);
+        if (thread_words.cache->Length(SizeClassOf(100)) > 32) Free(twice);
+        CheckBeforeExit();
+      },
+      kTwice);
 }
 
 TEST(ExitCheckDeathTest, FindsOneThatTheCentralListHas) {

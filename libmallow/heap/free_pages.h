@@ -51,7 +51,7 @@ class FreePages {
   bool IsValidSpan(const Span* span) const;
   bool IsValidTree(const Span* span, Pages* pages, Pages* resident, int depth) const;
 
-  List<Span, &Span::links> by_length_[kListLengths];
+  HeadList<Span, &Span::links> by_length_[kListLengths];
   uint64_t nonempty_[kListLengths / 64] = {};
   Span* root_ = nullptr;
 

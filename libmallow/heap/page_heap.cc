@@ -31,6 +31,12 @@ constexpr Pages kSystemShareMoved = 4096;
 char* MapAligned(size_t bytes) {
   char* start = static_cast<char*>(os::Map(nullptr, bytes));
   if (start == nullptr || IsAligned(start, kPageBytes)) return start;
+  // As a rule the addresses below are the next that the system gives.
+  const size_t shift = reinterpret_cast<uintptr_t>(start) % kPageBytes;
+  if (char* const below = static_cast<char*>(os::Map(start - shift, shift))) {
+    if (below == start - shift && os::Unmap(below + bytes, shift)) return below;
+    os::Unmap(below, shift);
+  }
   os::Unmap(start, bytes);
   start = static_cast<char*>(os::Map(nullptr, bytes + kPageBytes));
   if (start == nullptr) return nullptr;

@@ -129,7 +129,7 @@ class PageHeap {
   size_t large_count_ = 0;
   Pages large_ = 0;
   Pages fresh_ = 0;  // taken since the last sign
-  size_t small_spans_[kClassCount] = {};
+  uint32_t small_spans_[kClassCount] = {};
 };
 
 extern PageHeap page_heap;

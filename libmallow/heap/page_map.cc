@@ -29,17 +29,19 @@ void NoteRoot(uintptr_t root) {
 Pages window_begin = 0;
 Pages window_end = 0;
 
+constexpr size_t kHugePageBytes = 2 * 1024 * 1024;
+
 // kResident is the only state with this bit.
 constexpr uint64_t kEightResident = 0x0202020202020202u;
 
-// Calls `f(leaf bytes, count)` for the part of the range in each leaf.
+// Calls `f(first page, count)` for each part of the range whose bytes of one kind lie in a row.
 template <typename F>
 void ForEachPart(PageId page, Pages pages, F f) {
   while (pages > 0) {
-    const Pages in_leaf = Min(pages, internal::kLeafPages - (page & (internal::kLeafPages - 1)));
-    f(page, in_leaf);
-    page += in_leaf;
-    pages -= in_leaf;
+    const Pages in_row = Min<Pages>(pages, internal::PageBytes::kPages - page % internal::PageBytes::kPages);
+    f(page, in_row);
+    page += in_row;
+    pages -= in_row;
   }
 }
 
@@ -49,7 +51,8 @@ bool PageMap::Reserve(PageId page, Pages pages) {
   const uintptr_t last = (page + pages - 1) >> internal::kLeafBits;
   if (last >= internal::kRoots) return false;
   for (uintptr_t root = page >> internal::kLeafBits; root <= last; ++root) {
-    if (internal::page_map_roots[root] != nullptr) continue;
+    // The first root is written without being read: one page fault, not two.
+    if (root >= lowest_root && root <= highest_root && internal::page_map_roots[root] != nullptr) continue;
     void* leaf = os::Map(nullptr, RoundUp(sizeof(internal::PageMapLeaf), os::PageSize()));
     if (leaf == nullptr) return false;
     metadata_bytes += sizeof(internal::PageMapLeaf);
@@ -88,6 +91,8 @@ void PageMap::OpenWindow(PageId page, Pages pages) {
     end = Max(end, window_end);
   }
   if (!os::AllowWriting(window.classes + begin, end - begin)) return;
+  // From here on a huge page fits into it.
+  if (end - begin >= kHugePageBytes) os::RefuseHugePages(window.classes, internal::kWindowPages);
   window_begin = begin;
   window_end = end;
 }
@@ -97,7 +102,7 @@ void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
   const internal::ClassWindow& window = internal::class_window;
   const uint8_t byte = static_cast<uint8_t>(size_class);
   for (Pages i = 0; i < pages; ++i) {
-    __atomic_store_n(&LeafOf(page + i)->classes[Index(page + i)], byte, __ATOMIC_RELAXED);
+    __atomic_store_n(&LeafOf(page + i)->ClassByte(Index(page + i)), byte, __ATOMIC_RELAXED);
     const Pages in_window = window.PageOf((page + i) << kPageShift);
     if (in_window >= window_begin && in_window < window_end) {
       __atomic_store_n(&window.classes[in_window], byte, __ATOMIC_RELAXED);
@@ -107,14 +112,14 @@ void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
 
 void PageMap::SetState(PageId page, Pages pages, PageState state) {
   ForEachPart(page, pages, [state](PageId part, Pages count) {
-    memset(&LeafOf(part)->states[Index(part)], static_cast<int>(state), count);
+    memset(&LeafOf(part)->StateByte(Index(part)), static_cast<int>(state), count);
   });
 }
 
 Pages PageMap::CountResident(PageId page, Pages pages) {
   Pages resident = 0;
   ForEachPart(page, pages, [&resident](PageId part, Pages count) {
-    const uint8_t* states = &LeafOf(part)->states[Index(part)];
+    const uint8_t* states = &LeafOf(part)->StateByte(Index(part));
     Pages i = 0;
     for (; i + sizeof(uint64_t) <= count; i += sizeof(uint64_t)) {
       uint64_t eight;

@@ -42,10 +42,22 @@ inline constexpr size_t kLeafPages = size_t{1} << kLeafBits;
 inline constexpr int kRootShift = kPageShift + kLeafBits;
 inline constexpr size_t kRoots = size_t{1} << (kAddressBits - kRootShift);
 
+// Side by side for a few pages, so that a small heap touches one page of these bytes and not two.
+struct PageBytes {
+  static constexpr size_t kPages = 64;
+  uint8_t classes[kPages];
+  uint8_t states[kPages];
+};
+
 struct PageMapLeaf {
   Span* spans[kLeafPages];
-  uint8_t classes[kLeafPages];
-  uint8_t states[kLeafPages];
+  PageBytes bytes[kLeafPages / PageBytes::kPages];
+
+  uint8_t& ClassByte(size_t index) { return BytesAt(index).classes[index % PageBytes::kPages]; }
+  uint8_t& StateByte(size_t index) { return BytesAt(index).states[index % PageBytes::kPages]; }
+
+ private:
+  PageBytes& BytesAt(size_t index) { return bytes[index / PageBytes::kPages]; }
 };
 
 extern MALLOW_INTERNAL PageMapLeaf* page_map_roots[kRoots];
@@ -70,8 +82,8 @@ class PageMap {
  public:
   // Class byte of the page of any address; 0 for foreign ones.
   static SizeClass ClassOf(const void* p) {
-    const internal::PageMapLeaf* leaf = LeafOf(PageOf(p));
-    return leaf == nullptr ? 0 : __atomic_load_n(&leaf->classes[Index(PageOf(p))], __ATOMIC_RELAXED);
+    internal::PageMapLeaf* leaf = LeafOf(PageOf(p));
+    return leaf == nullptr ? 0 : __atomic_load_n(&leaf->ClassByte(Index(PageOf(p))), __ATOMIC_RELAXED);
   }
 
   // The same in fewer instructions, or 0: ask ClassOf.
@@ -96,10 +108,10 @@ class PageMap {
   }
 
   static PageState StateOf(PageId page) {
-    const internal::PageMapLeaf* leaf = LeafOf(page);
+    internal::PageMapLeaf* leaf = LeafOf(page);
     return leaf == nullptr
                ? PageState::kForeign
-               : static_cast<PageState>(__atomic_load_n(&leaf->states[Index(page)], __ATOMIC_RELAXED));
+               : static_cast<PageState>(__atomic_load_n(&leaf->StateByte(Index(page)), __ATOMIC_RELAXED));
   }
 
   // Makes the leaves for [page, page + pages) exist. False: no memory; nothing that was there has changed.

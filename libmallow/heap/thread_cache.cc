@@ -62,6 +62,14 @@ void MakeSpansWhole() {
 
 }  // namespace
 
+// The bins it leaves untouched: most of them in a small program for ever.
+void ThreadCache::Begin() {
+  capacity_bytes_ = fetched_ = 0;
+  budget_ = kFirstBudget;
+  cursors_.large.Reset();
+  watch_.Stop();
+}
+
 void ThreadCache::Reset() {
   for (SizeClass c = 0; c < kClassCount; ++c) {
     cursors_.SetCursor(c, nullptr);
@@ -73,17 +81,16 @@ void ThreadCache::Reset() {
     bins_[c].moving = false;
     bins_[c].strangers = 0;
   }
-  capacity_bytes_ = fetched_ = 0;
-  budget_ = kFirstBudget;
-  cursors_.large.Reset();
-  watch_.Stop();
+  Begin();
 }
 
 size_t ThreadCache::Length(SizeClass size_class) const {
+  void** const cursor = cursors_.cursor(size_class);
+  // Of a bin that was never used nothing else is touched.
+  if (cursor == nullptr) return 0;
   const size_t capacity = Capacity(size_class);
   if (capacity == 0) return 0;
-  return static_cast<size_t>(cursors_.cursor(size_class) -
-                             const_cast<ThreadCache*>(this)->BottomAt(size_class, capacity));
+  return static_cast<size_t>(cursor - const_cast<ThreadCache*>(this)->BottomAt(size_class, capacity));
 }
 
 void ThreadCache::Hide(SizeClass size_class) {

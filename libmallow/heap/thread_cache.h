@@ -134,10 +134,10 @@ extern MALLOW_INTERNAL EmptyCache empty_cache;
 
 }  // namespace internal
 
-class alignas(4096) ThreadCache {
+class alignas(internal::kBinBytes) ThreadCache {
  public:
-  // Makes the bins empty. The memory of a new cache is zero.
-  void Reset();
+  // Makes the bins of a new cache empty, whose memory is zero.
+  void Begin();
 
   // The newest object of a class, or null when the bin is (or looks) empty.
   MALLOW_ALWAYS_INLINE void* Pop(SizeClass size_class) { return cursors_.Pop(size_class); }
@@ -233,6 +233,7 @@ class alignas(4096) ThreadCache {
     void** const slot = Bottom(size_class) + 1 + index;
     return slot == cursors_.cursor(size_class) ? cursors_.newest(size_class) : *slot;
   }
+  void Reset();
   void Hide(SizeClass size_class);
   void Unhide(SizeClass size_class);
   void SetCapacity(SizeClass size_class, size_t capacity);
@@ -243,11 +244,11 @@ class alignas(4096) ThreadCache {
   void FlushBin(SizeClass size_class);
 
   internal::Cursors cursors_;
-  Bin bins_[kClassCount];
   size_t capacity_bytes_;  // sum over bins of capacity times size
   size_t budget_;          // what it may become
   size_t fetched_;         // bytes since the last collection, see CountFetched
   IdleWatch watch_;
+  Bin bins_[kClassCount];
   alignas(internal::kBinBytes) void* slots_[kClassCount][internal::kBinSlots];
   void* long_slots_[internal::kLongBins.slots];
 };

@@ -18,7 +18,7 @@ class Game {
  public:
   explicit Game(FuzzInput input) : input_(input) {
     for (SizeClass& size_class : classes_) size_class = 1 + input_.Magnitude(kClassCount - 2);
-    cache_->Reset();
+    cache_->Begin();
     os::ReplaceMemoryFunctions(&kFailingMemory);
     Failures::Plan(input_.Below(65536), input_.OneIn(2) ? 0 : 1 + input_.Below(4));
   }

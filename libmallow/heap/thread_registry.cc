@@ -74,7 +74,7 @@ ThreadCache* ThreadRegistry::Attach() {
   if (cache == nullptr) {
     cache = static_cast<ThreadCache*>(page_heap.AllocateMetadata(sizeof(ThreadCache), alignof(ThreadCache)));
     if (cache == nullptr) return nullptr;
-    cache->Reset();
+    cache->Begin();
   }
   {
     SpinlockHolder holder(lock_);

@@ -59,16 +59,15 @@ void* Map(void* hint, size_t bytes) {
   return Current().map(hint, bytes);
 }
 
-void* MapSparse(size_t bytes) {
-  void* const p = MapFresh(nullptr, bytes, PROT_READ);
-  // A kernel without huge pages refuses, and is right.
-  if (p != nullptr)
-    SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_NOHUGEPAGE);
-  return p;
-}
+void* MapSparse(size_t bytes) { return MapFresh(nullptr, bytes, PROT_READ); }
 
 void WantHugePages(void* p, size_t bytes) {
   SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_HUGEPAGE);
+}
+
+void RefuseHugePages(void* p, size_t bytes) {
+  // A kernel without huge pages refuses, and is right.
+  SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_NOHUGEPAGE);
 }
 
 bool Unmap(void* p, size_t bytes) { return Current().unmap(p, bytes); }

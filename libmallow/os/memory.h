@@ -24,11 +24,12 @@ struct MemoryFunctions {
 };
 
 void* Map(void* hint, size_t bytes);
-// Zeros for a long array of which little will be written; that little has to be allowed first (AllowWriting). Never in
-// huge pages, which would make much of it resident.
+// Zeros for a long array of which little will be written; that little has to be allowed first (AllowWriting).
 void* MapSparse(size_t bytes);
 // A wish: the kernel may have no huge pages, or none free.
 void WantHugePages(void* p, size_t bytes);
+// Where they would make much resident of which little is written.
+void RefuseHugePages(void* p, size_t bytes);
 bool Unmap(void* p, size_t bytes);
 bool Release(void* p, size_t bytes);
 

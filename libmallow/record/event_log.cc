@@ -16,6 +16,9 @@ namespace {
 
 constexpr uint64_t kLeastBlocks = 2;
 
+// Scratch of Create; not on the stack, which may be small.
+char file_path[4096 + 128];
+
 uint64_t RoundDown(uint64_t bytes) { return bytes / kLogBlockBytes * kLogBlockBytes; }
 
 }  // namespace
@@ -53,10 +56,10 @@ bool EventLog::CreateFile(const char* folder, const char* image) {
   const uint64_t bytes = AffordableBytes();
   if (bytes < kLeastBlocks * kLogBlockBytes) return false;
   // image-PID-STARTNS-SEQ is nobody else's, so log-PID-STARTNS-SEQ is not either.
-  TextWriter path(path_, sizeof(path_));
+  TextWriter path(file_path, sizeof(file_path));
   path.Append(folder).Append("/log").Append(strchr(image, '-'));
   if (path.truncated()) return false;
-  const int fd = os::CreateExclusive(path_, 0600);
+  const int fd = os::CreateExclusive(file_path, 0600);
   if (fd < 0) return false;
   void* memory = nullptr;
   if (os::Truncate(fd, bytes) == 0) memory = os::ReserveShared(fd, bytes);

@@ -59,7 +59,6 @@ class EventLog {
   uint64_t bytes_ = 0;           // of the mapping
   uint64_t limit_ = 0;
   LogClock clock_ = LogClock::kSharedCounter;
-  char path_[4096 + 128] = {};  // scratch of Create; not on the stack, which may be small
 };
 
 extern EventLog g_event_log;
