@@ -78,7 +78,8 @@ void CheckBin(const ThreadCache& cache, SizeClass size_class) {
   if (length == 0) return;
   void* few[kFew];
   void** const copy = length <= kFew ? few : objects;
-  const size_t count = cache.CopyObjects(size_class, copy);
+  // None, if a handler frees meanwhile and they do not fit any more.
+  const size_t count = cache.CopyObjects(size_class, copy, copy == few ? kFew : internal::kMaxCached);
   // Not to be had where exit is called by a handler that interrupted malloc, or by a thread while others run on.
   const bool locked = central_lists[size_class].lock().TryLock();
   if (locked) {

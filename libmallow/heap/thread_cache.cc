@@ -295,10 +295,10 @@ void ThreadCache::AddTo(Statistics& total) const {
     total.classes[c].in_thread_caches += Min(Length(c), Capacity(c));
 }
 
-size_t ThreadCache::CopyObjects(SizeClass size_class, void** to) const {
+size_t ThreadCache::CopyObjects(SizeClass size_class, void** to, size_t most) const {
   const Bin& bin = bins_[size_class];
   const size_t length = Length(size_class);
-  if (length == 0 || bin.moving) return 0;
+  if (length == 0 || length > most || bin.moving) return 0;
   memcpy(to, Bottom(size_class) + 1, (length - 1) * sizeof(void*));
   to[length - 1] = cursors_.newest(size_class);
   if (bin.hidden != 0) to[bin.hidden - 1] = bin.displaced;

@@ -180,9 +180,9 @@ class alignas(internal::kBinBytes) ThreadCache {
     return __atomic_load_n(&bins_[size_class].capacity, __ATOMIC_RELAXED);
   }
   bool IsHidden(SizeClass size_class) const { return bins_[size_class].hidden != 0; }
-  // The same objects, to kMaxCached places. Returns how many; none while a slow path moves them about, which the
-  // caller has then interrupted.
-  size_t CopyObjects(SizeClass size_class, void** to) const;
+  // The same objects, to `most` places. Returns how many; none if there are more, of which kMaxCached are the most, and none
+  // while a slow path moves them about, which the caller has then interrupted.
+  size_t CopyObjects(SizeClass size_class, void** to, size_t most) const;
   // For tests and checks only.
   bool IsValid() const;
 

@@ -105,7 +105,9 @@ TEST_F(ThreadCacheTest, AnOnlyObjectIsHiddenAndFoundAgain) {
   EXPECT_TRUE(cache_->IsHidden(c));
   EXPECT_EQ(TryAllocate(200), nullptr) << "the bin looks empty";
   void* object = nullptr;
-  ASSERT_EQ(cache_->CopyObjects(c, &object), 1u);
+  EXPECT_EQ(cache_->CopyObjects(c, &object, 0), 0u);
+  EXPECT_EQ(object, nullptr);
+  ASSERT_EQ(cache_->CopyObjects(c, &object, 1), 1u);
   EXPECT_EQ(Allocate(200), object);
   EXPECT_EQ(cache_->Length(c), 0u);
   Free(object);
