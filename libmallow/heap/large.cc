@@ -18,8 +18,6 @@ MALLOW_ALWAYS_INLINE Span* TakeKept(Pages pages) {
   Span* span = cache->large().Take(pages);
   if (MALLOW_UNLIKELY(span == nullptr)) {
     cache->CountFetched(pages * kPageBytes, true);
-    // Of no use to a program that goes on with other lengths.
-    cache->large().Collect();
   } else if (MALLOW_UNLIKELY(cache->watching())) {
     cache->Watch();
   }

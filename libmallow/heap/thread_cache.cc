@@ -135,7 +135,10 @@ bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
 void ThreadCache::CountFetched(size_t bytes, bool large) {
   fetched_ += Min(bytes, kMostBytesPerFetch);
   const bool took_fresh = page_heap.TakeFreshSign();
-  if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection || (took_fresh && large))) Collect();
+  if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection || (took_fresh && large)))
+    Collect();
+  else if (large)  // What is kept is of no use to a program that goes on with other lengths.
+    cursors_.large.Collect();
   if (MALLOW_UNLIKELY(took_fresh)) MakeSpansWhole();
   if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere();
   // A watch over open hit paths is one that another thread opened meanwhile: it would see no call.
