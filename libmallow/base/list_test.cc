@@ -14,71 +14,71 @@ struct Item {
   ListLinks<Item> links;
 };
 using ItemList = List<Item, &Item::links>;
+using ItemHeadList = HeadList<Item, &Item::links>;
 
-std::deque<int> Values(const ItemList& list) {
+constexpr int kItems = 20;
+
+template <typename L>
+std::deque<int> Values(const L& list) {
   std::deque<int> values;
-  for (const Item* item = list.first(); item != nullptr; item = ItemList::Next(item))
-    values.push_back(item->value);
+  for (const Item* item = list.first(); item != nullptr; item = L::Next(item)) values.push_back(item->value);
   return values;
 }
 
-TEST(List, BehavesLikeADeque) {
-  Item items[20] = {};
-  for (int i = 0; i < 20; ++i) items[i].value = i;
+// Takes items out and puts them in beside a deque that does the same. `put(list, item, model, random)` chooses where.
+template <typename L, typename Put>
+void Play(Put put) {
+  Item items[kItems] = {};
+  for (int i = 0; i < kItems; ++i) items[i].value = i;
   std::deque<int> model;
-  ItemList list;
+  L list;
   std::mt19937 random(1);
   for (int step = 0; step < 20000; ++step) {
-    const int value = static_cast<int>(random() % 20);
+    const int value = static_cast<int>(random() % kItems);
     const auto found = std::find(model.begin(), model.end(), value);
     if (found != model.end()) {
       model.erase(found);
       list.Remove(&items[value]);
-    } else if (random() % 3 == 0 && !model.empty()) {
-      EXPECT_EQ(list.PopFront()->value, model.front());
-      model.pop_front();
-    } else if (random() % 2 == 0) {
-      model.push_front(value);
-      list.PushFront(&items[value]);
     } else {
-      model.push_back(value);
-      list.PushBack(&items[value]);
+      put(&list, &items[value], &model, random());
     }
     ASSERT_TRUE(list.IsValid());
     ASSERT_EQ(Values(list), model);
     ASSERT_EQ(list.empty(), model.empty());
-    if (!model.empty()) {
-      ASSERT_EQ(list.last()->value, model.back());
-    }
   }
   list.Clear();
+  EXPECT_TRUE(list.IsValid());
   EXPECT_TRUE(list.empty());
+}
+
+TEST(List, BehavesLikeADeque) {
+  Play<ItemList>([](ItemList* list, Item* item, std::deque<int>* model, unsigned chance) {
+    if (chance % 3 == 0 && !model->empty()) {
+      EXPECT_EQ(list->PopFront()->value, model->front());
+      model->pop_front();
+    }
+    if (chance % 2 == 0) {
+      model->push_front(item->value);
+      list->PushFront(item);
+    } else {
+      model->push_back(item->value);
+      list->PushBack(item);
+    }
+    EXPECT_EQ(list->last()->value, model->back());
+  });
+}
+
+TEST(List, HasNothingToPopWhenEmpty) {
+  ItemList list;
   EXPECT_EQ(list.PopFront(), nullptr);
+  EXPECT_EQ(list.last(), nullptr);
 }
 
 TEST(HeadList, BehavesLikeADeque) {
-  Item items[20] = {};
-  for (int i = 0; i < 20; ++i) items[i].value = i;
-  std::deque<int> model;
-  HeadList<Item, &Item::links> list;
-  std::mt19937 random(1);
-  for (int step = 0; step < 20000; ++step) {
-    const int value = static_cast<int>(random() % 20);
-    const auto found = std::find(model.begin(), model.end(), value);
-    if (found != model.end()) {
-      model.erase(found);
-      list.Remove(&items[value]);
-    } else {
-      model.push_front(value);
-      list.PushFront(&items[value]);
-    }
-    ASSERT_TRUE(list.IsValid());
-    ASSERT_EQ(list.empty(), model.empty());
-    std::deque<int> values;
-    for (const Item* item = list.first(); item != nullptr; item = list.Next(item))
-      values.push_back(item->value);
-    ASSERT_EQ(values, model);
-  }
+  Play<ItemHeadList>([](ItemHeadList* list, Item* item, std::deque<int>* model, unsigned) {
+    model->push_front(item->value);
+    list->PushFront(item);
+  });
 }
 
 }  // namespace
