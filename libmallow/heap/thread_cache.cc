@@ -39,6 +39,10 @@ constexpr size_t kMostBytesPerFetch = 16 * 1024;
 // The first objects that a thread frees of a class of which it has never been given any are another thread's. The rest of
 // their cache lines is that thread's still, or a third one's: who kept them would go on in these lines.
 constexpr uint8_t kStrangers = 4;
+// A bin that is full again and was not empty in between takes in what other threads allocate. Each object that it keeps is one
+// that they have to take elsewhere, and cold when its turn comes: with so much room it grows no more, and keeps little.
+constexpr size_t kRoomToTakeIn = 32;
+constexpr size_t kShareTakenIn = 8;
 // The longest objects that stay for the next thread, when they are few and when they are more.
 constexpr size_t kFewBytes = 1024 * 1024;
 constexpr size_t kLongestOfFew = kPageBytes;
@@ -79,6 +83,7 @@ void ThreadCache::Reset() {
     bins_[c].left = 0;
     bins_[c].active = false;
     bins_[c].moving = false;
+    bins_[c].overflowed = false;
     bins_[c].strangers = 0;
   }
   Begin();
@@ -167,6 +172,7 @@ void ThreadCache::Watch() {
 void* ThreadCache::Refill(SizeClass size_class) {
   Bin& bin = bins_[size_class];
   bin.active = true;
+  bin.overflowed = false;
   if (bin.hidden != 0) {
     Unhide(size_class);
     return Pop(size_class);
@@ -225,15 +231,17 @@ void ThreadCache::Push(SizeClass size_class, void* object) {
     ++bin.strangers;
     return central_lists[size_class].Release(&object, 1);
   }
-  bin.active = true;
+  const bool takes_in = bin.overflowed && bin.capacity >= kRoomToTakeIn;
+  bin.active = bin.overflowed = true;
   Unhide(size_class);
   const size_t wish = bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
-  if (wish > bin.capacity && MayGrow(size_class, wish)) {
+  if (wish > bin.capacity && !takes_in && MayGrow(size_class, wish)) {
     SetCapacity(size_class, wish);
   } else {
-    const size_t half = DivideUp(bin.capacity, 2);
-    ReleaseOldest(size_class, half);
-    CountFetched(half * info.bytes);
+    const size_t kept = bin.capacity / (takes_in ? kShareTakenIn : 2);
+    const size_t released = bin.capacity - kept;
+    ReleaseOldest(size_class, released);
+    CountFetched(released * info.bytes);
   }
   Place(size_class, object);
 }

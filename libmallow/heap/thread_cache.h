@@ -203,6 +203,7 @@ class alignas(internal::kBinBytes) ThreadCache {
     uint16_t left;      // objects that the last collection left
     bool active;        // a slow path of this bin ran since the last collection
     bool moving;        // a slow path is just moving the objects
+    bool overflowed;    // since it was empty, or looked so
     uint8_t strangers;  // objects that went back before the bin was opened
     void* displaced;    // the object that lay there
   };

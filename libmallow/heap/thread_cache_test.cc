@@ -70,6 +70,37 @@ TEST_F(ThreadCacheTest, BinsGrowWithUseAndStayBounded) {
   }
 }
 
+// As of a thread that frees what others allocate.
+TEST_F(ThreadCacheTest, ABinThatOnlyTakesInStaysShort) {
+  const SizeClass c = SizeClassOf(64);
+  std::vector<void*> objects(4000);
+  const auto take_in = [&] {
+    for (void*& object : objects) ASSERT_EQ(FetchObjects(c, &object, 1), 1u);
+    size_t most = 0;
+    for (void* object : objects) {
+      const size_t before = cache_->Length(c);
+      Free(object);
+      if (cache_->Length(c) < before) {
+        ASSERT_EQ(cache_->Length(c), cache_->Capacity(c) / 8 + 1);
+      }
+      most = std::max(most, cache_->Length(c));
+    }
+    ASSERT_EQ(most, cache_->Capacity(c));
+  };
+  cache_->Flush();
+  OpenHitPaths(cache_);
+  take_in();
+  const size_t room = cache_->Capacity(c);
+  EXPECT_LE(room, 64u) << "one overflow lets it grow, the next do not";
+  take_in();
+  EXPECT_EQ(cache_->Capacity(c), room);
+  // Once empty, it grows again.
+  while (cache_->Length(c) > 0) objects.push_back(Allocate(64));
+  objects.push_back(Allocate(64));
+  EXPECT_GT(cache_->Capacity(c), room);
+  for (size_t i = 4000; i < objects.size(); ++i) Free(objects[i]);
+}
+
 TEST_F(ThreadCacheTest, ATestOfTheHitPathNeverTakesMoreThanThereIs) {
   const SizeClass c = SizeClassOf(512);
   Fill(c, 20);
