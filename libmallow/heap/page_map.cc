@@ -1,13 +1,12 @@
 #include "heap/page_map.h"
 
-#include <string.h>
-
 #include "os/file.h"
 #include "os/memory.h"
 
 namespace mallow::heap {
 namespace internal {
 
+FirstLeaf first_leaf;
 PageMapLeaf* page_map_roots[kRoots];
 ClassWindow class_window;
 
@@ -31,48 +30,62 @@ Pages window_end = 0;
 
 constexpr size_t kHugePageBytes = 2 * 1024 * 1024;
 
-// kResident is the only state with this bit.
-constexpr uint64_t kEightResident = 0x0202020202020202u;
+}  // namespace
 
-// Calls `f(first page, count)` for each part of the range whose bytes of one kind lie in a row.
 template <typename F>
-void ForEachPart(PageId page, Pages pages, F f) {
+void PageMap::ForEachStateByte(PageId page, Pages pages, F f) {
   while (pages > 0) {
-    const Pages in_row = Min<Pages>(pages, internal::PageBytes::kPages - page % internal::PageBytes::kPages);
-    f(page, in_row);
-    page += in_row;
-    pages -= in_row;
+    internal::PageMapLeaf* const leaf = LeafOf(page);
+    const size_t first = Index(page);
+    const Pages in_leaf = Min<Pages>(pages, internal::kLeafPages - first);
+    for (size_t i = first; i < first + in_leaf; ++i) f(leaf->StateByte(i));
+    page += in_leaf;
+    pages -= in_leaf;
   }
 }
-
-}  // namespace
 
 bool PageMap::Reserve(PageId page, Pages pages) {
   const uintptr_t last = (page + pages - 1) >> internal::kLeafBits;
   if (last >= internal::kRoots) return false;
   for (uintptr_t root = page >> internal::kLeafBits; root <= last; ++root) {
-    // The first root is written without being read: one page fault, not two.
-    if (root >= lowest_root && root <= highest_root && internal::page_map_roots[root] != nullptr) continue;
-    void* leaf = os::Map(nullptr, RoundUp(sizeof(internal::PageMapLeaf), os::PageSize()));
+    // A root that was never used is written without being read: one page fault, not two.
+    if (root >= lowest_root && root <= highest_root && KnownLeafOf(root) != nullptr) continue;
+    internal::PageMapLeaf* const leaf = MapLeaf(page + pages);
     if (leaf == nullptr) return false;
-    metadata_bytes += sizeof(internal::PageMapLeaf);
-    __atomic_store_n(&internal::page_map_roots[root], static_cast<internal::PageMapLeaf*>(leaf),
-                     __ATOMIC_RELEASE);
+    metadata_bytes += sizeof(*leaf);
+    EnterLeaf(root, leaf);
     NoteRoot(root);
   }
-  if (internal::class_window.classes == nullptr) MakeWindow(page);
+  if (internal::class_window.classes == nullptr) MakeWindow(page, pages);
   OpenWindow(page, pages);
   return true;
 }
 
+// The words of the pages up to `end` fill a page of the system: the next memory, as a rule below, has its words there too.
+internal::PageMapLeaf* PageMap::MapLeaf(PageId end) {
+  const size_t unit = os::PageSize();
+  char* const start =
+      static_cast<char*>(os::Map(nullptr, RoundUp(sizeof(internal::PageMapLeaf), unit) + unit));
+  if (start == nullptr) return nullptr;
+  const size_t before = (Index(end) + 1) * sizeof(uint64_t);
+  return reinterpret_cast<internal::PageMapLeaf*>(start + RoundUp(before, unit) - before);
+}
+
+void PageMap::EnterLeaf(uintptr_t root, internal::PageMapLeaf* leaf) {
+  internal::FirstLeaf& first = internal::first_leaf;
+  if (first.leaf != nullptr) return __atomic_store_n(&internal::page_map_roots[root], leaf, __ATOMIC_RELEASE);
+  __atomic_store_n(&first.leaf, leaf, __ATOMIC_RELAXED);
+  __atomic_store_n(&first.root, root, __ATOMIC_RELEASE);
+}
+
 // A failure costs speed, nothing else.
-void PageMap::MakeWindow(PageId page) {
+void PageMap::MakeWindow(PageId page, Pages pages) {
   if (os::AheadOfUse(internal::kWindowPages) < internal::kWindowPages) return;
   void* const classes = os::MapSparse(internal::kWindowPages);
   if (classes == nullptr) return;
   metadata_bytes += internal::kWindowPages;
-  // Most of it below `page`: the system goes on downwards, as a rule.
-  const PageId first = page - Min(page, internal::kWindowPages / 4 * 3);
+  // Most of it below: the system goes on downwards, as a rule. What comes next shares a page of the window.
+  const PageId first = page + pages - Min(page + pages, internal::kWindowPages / 4 * 3);
   internal::ClassWindow& window = internal::class_window;
   __atomic_store_n(&window.classes, static_cast<uint8_t*>(classes), __ATOMIC_RELAXED);
   __atomic_store_n(&window.offset, 0 - (first << kPageShift), __ATOMIC_RELEASE);
@@ -92,17 +105,19 @@ void PageMap::OpenWindow(PageId page, Pages pages) {
   }
   if (!os::AllowWriting(window.classes + begin, end - begin)) return;
   // From here on a huge page fits into it.
-  if (end - begin >= kHugePageBytes) os::RefuseHugePages(window.classes, internal::kWindowPages);
+  if (end - begin >= kHugePageBytes && window_end - window_begin < kHugePageBytes) {
+    os::RefuseHugePages(window.classes, internal::kWindowPages);
+  }
   window_begin = begin;
   window_end = end;
 }
 
+// Bytes are written one at a time and atomically: other threads read those of the same pages and of their neighbours.
 void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
-  // One byte at a time and atomically: other threads read the bytes of neighbouring pages.
   const internal::ClassWindow& window = internal::class_window;
   const uint8_t byte = static_cast<uint8_t>(size_class);
   for (Pages i = 0; i < pages; ++i) {
-    __atomic_store_n(&LeafOf(page + i)->ClassByte(Index(page + i)), byte, __ATOMIC_RELAXED);
+    __atomic_store_n(LeafOf(page + i)->ClassByte(Index(page + i)), byte, __ATOMIC_RELAXED);
     const Pages in_window = window.PageOf((page + i) << kPageShift);
     if (in_window >= window_begin && in_window < window_end) {
       __atomic_store_n(&window.classes[in_window], byte, __ATOMIC_RELAXED);
@@ -111,22 +126,15 @@ void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
 }
 
 void PageMap::SetState(PageId page, Pages pages, PageState state) {
-  ForEachPart(page, pages, [state](PageId part, Pages count) {
-    memset(&LeafOf(part)->StateByte(Index(part)), static_cast<int>(state), count);
+  ForEachStateByte(page, pages, [state](uint8_t* byte) {
+    __atomic_store_n(byte, static_cast<uint8_t>(state), __ATOMIC_RELAXED);
   });
 }
 
 Pages PageMap::CountResident(PageId page, Pages pages) {
   Pages resident = 0;
-  ForEachPart(page, pages, [&resident](PageId part, Pages count) {
-    const uint8_t* states = &LeafOf(part)->StateByte(Index(part));
-    Pages i = 0;
-    for (; i + sizeof(uint64_t) <= count; i += sizeof(uint64_t)) {
-      uint64_t eight;
-      memcpy(&eight, states + i, sizeof(eight));
-      resident += static_cast<Pages>(__builtin_popcountll(eight & kEightResident));
-    }
-    for (; i < count; ++i) resident += states[i] == static_cast<uint8_t>(PageState::kResident);
+  ForEachStateByte(page, pages, [&resident](const uint8_t* byte) {
+    resident += *byte == static_cast<uint8_t>(PageState::kResident);
   });
   return resident;
 }
@@ -145,7 +153,10 @@ size_t PageMap::ResidentBytes() {
   const uintptr_t last = __atomic_load_n(&highest_root, __ATOMIC_RELAXED);
   for (uintptr_t root = __atomic_load_n(&lowest_root, __ATOMIC_RELAXED); root <= last; ++root) {
     const internal::PageMapLeaf* leaf = LeafOf(root << internal::kLeafBits);
-    if (leaf != nullptr) bytes += os::ResidentBytes(leaf, sizeof(*leaf));
+    if (leaf == nullptr) continue;
+    const uintptr_t start = reinterpret_cast<uintptr_t>(leaf);
+    const uintptr_t first_page = RoundDown(start, os::PageSize());
+    bytes += os::ResidentBytes(reinterpret_cast<void*>(first_page), start + sizeof(*leaf) - first_page);
   }
   return bytes;
 }

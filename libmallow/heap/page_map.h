@@ -1,8 +1,8 @@
 // The page map: what each page of the address space is to us.
 //
-// A radix tree of two levels over 47-bit addresses: 2^17 roots of 1 GiB each. The root lies in .bss and is touched
-// where needed; a leaf is mapped when its GiB is first used and stays. Works under any limit of address space: one
-// leaf is 1.25 MiB, untouched where unused.
+// A radix tree of two levels over 47-bit addresses: 2^17 roots of 1 GiB each. The roots lie in .bss, and the first of
+// them that is used beside other variables, so that a heap within one GiB touches none of theirs; a leaf is mapped when
+// its GiB is first used and stays. Works under any limit of address space: one leaf is 1 MiB, untouched where unused.
 //
 // Free's hit path needs the class of a page sooner than two steps of a tree give it. So the class bytes of a *window*,
 // the 256 GiB around the first memory of ours, lie in one array as well, which is mapped whole and touched where
@@ -42,24 +42,33 @@ inline constexpr size_t kLeafPages = size_t{1} << kLeafBits;
 inline constexpr int kRootShift = kPageShift + kLeafBits;
 inline constexpr size_t kRoots = size_t{1} << (kAddressBits - kRootShift);
 
-// Side by side for a few pages, so that a small heap touches one page of these bytes and not two.
-struct PageBytes {
-  static constexpr size_t kPages = 64;
-  uint8_t classes[kPages];
-  uint8_t states[kPages];
-};
-
+// All that is known of a page in one word, so that a small heap touches one page of these: the class in the lowest byte,
+// the state in the next, above them the span.
 struct PageMapLeaf {
-  Span* spans[kLeafPages];
-  PageBytes bytes[kLeafPages / PageBytes::kPages];
+  uint64_t words[kLeafPages];
 
-  uint8_t& ClassByte(size_t index) { return BytesAt(index).classes[index % PageBytes::kPages]; }
-  uint8_t& StateByte(size_t index) { return BytesAt(index).states[index % PageBytes::kPages]; }
+  uint8_t* ClassByte(size_t index) { return reinterpret_cast<uint8_t*>(&words[index]); }
+  uint8_t* StateByte(size_t index) { return ClassByte(index) + 1; }
+  Span* SpanAt(size_t index) const {
+    return reinterpret_cast<Span*>(__atomic_load_n(&words[index], __ATOMIC_RELAXED) >> kSpanShift);
+  }
+  void SetSpanAt(size_t index, Span* span) {
+    const uint64_t others = words[index] % (uint64_t{1} << kSpanShift);
+    __atomic_store_n(&words[index], reinterpret_cast<uintptr_t>(span) << kSpanShift | others,
+                     __ATOMIC_RELAXED);
+  }
 
- private:
-  PageBytes& BytesAt(size_t index) { return bytes[index / PageBytes::kPages]; }
+  static constexpr int kSpanShift = 16;
 };
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && kAddressBits + PageMapLeaf::kSpanShift <= 64);
 
+// The leaf of the root that was used first. `root` is written last.
+struct FirstLeaf {
+  uintptr_t root = UINTPTR_MAX;
+  PageMapLeaf* leaf = nullptr;
+};
+extern MALLOW_INTERNAL FirstLeaf first_leaf;
+// Those of the others.
 extern MALLOW_INTERNAL PageMapLeaf* page_map_roots[kRoots];
 
 // One byte for each page of 256 GiB.
@@ -83,7 +92,7 @@ class PageMap {
   // Class byte of the page of any address; 0 for foreign ones.
   static SizeClass ClassOf(const void* p) {
     internal::PageMapLeaf* leaf = LeafOf(PageOf(p));
-    return leaf == nullptr ? 0 : __atomic_load_n(&leaf->ClassByte(Index(PageOf(p))), __ATOMIC_RELAXED);
+    return leaf == nullptr ? 0 : __atomic_load_n(leaf->ClassByte(Index(PageOf(p))), __ATOMIC_RELAXED);
   }
 
   // The same in fewer instructions, or 0: ask ClassOf.
@@ -97,30 +106,26 @@ class PageMap {
   // The span entered for the page (see the invariants), or null.
   static Span* SpanOf(PageId page) {
     const internal::PageMapLeaf* leaf = LeafOf(page);
-    return leaf == nullptr ? nullptr : __atomic_load_n(&leaf->spans[Index(page)], __ATOMIC_RELAXED);
+    return leaf == nullptr ? nullptr : leaf->SpanAt(Index(page));
   }
 
   // The same for a page in which the caller holds an object.
   static Span* KnownSpanOf(PageId page) {
-    const internal::PageMapLeaf* leaf =
-        __atomic_load_n(&internal::page_map_roots[page >> internal::kLeafBits], __ATOMIC_ACQUIRE);
-    return __atomic_load_n(&leaf->spans[Index(page)], __ATOMIC_RELAXED);
+    return KnownLeafOf(page >> internal::kLeafBits)->SpanAt(Index(page));
   }
 
   static PageState StateOf(PageId page) {
     internal::PageMapLeaf* leaf = LeafOf(page);
     return leaf == nullptr
                ? PageState::kForeign
-               : static_cast<PageState>(__atomic_load_n(&leaf->StateByte(Index(page)), __ATOMIC_RELAXED));
+               : static_cast<PageState>(__atomic_load_n(leaf->StateByte(Index(page)), __ATOMIC_RELAXED));
   }
 
   // Makes the leaves for [page, page + pages) exist. False: no memory; nothing that was there has changed.
   static bool Reserve(PageId page, Pages pages);
 
   // The following require Reserve.
-  static void SetSpan(PageId page, Span* span) {
-    __atomic_store_n(&LeafOf(page)->spans[Index(page)], span, __ATOMIC_RELAXED);
-  }
+  static void SetSpan(PageId page, Span* span) { LeafOf(page)->SetSpanAt(Index(page), span); }
   static void SetClass(PageId page, Pages pages, SizeClass size_class);
   static void SetState(PageId page, Pages pages, PageState state);
   // Number of pages in the range that are kResident.
@@ -133,12 +138,31 @@ class PageMap {
   static size_t ResidentBytes();
 
  private:
-  static void MakeWindow(PageId page);
+  static internal::PageMapLeaf* MapLeaf(PageId end);
+  static void EnterLeaf(uintptr_t root, internal::PageMapLeaf* leaf);
+  static void MakeWindow(PageId page, Pages pages);
   static void OpenWindow(PageId page, Pages pages);
+  template <typename F>
+  static void ForEachStateByte(PageId page, Pages pages, F f);
   static size_t Index(PageId page) { return page & (internal::kLeafPages - 1); }
-  static internal::PageMapLeaf* LeafOf(PageId page) {
+  static MALLOW_ALWAYS_INLINE internal::PageMapLeaf* LeafOf(PageId page) {
     const uintptr_t root = page >> internal::kLeafBits;
-    if (root >= internal::kRoots) return nullptr;
+    if (MALLOW_LIKELY(IsFirst(root))) return FirstLeaf();
+    return root < internal::kRoots ? OtherLeafOf(root) : nullptr;
+  }
+  static MALLOW_ALWAYS_INLINE internal::PageMapLeaf* KnownLeafOf(uintptr_t root) {
+    return MALLOW_LIKELY(IsFirst(root)) ? FirstLeaf() : OtherLeafOf(root);
+  }
+  static bool IsFirst(uintptr_t root) {
+    return root == __atomic_load_n(&internal::first_leaf.root, __ATOMIC_ACQUIRE);
+  }
+  // REQUIRES: IsFirst said so.
+  static internal::PageMapLeaf* FirstLeaf() {
+    internal::PageMapLeaf* const leaf = __atomic_load_n(&internal::first_leaf.leaf, __ATOMIC_RELAXED);
+    if (leaf == nullptr) __builtin_unreachable();
+    return leaf;
+  }
+  static internal::PageMapLeaf* OtherLeafOf(uintptr_t root) {
     return __atomic_load_n(&internal::page_map_roots[root], __ATOMIC_ACQUIRE);
   }
 };
