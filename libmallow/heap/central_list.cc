@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
+#include "heap/reclaim.h"
 
 namespace mallow::heap {
 
@@ -76,8 +77,16 @@ size_t CentralList::Fetch(SizeClass size_class, void** slots, size_t count) {
     const size_t taken = Take(slots, count);
     if (taken > 0) return taken;
   }
-  Span* span = page_heap.AllocateSmall(size_class);
-  if (span == nullptr) return 0;
+  Span* span = page_heap.AllocateSmall(size_class, PageHeap::Growth::kForbidden);
+  if (MALLOW_UNLIKELY(span == nullptr)) {
+    if (MakeRoom()) {
+      SpinlockHolder holder(lock_);
+      const size_t taken = Take(slots, count);
+      if (taken > 0) return taken;
+    }
+    span = page_heap.AllocateSmall(size_class);
+    if (span == nullptr) return 0;
+  }
   SpinlockHolder holder(lock_);
   spans_.PushFront(span);
   __atomic_store_n(&free_objects_, free_objects_ + span->free_objects, __ATOMIC_RELAXED);

@@ -25,7 +25,12 @@ MALLOW_ALWAYS_INLINE Span* TakeKept(Pages pages) {
 }
 
 Span* FromPageHeap(Pages pages, Pages alignment) {
-  Span* const span = page_heap.AllocateLarge(pages, alignment);
+  Span* span = page_heap.AllocateLarge(pages, alignment, PageHeap::Growth::kForbidden);
+  if (MALLOW_LIKELY(span != nullptr)) return span;
+  // What this thread keeps may become long enough, too.
+  if (ThreadCache* const cache = CurrentCache()) cache->large().Flush();
+  MakeRoom();
+  span = page_heap.AllocateLarge(pages, alignment);
   if (MALLOW_LIKELY(span != nullptr) || !Reclaim(pages)) return span;
   return page_heap.AllocateLarge(pages, alignment);
 }

@@ -67,6 +67,25 @@ TEST(LargeCache, WhatIsIdleForTwoCollectionsGoesBack) {
   EXPECT_EQ(cache.count(), 0u);
 }
 
+TEST(LargeCache, IsEmptiedBeforeTheHeapGrows) {
+  page_heap.SetReleasePolicy({.interval = 0});
+  constexpr size_t kKept = size_t{8} << 20, kWanted = size_t{7} << 20;
+  CurrentCache()->large().Flush();
+  std::vector<Span*> others;
+  while (Span* span = page_heap.AllocateLarge(PagesFor(kWanted), 1, PageHeap::Growth::kForbidden)) {
+    others.push_back(span);
+  }
+  Free(Allocate(kKept));
+  ASSERT_EQ(CurrentCache()->large().pages(), PagesFor(kKept));
+  const Pages before = page_heap.system_pages();
+  void* const p = Allocate(kWanted);
+  EXPECT_EQ(page_heap.system_pages(), before);
+  EXPECT_EQ(CurrentCache()->large().pages(), 0u);
+  Free(p);
+  for (Span* span : others) page_heap.Free(span);
+  page_heap.SetReleasePolicy({});
+}
+
 TEST(LargeCache, ServesTheHitPathsOfItsThread) {
   // Idle memory of the tests before would close them.
   page_heap.SetReleasePolicy({.interval = 0});

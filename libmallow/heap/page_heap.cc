@@ -89,10 +89,10 @@ void EnterEnds(Span* span) {
 
 }  // namespace
 
-Span* PageHeap::AllocateSmall(SizeClass size_class) {
+Span* PageHeap::AllocateSmall(SizeClass size_class, Growth growth) {
   const SizeClassInfo& info = Info(size_class);
   SpinlockHolder holder(lock_);
-  Span* span = TakeRun(info.pages, 1);
+  Span* span = TakeRun(info.pages, 1, growth);
   if (span == nullptr) return nullptr;
   if (!AttachRecords(span, info.objects)) {
     InsertMerged(span);
@@ -111,9 +111,9 @@ Span* PageHeap::AllocateSmall(SizeClass size_class) {
   return span;
 }
 
-Span* PageHeap::AllocateLarge(Pages pages, Pages alignment) {
+Span* PageHeap::AllocateLarge(Pages pages, Pages alignment, Growth growth) {
   SpinlockHolder holder(lock_);
-  Span* span = TakeRun(pages, alignment);
+  Span* span = TakeRun(pages, alignment, growth);
   return span == nullptr ? nullptr : MakeLarge(span);
 }
 
@@ -303,12 +303,12 @@ size_t PageHeap::MetadataResidentBytes() {
   return bytes;
 }
 
-Span* PageHeap::TakeRun(Pages pages, Pages alignment) {
+Span* PageHeap::TakeRun(Pages pages, Pages alignment, Growth growth) {
   if (!ReserveSpans(2)) return nullptr;
   const Pages enough = pages + alignment - 1;
   Span* span = free_.FindBestFit(enough);
   if (span == nullptr) {
-    if (!Grow(enough, 0)) return nullptr;
+    if (growth == Growth::kForbidden || !Grow(enough, 0)) return nullptr;
     span = free_.FindBestFit(enough);
   }
   return Cut(span, pages, alignment);

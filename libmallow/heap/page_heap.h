@@ -43,10 +43,13 @@ class PageHeap {
   // Gives all objects of a live span a cleared record, unless they have one. False: no memory.
   bool MakeRecords(Span* span);
 
+  // Whether memory may come from the system when none that is free will do.
+  enum class Growth { kForbidden, kAllowed };
+
   // A span of the class with all its bits set. Null: no memory.
-  Span* AllocateSmall(SizeClass size_class);
+  Span* AllocateSmall(SizeClass size_class, Growth growth = Growth::kAllowed);
   // A large span that starts at a multiple of `alignment` pages (a power of two).
-  Span* AllocateLarge(Pages pages, Pages alignment);
+  Span* AllocateLarge(Pages pages, Pages alignment, Growth growth = Growth::kAllowed);
   // A large span that is likely to grow: with free pages behind it, as far as they can be had.
   Span* AllocateGrowing(Pages pages);
   // A longer large span that has the pages of this one, moved without a copy; this one keeps its place and is
@@ -90,7 +93,7 @@ class PageHeap {
 
  private:
   // All REQUIRE the lock.
-  Span* TakeRun(Pages pages, Pages alignment);
+  Span* TakeRun(Pages pages, Pages alignment, Growth growth);
   Span* Cut(Span* span, Pages pages, Pages alignment);
   Span* MakeLarge(Span* span);
   void CountLarge(Span* span);

@@ -9,9 +9,27 @@
 
 namespace mallow::heap {
 
+namespace {
+
+// Emptying costs by the bytes; so often that it is as many as the heap grows by, it costs no more than the growth did.
+constexpr size_t kLeastRoom = 256 * 1024;
+constexpr size_t kShareOfRoom = 8;
+
+}  // namespace
+
 void EmptySharedCaches() {
   thread_registry.ReleaseWarm();
   for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseAll(c);
+}
+
+bool MakeRoom() {
+  const size_t heap = page_heap.system_pages() * kPageBytes;
+  if (heap == 0) return false;
+  size_t bytes = 0;
+  for (SizeClass c = 1; c < kClassCount; ++c) bytes += transfer_caches[c].count() * Info(c).bytes;
+  if (bytes < Max(kLeastRoom, heap / kShareOfRoom)) return false;
+  EmptySharedCaches();
+  return true;
 }
 
 bool Reclaim(Pages pages) {

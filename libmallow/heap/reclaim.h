@@ -5,10 +5,13 @@
 
 namespace mallow::heap {
 
-// Both take microseconds to milliseconds and may be called by any thread that holds no lock of the heap.
+// All take microseconds to milliseconds and may be called by any thread that holds no lock of the heap.
 
 // What ended threads left, and what is between threads.
 void EmptySharedCaches();
+
+// The same before the heap grows, if what is between threads is much beside the heap. False: it is not, and nothing is done.
+bool MakeRoom();
 
 // That and what the calling thread holds, for a malloc that would have to fail. False, and nothing is done: the heap never
 // had as many pages as this.

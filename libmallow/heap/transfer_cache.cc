@@ -11,14 +11,17 @@ constinit TransferCache transfer_caches[kClassCount];
 
 namespace {
 
+// Short objects come in many, and each saves a step; of long ones the memory counts, which no other class can use meanwhile.
 constexpr size_t kMostBytes = 512 * 1024;
 constexpr size_t kMostObjects = 1024;
-constexpr size_t kLeastObjects = 4;
+constexpr size_t kLong = 32 * 1024;
+constexpr size_t kMostLongBytes = 128 * 1024;
 
 }  // namespace
 
 size_t TransferCache::CapacityOf(SizeClass size_class) {
-  return Clamp(kMostBytes / Info(size_class).bytes, kLeastObjects, kMostObjects);
+  const size_t bytes = Info(size_class).bytes;
+  return Clamp<size_t>((bytes > kLong ? kMostLongBytes : kMostBytes) / bytes, 1, kMostObjects);
 }
 
 size_t TransferCache::Remove(void** slots, size_t count) {

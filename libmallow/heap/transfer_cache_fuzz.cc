@@ -90,6 +90,10 @@ class Game {
     std::vector<void*> slots(count);
     const size_t fetched = central_lists[class_].Fetch(class_, slots.data(), count);
     own_.insert(own_.end(), slots.end() - static_cast<long>(fetched), slots.end());
+    // Before the heap grows all goes or nothing, see MakeRoom.
+    if (cache_.count() != 0) return;
+    stack_.clear();
+    low_water_ = 0;
   }
 
   FuzzInput input_;

@@ -6,6 +6,8 @@
 
 #include "heap/central_list.h"
 #include "heap/heap_checks.h"
+#include "heap/page_heap.h"
+#include "heap/reclaim.h"
 
 namespace mallow::heap {
 namespace {
@@ -41,6 +43,37 @@ TEST(TransferCache, WhatDoesNotFitGoesToTheCentralList) {
     EXPECT_EQ(transfer_caches[c].count(), 0u);
     EXPECT_EQ(central_lists[c].free_objects(), 0u);
   }
+}
+
+TEST(TransferCache, MakesRoomOnlyWithMuch) {
+  const SizeClass c = SizeClassOf(kPageBytes);
+  const size_t capacity = TransferCache::CapacityOf(c);
+  std::vector<void*> objects = Fetch(c, capacity);
+  ASSERT_EQ(transfer_caches[c].Insert(c, objects.data(), 4), 4u);
+  EXPECT_FALSE(MakeRoom());
+  EXPECT_EQ(transfer_caches[c].count(), 4u);
+  ASSERT_EQ(transfer_caches[c].Insert(c, objects.data() + 4, capacity - 4), capacity - 4);
+  ASSERT_GE(capacity * kPageBytes, page_heap.system_pages() * kPageBytes / 8);
+  EXPECT_TRUE(MakeRoom());
+  EXPECT_EQ(transfer_caches[c].count(), 0u);
+  EXPECT_FALSE(MakeRoom());
+}
+
+// What was handed over serves another class: the heap does not grow.
+TEST(TransferCache, IsEmptiedBeforeTheHeapGrows) {
+  const SizeClass held = SizeClassOf(kPageBytes), wanted = SizeClassOf(2 * kPageBytes);
+  const size_t capacity = TransferCache::CapacityOf(held);
+  std::vector<void*> objects = Fetch(held, capacity);
+  std::vector<Span*> others;
+  while (Span* span = page_heap.AllocateSmall(wanted, PageHeap::Growth::kForbidden)) others.push_back(span);
+  ReleaseObjects(held, objects.data(), capacity);
+  ASSERT_EQ(transfer_caches[held].count(), capacity);
+  const Pages before = page_heap.system_pages();
+  std::vector<void*> fetched = Fetch(wanted, 4);
+  EXPECT_EQ(page_heap.system_pages(), before);
+  EXPECT_EQ(transfer_caches[held].count(), 0u);
+  central_lists[wanted].Release(fetched.data(), fetched.size());
+  for (Span* span : others) page_heap.Free(span);
 }
 
 TEST(TransferCache, IdleObjectsGoBackByHalves) {
