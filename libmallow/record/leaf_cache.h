@@ -10,7 +10,8 @@
 // its whole state; from there on the last stack's own words are compared.
 //
 // Many ways may begin at one place, which as a rule is a wrapper of malloc. So the word that an entry found changed names, by
-// its value, the position where the search goes on, kMostHops times at most.
+// its value, the position where the search goes on, kMostHops times at most. Before it goes on, the entry that followed the
+// newest one the last time is tried.
 //
 // Thread-compatible; all zero is empty.
 #pragma once
@@ -126,6 +127,10 @@ class LeafCache {
   MALLOW_ALWAYS_INLINE void PrefetchNext(const LeafEntry& entry) const {
     const char* const next = reinterpret_cast<const char*>(entries_ + entry.next);
     for (size_t line = 0; line < kLinesAhead; ++line) __builtin_prefetch(next + line * kCacheLineBytes);
+  }
+  // The one that lies now where that was, of whichever start; null: none begins there.
+  MALLOW_ALWAYS_INLINE LeafEntry* NextOf(const LeafEntry& entry) const {
+    return positions_[entry.next] % 2 != 0 ? entries_ + entry.next : nullptr;
   }
 
   // For tests: whether the two begin in one slot.

@@ -25,6 +25,7 @@ class LeafCacheTest : public testing::Test {
       for (uintptr_t& value : entry->words()[group].values) value = sp;
     }
   }
+  LeafEntry& At(uintptr_t sp) { return *cache_.At(LeafCache::First(kKey, sp)); }
   // Its length, if it is there and whole; 0: it is not there.
   unsigned Find(uintptr_t sp) const {
     const LeafEntry* const entry = cache_.At(LeafCache::First(kKey, sp));
@@ -71,6 +72,37 @@ TEST_F(LeafCacheTest, WhatItHoldsIsWholeHoweverMuchComes) {
   // As large as it becomes it has 16,384 slots, of which long entries take two.
   EXPECT_GT(kept, 8000u);
   EXPECT_LE(kept, 16'384u);
+}
+
+// What lies in a slot may be another entry by the time, or the rest of one, which is none.
+TEST_F(LeafCacheTest, TheNextOfAnEntryIsOneThatBeginsThereNow) {
+  std::mt19937 random(2);
+  constexpr uintptr_t kEntry = 0x7000, kOthers = 0x10'0000;
+  constexpr unsigned kCount = 3000;
+  const auto other = [](unsigned i) { return kOthers + i * 16; };
+  unsigned same = 0, none = 0, another = 0;
+  for (int round = 0; round < 300; ++round) {
+    Make(kEntry, kShort);
+    const uintptr_t next = other(random() % kCount);
+    Make(next, random() % 2 == 0 ? kShort : kLong);
+    if (Find(kEntry) == 0) continue;
+    cache_.SetNext(At(kEntry), At(next));
+    for (int i = 0; i < 400; ++i) Make(other(random() % kCount), random() % 2 == 0 ? kShort : kLong);
+    if (Find(kEntry) == 0) continue;
+    const LeafEntry* const found = cache_.NextOf(At(kEntry));
+    if (found == nullptr) {
+      ++none;
+      continue;
+    }
+    bool is_entry = found == &At(kEntry);
+    for (unsigned i = 0; i < kCount && !is_entry; ++i)
+      is_entry = Find(other(i)) != 0 && found == &At(other(i));
+    EXPECT_TRUE(is_entry) << "round " << round;
+    ++(Find(next) != 0 && found == &At(next) ? same : another);
+  }
+  EXPECT_GT(same, 3u);
+  EXPECT_GT(none, 3u);
+  EXPECT_GT(another, 3u);
 }
 
 TEST_F(LeafCacheTest, GrowthLosesNothingThatIsThere) {

@@ -60,6 +60,16 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry::Words&
   return _mm_movemask_epi8(same) == 0xffff;
 }
 
+// Compares the words of an entry, from the inside.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf) {
+  const LeafEntry::Words* words = leaf.words();
+  const LeafEntry::Words* const end = words + leaf.group_count;
+  do {
+    if (!IsUnchanged(*words, leaf.sp)) return kMutant == Mutant::kLeafWordsNotVerified;
+  } while (++words != end);
+  return true;
+}
+
 // Compares the words of an entry, from the inside. False: one changed, and `hash` is where the search goes on.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, size_t* hash) {
   if (kMutant == Mutant::kLeafWordsNotVerified) return true;
@@ -83,8 +93,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(siz
                                                                              uintptr_t sp,
                                                                              uintptr_t bp) const {
   LeafEntry* const leaf = leaves_.At(*hash);
-  if (MALLOW_UNLIKELY(leaf == nullptr || !leaf->BeginsAt(pc, sp) || !IsInOwnRange(*leaf)) ||
-      (MALLOW_UNLIKELY(leaf->need_bp) && leaf->bp != bp && kMutant != Mutant::kLeafBpNotCompared)) {
+  if (MALLOW_UNLIKELY(leaf == nullptr || !IsOfStart(*leaf, pc, sp, bp))) {
     *hash = LeafCache::kNowhere;
     return nullptr;
   }

@@ -491,6 +491,13 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
 // Of a search that did not end at its first entry. Where it ends in vain is the place of an entry for this start, which a
 // walk that is to come will write.
 LeafEntry* CaptureContext::TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  // What followed the last time follows again in most cases, and has been fetched: it is tried without waiting for the word
+  // that names where the search goes on. An entry of this start whose words are unchanged is right wherever it lies. That
+  // one of this start was there says that there is a newest one.
+  if (hash != LeafCache::kNowhere) {
+    LeafEntry* const guess = leaves_.NextOf(*newest_leaf_);
+    if (guess != nullptr && IsOfStart(*guess, pc, sp, bp) && IsUnchanged(*guess)) return guess;
+  }
   size_t last = LeafCache::First(pc, sp);
   for (unsigned hops = LeafCache::kMostHops; hash != LeafCache::kNowhere && --hops != 0;) {
     last = hash;

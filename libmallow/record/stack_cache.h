@@ -113,6 +113,11 @@ class CaptureContext {
     return leaf.home == plain_home_ ||
            (kMutant == Mutant::kStackBoundsIgnored && leaf.home == memory_.home());
   }
+  // Whether the entry is one for what begins at these registers.
+  MALLOW_ALWAYS_INLINE bool IsOfStart(const LeafEntry& leaf, uintptr_t pc, uintptr_t sp, uintptr_t bp) const {
+    return leaf.BeginsAt(pc, sp) && IsInOwnRange(leaf) &&
+           (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == bp || kMutant == Mutant::kLeafBpNotCompared);
+  }
   LeafEntry* TryLeafAt(size_t* hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
   MALLOW_NOINLINE LeafEntry* TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp);
   NodeMemo* RememberLeaf(NodeId node);

@@ -202,6 +202,32 @@ TEST_F(StackCacheTest, ALeafEntryAsksWhatTheLastStackIs) {
                     AddressOf(OutermostReturn)}));
 }
 
+// The way that followed the last time is tried before the search goes on, and is right or not.
+TEST_F(StackCacheTest, WaysFromOneStartAreKnownInWhateverOrder) {
+  const uintptr_t sp = stack_.low() + 512;
+  stack_.At(sp + 40) = AddressOf(Sp16Return);
+  stack_.At(sp + 56) = AddressOf(OutermostReturn);
+  const auto capture = [&](unsigned way) {
+    stack_.At(sp + 8) = AddressOf(way % 2 == 0 ? Sp16Return : Sp16TwinReturn);
+    stack_.At(sp + 24) = AddressOf(way / 2 == 0 ? Sp16Return : Sp16TwinReturn);
+    return Capture(AddressOf(Sp16TwinReturn), sp, 0);
+  };
+  constexpr unsigned kWays = 4;
+  NodeId first[kWays];
+  for (unsigned way = 0; way < kWays; ++way) first[way] = capture(way);
+  EXPECT_EQ((std::set<NodeId>(first, first + kWays).size()), size_t{kWays});
+  for (unsigned round = 0; round < 3; ++round) {
+    for (unsigned way = 0; way < kWays; ++way) EXPECT_EQ(capture(way), first[way]);
+  }
+  const uint64_t walked = statistics_.frames_walked;
+  std::mt19937 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const unsigned way = random() % kWays;
+    ASSERT_EQ(capture(way), first[way]);
+  }
+  EXPECT_EQ(statistics_.frames_walked, walked);
+}
+
 TEST_F(StackCacheTest, TwoLeafEntriesOfOneSlotBothStay) {
   const MadeStack stack(16);
   const uintptr_t bp = stack.high() - 64;
