@@ -9,8 +9,6 @@
 
 namespace mallow::heap {
 
-constinit CentralList central_lists[kClassCount];
-
 namespace {
 
 constexpr uint64_t kEverySecond = 0x5555555555555555u;

@@ -51,6 +51,4 @@ class CentralList {
   bool released_ = false;
 };
 
-extern CentralList central_lists[kClassCount];
-
 }  // namespace mallow::heap

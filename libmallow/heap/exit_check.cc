@@ -4,9 +4,9 @@
 
 #include "base/bits.h"
 #include "base/check.h"
-#include "heap/central_list.h"
 #include "heap/heap.h"
 #include "heap/page_map.h"
+#include "heap/shared_lists.h"
 #include "heap/thread_registry.h"
 
 namespace mallow::heap {
@@ -81,10 +81,10 @@ void CheckBin(const ThreadCache& cache, SizeClass size_class) {
   // None, if a handler frees meanwhile and they do not fit any more.
   const size_t count = cache.CopyObjects(size_class, copy, copy == few ? kFew : internal::kMaxCached);
   // Not to be had where exit is called by a handler that interrupted malloc, or by a thread while others run on.
-  const bool locked = central_lists[size_class].lock().TryLock();
+  const bool locked = shared_lists[size_class].central.lock().TryLock();
   if (locked) {
     for (size_t i = 0; i < count; ++i) CheckObject(copy[i], size_class);
-    central_lists[size_class].lock().Unlock();
+    shared_lists[size_class].central.lock().Unlock();
   }
   copy == few ? CheckFewTwice(copy, count) : CheckManyTwice(copy, count);
 }

@@ -8,11 +8,10 @@
 // lock soon gives back those that it took, and begins anew. Only two handlers that each interrupted a critical section
 // at the same moment wait for each other for ever, as with any malloc that has locks.
 #include "base/fork_locks.h"
-#include "heap/central_list.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
+#include "heap/shared_lists.h"
 #include "heap/thread_registry.h"
-#include "heap/transfer_cache.h"
 #include "os/thread.h"
 
 namespace mallow::heap {
@@ -24,8 +23,8 @@ constexpr size_t kLocks = 2 * kClasses + 2;
 // In rank order.
 Spinlock& LockAt(size_t index) {
   if (index == 0) return thread_registry.lock();
-  if (index <= kClasses) return transfer_caches[index].lock();
-  if (index <= 2 * kClasses) return central_lists[index - kClasses].lock();
+  if (index <= kClasses) return shared_lists[index].transfer.lock();
+  if (index <= 2 * kClasses) return shared_lists[index - kClasses].central.lock();
   return page_heap.lock();
 }
 

@@ -36,7 +36,7 @@ void UseHeap(uint64_t random, int steps) {
 
 bool StructuresAreValid() {
   for (SizeClass c = 1; c < kClassCount; ++c) {
-    if (!central_lists[c].IsValid(c) || !transfer_caches[c].IsValid(c)) return false;
+    if (!shared_lists[c].central.IsValid(c) || !shared_lists[c].transfer.IsValid(c)) return false;
   }
   return page_heap.IsValid() && thread_words.cache->IsValid();
 }
@@ -127,7 +127,7 @@ TEST(Fork, FromASignalHandlerThatInterruptedTheHeap) {
 // The thread that holds a lock as if its malloc were interrupted, and the one that waits for that lock with others in
 // hand, both fork.
 TEST(Fork, WhileAnotherForkWaitsForThisThread) {
-  Spinlock& held = central_lists[7].lock();
+  Spinlock& held = shared_lists[7].central.lock();
   std::atomic<bool> forked{false};
   alarm(kHangSeconds);
   held.Lock();
@@ -156,7 +156,7 @@ TEST(Fork, LetsAHolderOfLowerPriorityGoOn) {
     if (CPU_ISSET(i, &before)) CPU_SET(i, &first);
   }
   ASSERT_EQ(sched_setaffinity(0, sizeof(first), &first), 0);
-  Spinlock& held = central_lists[7].lock();
+  Spinlock& held = shared_lists[7].central.lock();
   std::atomic<bool> urgent{false};
   std::atomic<bool> forked{false};
   double seconds = 0;

@@ -5,12 +5,11 @@
 
 #include <cstring>
 
-#include "heap/central_list.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
+#include "heap/shared_lists.h"
 #include "heap/statistics.h"
 #include "heap/thread_registry.h"
-#include "heap/transfer_cache.h"
 
 namespace mallow::heap {
 
@@ -22,8 +21,8 @@ inline bool AllBytesAre(const void* p, size_t bytes, unsigned char value) {
 inline void ExpectValidHeap() {
   EXPECT_TRUE(page_heap.IsValid());
   for (SizeClass c = 1; c < kClassCount; ++c) {
-    EXPECT_TRUE(central_lists[c].IsValid(c)) << "class " << c;
-    EXPECT_TRUE(transfer_caches[c].IsValid(c)) << "class " << c;
+    EXPECT_TRUE(shared_lists[c].central.IsValid(c)) << "class " << c;
+    EXPECT_TRUE(shared_lists[c].transfer.IsValid(c)) << "class " << c;
   }
   ThreadCache* cache = thread_words.cache;
   if (cache != nullptr && cache != kThreadEnded) {

@@ -12,13 +12,12 @@
 
 #include "base/fuzz.h"
 #include "heap/block.h"
-#include "heap/central_list.h"
 #include "heap/fuzz_memory.h"
 #include "heap/heap.h"
 #include "heap/page_heap.h"
+#include "heap/shared_lists.h"
 #include "heap/statistics.h"
 #include "heap/thread_registry.h"
-#include "heap/transfer_cache.h"
 
 namespace mallow::heap {
 namespace {
@@ -293,7 +292,7 @@ class Game {
   void CheckInvariants() {
     MALLOW_CHECK(page_heap.IsValid());
     for (SizeClass c = 1; c < kClassCount; ++c) {
-      MALLOW_CHECK(central_lists[c].IsValid(c) && transfer_caches[c].IsValid(c));
+      MALLOW_CHECK(shared_lists[c].central.IsValid(c) && shared_lists[c].transfer.IsValid(c));
     }
   }
 

@@ -3,9 +3,9 @@
 #include "base/config.h"
 #include "heap/hit_switch.h"
 #include "heap/page_heap.h"
+#include "heap/shared_lists.h"
 #include "heap/thread_cache.h"
 #include "heap/thread_registry.h"
-#include "heap/transfer_cache.h"
 
 namespace mallow::heap {
 
@@ -19,14 +19,14 @@ constexpr size_t kShareOfRoom = 8;
 
 void EmptySharedCaches() {
   thread_registry.ReleaseWarm();
-  for (SizeClass c = 1; c < kClassCount; ++c) transfer_caches[c].ReleaseAll(c);
+  for (SizeClass c = 1; c < kClassCount; ++c) shared_lists[c].transfer.ReleaseAll(c);
 }
 
 bool MakeRoom() {
   const size_t heap = page_heap.system_pages() * kPageBytes;
   if (heap == 0) return false;
   size_t bytes = 0;
-  for (SizeClass c = 1; c < kClassCount; ++c) bytes += transfer_caches[c].count() * Info(c).bytes;
+  for (SizeClass c = 1; c < kClassCount; ++c) bytes += shared_lists[c].transfer.count() * Info(c).bytes;
   if (bytes < Max(kLeastRoom, heap / kShareOfRoom)) return false;
   EmptySharedCaches();
   return true;

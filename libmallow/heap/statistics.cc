@@ -1,9 +1,8 @@
 #include "heap/statistics.h"
 
-#include "heap/central_list.h"
 #include "heap/page_heap.h"
+#include "heap/shared_lists.h"
 #include "heap/thread_registry.h"
-#include "heap/transfer_cache.h"
 #include "os/memory.h"
 
 namespace mallow::heap {
@@ -15,8 +14,8 @@ uint64_t Rest(uint64_t whole, uint64_t parts) { return whole > parts ? whole - p
 void AddClass(SizeClass size_class, Statistics& total) {
   const SizeClassInfo& info = Info(size_class);
   ClassStatistics& objects = total.classes[size_class];
-  objects.in_transfer_cache = transfer_caches[size_class].count();
-  objects.in_central_list = central_lists[size_class].free_objects();
+  objects.in_transfer_cache = shared_lists[size_class].transfer.count();
+  objects.in_central_list = shared_lists[size_class].central.free_objects();
   objects.in_use = Rest(objects.spans * info.objects, objects.free());
   total.in_use_blocks += objects.in_use;
   total.in_use_bytes += objects.in_use * info.bytes;

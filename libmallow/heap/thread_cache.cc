@@ -3,13 +3,12 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "heap/central_list.h"
 #include "heap/large.h"
 #include "heap/page_heap.h"
 #include "heap/reclaim.h"
+#include "heap/shared_lists.h"
 #include "heap/statistics.h"
 #include "heap/thread_registry.h"
-#include "heap/transfer_cache.h"
 #include "os/clock.h"
 
 namespace mallow::heap {
@@ -51,8 +50,8 @@ constexpr size_t kLongestOfMany = 256;
 void ReleaseIdleEverywhere() {
   thread_registry.ReleaseWarm();
   for (SizeClass c = 1; c < kClassCount; ++c) {
-    transfer_caches[c].ReleaseIdle(c);
-    central_lists[c].GiveBackUnused();
+    shared_lists[c].transfer.ReleaseIdle(c);
+    shared_lists[c].central.GiveBackUnused();
   }
 }
 
@@ -61,7 +60,7 @@ void ReleaseIdleEverywhere() {
 void MakeSpansWhole() {
   EmptySharedCaches();
   if (page_heap.release_interval() == 0) return;
-  for (SizeClass c = 1; c < kClassCount; ++c) central_lists[c].GiveBackUnused();
+  for (SizeClass c = 1; c < kClassCount; ++c) shared_lists[c].central.GiveBackUnused();
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ void ThreadCache::Hide(SizeClass size_class) {
   SetMoving(size_class, true);
   bin.hidden = static_cast<uint16_t>(DivideUp(length, 2));
   void*& slot = Slot(size_class, bin.hidden - 1u);
-  bin.displaced = slot;
+  *Bottom(size_class) = slot;
   slot = nullptr;
   SetMoving(size_class, false);
 }
@@ -114,7 +113,9 @@ void ThreadCache::Unhide(SizeClass size_class) {
   Bin& bin = bins_[size_class];
   if (bin.hidden == 0) return;
   SetMoving(size_class, true);
-  Slot(size_class, bin.hidden - 1u) = bin.displaced;
+  void** const bottom = Bottom(size_class);
+  Slot(size_class, bin.hidden - 1u) = *bottom;
+  *bottom = nullptr;
   bin.hidden = 0;
   SetMoving(size_class, false);
 }
@@ -229,7 +230,7 @@ void ThreadCache::Push(SizeClass size_class, void* object) {
   const SizeClassInfo& info = Info(size_class);
   if (bin.capacity == 0 && bin.strangers < kStrangers && SharesLines(size_class)) {
     ++bin.strangers;
-    return central_lists[size_class].Release(&object, 1);
+    return shared_lists[size_class].central.Release(&object, 1);
   }
   const bool takes_in = bin.overflowed && bin.capacity >= kRoomToTakeIn;
   bin.active = bin.overflowed = true;
@@ -312,7 +313,7 @@ size_t ThreadCache::CopyObjects(SizeClass size_class, void** to, size_t most) co
   if (length == 0 || length > most || bin.moving) return 0;
   memcpy(to, Bottom(size_class) + 1, (length - 1) * sizeof(void*));
   to[length - 1] = cursors_.newest(size_class);
-  if (bin.hidden != 0) to[bin.hidden - 1] = bin.displaced;
+  if (bin.hidden != 0) to[bin.hidden - 1] = *Bottom(size_class);
   return length;
 }
 
@@ -325,10 +326,11 @@ bool ThreadCache::IsValid() const {
     const size_t length = Length(c);
     void* const* const bottom = Bottom(c);
     if (bin.capacity > Info(c).max_cached || length > bin.capacity) return false;
-    if ((length == 0 ? cursors_.newest(c) : bottom[0]) != nullptr) return false;
+    if (bin.hidden > length) return false;
+    if (bin.hidden == 0 && (length == 0 ? cursors_.newest(c) : bottom[0]) != nullptr) return false;
     for (size_t i = 0; i < length; ++i) {
       const void* object = i + 1 == length ? cursors_.newest(c) : bottom[1 + i];
-      if (i + 1 == bin.hidden) object = bin.displaced;
+      if (i + 1 == bin.hidden) object = bottom[0];
       if (object == nullptr || PageMap::ClassOf(object) != c) return false;
     }
   }

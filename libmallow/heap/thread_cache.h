@@ -18,9 +18,9 @@
 // bin that is full and empty at once, as have all bins of a thread that has no cache yet: no test for either.
 //
 // What is idle is found by the low-water mark, without work on the hit path: a collection puts a null
-// into the middle of each bin and keeps the displaced pointer aside ("hides" the lower half). A program to which the null
-// comes up as the newest has used it, and the slow path brings it back; what is still hidden at the next collection was idle,
-// and half of it goes back. Collections happen on slow paths, after so many bytes fetched.
+// into the middle of each bin and keeps the displaced pointer at the bottom ("hides" the lower half), in the place of the null
+// there. A program to which the null comes up as the newest has used it, and the slow path brings it back; what is still hidden
+// at the next collection was idle, and half of it goes back. Collections happen on slow paths, after so many bytes fetched.
 //
 // Call tree of heap::Allocate (deeper = rarer):
 //     TryAllocate                        hit: inline
@@ -199,14 +199,14 @@ class alignas(internal::kBinBytes) ThreadCache {
  private:
   struct Bin {
     uint16_t capacity;
-    uint16_t hidden;    // objects from the oldest to the one whose place the null has; 0: none
-    uint16_t left;      // objects that the last collection left
-    bool active;        // a slow path of this bin ran since the last collection
-    bool moving;        // a slow path is just moving the objects
-    bool overflowed;    // since it was empty, or looked so
-    uint8_t strangers;  // objects that went back before the bin was opened
-    void* displaced;    // the object that lay there
+    uint16_t hidden;      // objects from the oldest to the one whose place the null has; 0: none
+    uint16_t left;        // objects that the last collection left
+    bool active : 1;      // a slow path of this bin ran since the last collection
+    bool moving : 1;      // a slow path is just moving the objects
+    bool overflowed : 1;  // since it was empty, or looked so
+    uint8_t strangers;    // objects that went back before the bin was opened
   };
+  static_assert(sizeof(Bin) == 8);
 
   // Statistics of other threads read these, hence the atomic stores.
   void StoreCapacity(SizeClass size_class, size_t capacity) {

@@ -5,11 +5,10 @@
 #include <memory>
 
 #include "base/fuzz.h"
-#include "heap/central_list.h"
 #include "heap/fuzz_memory.h"
 #include "heap/page_heap.h"
+#include "heap/shared_lists.h"
 #include "heap/thread_cache.h"
-#include "heap/transfer_cache.h"
 
 namespace mallow::heap {
 namespace {
@@ -34,8 +33,8 @@ class Game {
     cache_->Flush();
     for (const SizeClass size_class : classes_) {
       MALLOW_CHECK(cache_->Length(size_class) == 0);
-      transfer_caches[size_class].ReleaseAll(size_class);
-      MALLOW_CHECK(central_lists[size_class].free_objects() == 0);
+      shared_lists[size_class].transfer.ReleaseAll(size_class);
+      MALLOW_CHECK(shared_lists[size_class].central.free_objects() == 0);
     }
     os::ReplaceMemoryFunctions(nullptr);
   }
@@ -102,8 +101,8 @@ class Game {
   void CheckCount(SizeClass size_class) const {
     size_t out = 0;
     for (const auto& [object, its_class] : out_) out += its_class == size_class;
-    const size_t free = cache_->Length(size_class) + transfer_caches[size_class].count() +
-                        central_lists[size_class].free_objects();
+    const size_t free = cache_->Length(size_class) + shared_lists[size_class].transfer.count() +
+                        shared_lists[size_class].central.free_objects();
     MALLOW_CHECK(out + free == page_heap.GetTotals().small_spans[size_class] * Info(size_class).objects);
   }
 

@@ -2,12 +2,10 @@
 
 #include <string.h>
 
-#include "heap/central_list.h"
 #include "heap/page_heap.h"
+#include "heap/shared_lists.h"
 
 namespace mallow::heap {
-
-constinit TransferCache transfer_caches[kClassCount];
 
 namespace {
 
@@ -57,7 +55,7 @@ void TransferCache::ReleaseSome(SizeClass size_class, size_t most) {
   while (most > 0) {
     const size_t taken = Remove(piece, Min(most, sizeof(piece) / sizeof(piece[0])));
     if (taken == 0) return;
-    central_lists[size_class].Release(piece, taken);
+    shared_lists[size_class].central.Release(piece, taken);
     most -= taken;
   }
 }
@@ -80,21 +78,22 @@ bool TransferCache::IsValid(SizeClass size_class) {
 }
 
 size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
-  const size_t taken = transfer_caches[size_class].Remove(slots, count);
+  const size_t taken = shared_lists[size_class].transfer.Remove(slots, count);
   if (taken > 0) return taken;
-  const size_t fetched = central_lists[size_class].Fetch(size_class, slots, count);
+  const size_t fetched = shared_lists[size_class].central.Fetch(size_class, slots, count);
   if (fetched < count) memmove(slots, slots + count - fetched, fetched * sizeof(void*));
   return fetched;
 }
 
 size_t FetchFirstObjects(SizeClass size_class, void** slots, size_t count) {
-  const size_t taken = SharesLines(size_class) ? central_lists[size_class].FetchWholeLines(slots, count) : 0;
+  const size_t taken =
+      SharesLines(size_class) ? shared_lists[size_class].central.FetchWholeLines(slots, count) : 0;
   return taken > 0 ? taken : FetchObjects(size_class, slots, count);
 }
 
 void ReleaseObjects(SizeClass size_class, void* const* objects, size_t count) {
-  const size_t taken = transfer_caches[size_class].Insert(size_class, objects, count);
-  if (taken < count) central_lists[size_class].Release(objects, count - taken);
+  const size_t taken = shared_lists[size_class].transfer.Insert(size_class, objects, count);
+  if (taken < count) shared_lists[size_class].central.Release(objects, count - taken);
 }
 
 }  // namespace mallow::heap

@@ -44,8 +44,6 @@ class TransferCache {
   void** slots_ = nullptr;
 };
 
-extern TransferCache transfer_caches[kClassCount];
-
 // The two together, as thread caches use them.
 // Fills slots [0, result); the object to be used first comes last. 0: no memory.
 size_t FetchObjects(SizeClass size_class, void** slots, size_t count);

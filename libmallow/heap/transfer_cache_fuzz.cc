@@ -2,9 +2,8 @@
 #include <vector>
 
 #include "base/fuzz.h"
-#include "heap/central_list.h"
 #include "heap/fuzz_memory.h"
-#include "heap/transfer_cache.h"
+#include "heap/shared_lists.h"
 
 namespace mallow::heap {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 class Game {
  public:
   explicit Game(FuzzInput input)
-      : input_(input), class_(1 + input_.Below(kClassCount - 1)), cache_(transfer_caches[class_]) {
+      : input_(input), class_(1 + input_.Below(kClassCount - 1)), cache_(shared_lists[class_].transfer) {
     os::ReplaceMemoryFunctions(&kFailingMemory);
     Failures::Plan(input_.Below(65536), input_.OneIn(2) ? 0 : 1 + input_.Below(4));
   }
@@ -25,8 +24,8 @@ class Game {
     Failures::Plan(0, 0);
     cache_.ReleaseAll(class_);
     MALLOW_CHECK(cache_.count() == 0);
-    central_lists[class_].Release(own_.data(), own_.size());
-    MALLOW_CHECK(central_lists[class_].free_objects() == 0);
+    shared_lists[class_].central.Release(own_.data(), own_.size());
+    MALLOW_CHECK(shared_lists[class_].central.free_objects() == 0);
     os::ReplaceMemoryFunctions(nullptr);
   }
 
@@ -88,7 +87,7 @@ class Game {
   void FetchOwn(size_t count) {
     if (own_.size() >= count) return;
     std::vector<void*> slots(count);
-    const size_t fetched = central_lists[class_].Fetch(class_, slots.data(), count);
+    const size_t fetched = shared_lists[class_].central.Fetch(class_, slots.data(), count);
     own_.insert(own_.end(), slots.end() - static_cast<long>(fetched), slots.end());
     // Before the heap grows all goes or nothing, see MakeRoom.
     if (cache_.count() != 0) return;

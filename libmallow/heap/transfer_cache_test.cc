@@ -1,13 +1,11 @@
-#include "heap/transfer_cache.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "heap/central_list.h"
 #include "heap/heap_checks.h"
 #include "heap/page_heap.h"
 #include "heap/reclaim.h"
+#include "heap/shared_lists.h"
 
 namespace mallow::heap {
 namespace {
@@ -21,14 +19,14 @@ std::vector<void*> Fetch(SizeClass c, size_t count) {
 TEST(TransferCache, LastInFirstOut) {
   const SizeClass c = SizeClassOf(128);
   std::vector<void*> objects = Fetch(c, 10);
-  EXPECT_EQ(transfer_caches[c].Insert(c, objects.data(), 10), 10u);
-  EXPECT_EQ(transfer_caches[c].count(), 10u);
+  EXPECT_EQ(shared_lists[c].transfer.Insert(c, objects.data(), 10), 10u);
+  EXPECT_EQ(shared_lists[c].transfer.count(), 10u);
   void* slots[20];
-  EXPECT_EQ(transfer_caches[c].Remove(slots, 4), 4u);
+  EXPECT_EQ(shared_lists[c].transfer.Remove(slots, 4), 4u);
   EXPECT_TRUE(std::equal(slots, slots + 4, objects.begin() + 6));
-  EXPECT_EQ(transfer_caches[c].Remove(slots + 4, 16), 6u);
-  EXPECT_EQ(transfer_caches[c].Remove(slots, 1), 0u);
-  central_lists[c].Release(objects.data(), 10);
+  EXPECT_EQ(shared_lists[c].transfer.Remove(slots + 4, 16), 6u);
+  EXPECT_EQ(shared_lists[c].transfer.Remove(slots, 1), 0u);
+  shared_lists[c].central.Release(objects.data(), 10);
 }
 
 TEST(TransferCache, WhatDoesNotFitGoesToTheCentralList) {
@@ -37,11 +35,11 @@ TEST(TransferCache, WhatDoesNotFitGoesToTheCentralList) {
     std::vector<void*> objects = Fetch(c, capacity + 5);
     ReleaseObjects(c, objects.data(), 3);
     ReleaseObjects(c, objects.data() + 3, objects.size() - 3);
-    EXPECT_EQ(transfer_caches[c].count(), capacity);
-    EXPECT_TRUE(transfer_caches[c].IsValid(c));
-    transfer_caches[c].ReleaseAll(c);
-    EXPECT_EQ(transfer_caches[c].count(), 0u);
-    EXPECT_EQ(central_lists[c].free_objects(), 0u);
+    EXPECT_EQ(shared_lists[c].transfer.count(), capacity);
+    EXPECT_TRUE(shared_lists[c].transfer.IsValid(c));
+    shared_lists[c].transfer.ReleaseAll(c);
+    EXPECT_EQ(shared_lists[c].transfer.count(), 0u);
+    EXPECT_EQ(shared_lists[c].central.free_objects(), 0u);
   }
 }
 
@@ -49,13 +47,13 @@ TEST(TransferCache, MakesRoomOnlyWithMuch) {
   const SizeClass c = SizeClassOf(kPageBytes);
   const size_t capacity = TransferCache::CapacityOf(c);
   std::vector<void*> objects = Fetch(c, capacity);
-  ASSERT_EQ(transfer_caches[c].Insert(c, objects.data(), 4), 4u);
+  ASSERT_EQ(shared_lists[c].transfer.Insert(c, objects.data(), 4), 4u);
   EXPECT_FALSE(MakeRoom());
-  EXPECT_EQ(transfer_caches[c].count(), 4u);
-  ASSERT_EQ(transfer_caches[c].Insert(c, objects.data() + 4, capacity - 4), capacity - 4);
+  EXPECT_EQ(shared_lists[c].transfer.count(), 4u);
+  ASSERT_EQ(shared_lists[c].transfer.Insert(c, objects.data() + 4, capacity - 4), capacity - 4);
   ASSERT_GE(capacity * kPageBytes, page_heap.system_pages() * kPageBytes / 8);
   EXPECT_TRUE(MakeRoom());
-  EXPECT_EQ(transfer_caches[c].count(), 0u);
+  EXPECT_EQ(shared_lists[c].transfer.count(), 0u);
   EXPECT_FALSE(MakeRoom());
 }
 
@@ -67,29 +65,29 @@ TEST(TransferCache, IsEmptiedBeforeTheHeapGrows) {
   std::vector<Span*> others;
   while (Span* span = page_heap.AllocateSmall(wanted, PageHeap::Growth::kForbidden)) others.push_back(span);
   ReleaseObjects(held, objects.data(), capacity);
-  ASSERT_EQ(transfer_caches[held].count(), capacity);
+  ASSERT_EQ(shared_lists[held].transfer.count(), capacity);
   const Pages before = page_heap.system_pages();
   std::vector<void*> fetched = Fetch(wanted, 4);
   EXPECT_EQ(page_heap.system_pages(), before);
-  EXPECT_EQ(transfer_caches[held].count(), 0u);
-  central_lists[wanted].Release(fetched.data(), fetched.size());
+  EXPECT_EQ(shared_lists[held].transfer.count(), 0u);
+  shared_lists[wanted].central.Release(fetched.data(), fetched.size());
   for (Span* span : others) page_heap.Free(span);
 }
 
 TEST(TransferCache, IdleObjectsGoBackByHalves) {
   const SizeClass c = SizeClassOf(256);
   std::vector<void*> objects = Fetch(c, 64);
-  ASSERT_EQ(transfer_caches[c].Insert(c, objects.data(), 64), 64u);
-  transfer_caches[c].ReleaseIdle(c);
-  EXPECT_EQ(transfer_caches[c].count(), 64u) << "nothing is known of the time before the first call";
-  transfer_caches[c].ReleaseIdle(c);
-  EXPECT_EQ(transfer_caches[c].count(), 32u);
+  ASSERT_EQ(shared_lists[c].transfer.Insert(c, objects.data(), 64), 64u);
+  shared_lists[c].transfer.ReleaseIdle(c);
+  EXPECT_EQ(shared_lists[c].transfer.count(), 64u) << "nothing is known of the time before the first call";
+  shared_lists[c].transfer.ReleaseIdle(c);
+  EXPECT_EQ(shared_lists[c].transfer.count(), 32u);
   void* slots[32];
-  ASSERT_EQ(transfer_caches[c].Remove(slots, 32), 32u);
-  ASSERT_EQ(transfer_caches[c].Insert(c, slots, 32), 32u);
-  transfer_caches[c].ReleaseIdle(c);
-  EXPECT_EQ(transfer_caches[c].count(), 32u) << "all were used since the last call";
-  transfer_caches[c].ReleaseAll(c);
+  ASSERT_EQ(shared_lists[c].transfer.Remove(slots, 32), 32u);
+  ASSERT_EQ(shared_lists[c].transfer.Insert(c, slots, 32), 32u);
+  shared_lists[c].transfer.ReleaseIdle(c);
+  EXPECT_EQ(shared_lists[c].transfer.count(), 32u) << "all were used since the last call";
+  shared_lists[c].transfer.ReleaseAll(c);
   Trim(0);
   ExpectEmptyHeap();
 }
