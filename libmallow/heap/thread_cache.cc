@@ -68,7 +68,7 @@ void MakeSpansWhole() {
 // The bins it leaves untouched: most of them in a small program for ever.
 void ThreadCache::Begin() {
   capacity_bytes_ = fetched_ = 0;
-  budget_ = kFirstBudget;
+  budget_ = Min(kFirstBudget, thread_registry.BudgetPerThread());
   cursors_.large.Reset();
   watch_.Stop();
 }
@@ -225,7 +225,7 @@ void ThreadCache::Place(SizeClass size_class, void* object) {
 void ThreadCache::Push(SizeClass size_class, void* object) {
   if (TryPush(size_class, object)) return;
   Bin& bin = bins_[size_class];
-  // At a multiple of 1 KiB inside a long bin.
+  // At a multiple of kBinBytes inside a long bin.
   if (Length(size_class) < bin.capacity) return Place(size_class, object);
   const SizeClassInfo& info = Info(size_class);
   if (bin.capacity == 0 && bin.strangers < kStrangers && SharesLines(size_class)) {

@@ -1,15 +1,15 @@
 // The thread cache: where nearly every malloc and free begins and ends, without a lock and without counting.
 //
 // For each size class a *bin*: the newest object in a word of its own, and a stack of the others in an array that ends at
-// a multiple of 1 KiB.
+// a multiple of 512 bytes.
 //
-//     newest     low addresses                                       multiple of 1 KiB
+//     newest     low addresses                                       multiple of 512
 //     | e |      ... unused | null | a | b | c | d | free | free | free |
 //                             ^ bottom              ^ cursor
 //
 //   allocate   load the newest; null: the bin is empty, go the slow way. What lies below the cursor is the newest now
-//   free       load the cursor; at a multiple of 1 KiB the bin is full, go the slow way (which in a bin of several
-//              KiB steps over all but the last). Else the newest goes to the cursor, and the freed one in its place
+//   free       load the cursor; at a multiple of 512 the bin is full, go the slow way (which in a longer bin steps
+//              over all but the last). Else the newest goes to the cursor, and the freed one in its place
 //
 // The null below the oldest object is what was the newest when the bin was empty. So of an empty bin no word of the array
 // counts, and how many objects a bin holds is how far its cursor stands from its bottom, the newest counted.
@@ -57,9 +57,9 @@ struct Statistics;
 
 namespace internal {
 
-inline constexpr size_t kBinBytes = 1024;
+// Short, because each class that a thread uses touches one: most bins hold a few objects.
+inline constexpr size_t kBinBytes = 512;
 inline constexpr size_t kBinSlots = kBinBytes / sizeof(void*);
-static_assert(kMaxCachedLong < kBinSlots);
 
 // A bin of more objects than fit into that is somewhere else, in one as long as its class may need.
 struct LongBins {
