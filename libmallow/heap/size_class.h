@@ -39,7 +39,6 @@ namespace internal {
 // Spans are about this long unless one object needs more: long enough that a refill seldom needs a new one,
 // short enough that one becomes wholly free again.
 inline constexpr size_t kSpanTarget = 32 * 1024;
-inline constexpr size_t kLongSpanTarget = 64 * 1024;
 inline constexpr size_t kFineLimit = 1024;
 // Objects in a bin of a thread cache: of classes up to 1 KiB as many as make 64 KiB, of the first, where the nodes of lists
 // are, twice as many; of the others 2 MiB at most.
@@ -59,12 +58,10 @@ constexpr uint32_t BytesOfClass(SizeClass size_class) {
 
 // The shortest span from the target on whose tail is at most 1/64 of it, else the one with the least tail.
 constexpr Pages PagesOfSpan(size_t bytes) {
-  constexpr Pages kTries = 10;
+  constexpr Pages kTries = 12;
   Pages first = PagesFor(bytes);
-  if (bytes <= kSpanTarget / 8)
+  if (bytes <= kSpanTarget / 2)
     first = Max<Pages>(1, Min(kSpanTarget, kMaxObjectsPerSpan * bytes) / kPageBytes);
-  else if (bytes <= kLongSpanTarget / 2)
-    first = kLongSpanTarget / kPageBytes;
   Pages best = 0;
   for (Pages pages = first; pages < first + kTries; ++pages) {
     const size_t span = pages * kPageBytes;

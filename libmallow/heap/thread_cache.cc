@@ -141,7 +141,7 @@ bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
 void ThreadCache::CountFetched(size_t bytes, bool large) {
   fetched_ += Min(bytes, kMostBytesPerFetch);
   const bool took_fresh = page_heap.TakeFreshSign();
-  if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection || (took_fresh && large)))
+  if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection || (took_fresh && bytes >= kPageBytes)))
     Collect();
   else if (large)  // What is kept is of no use to a program that goes on with other lengths.
     cursors_.large.Collect();

@@ -153,8 +153,8 @@ class alignas(internal::kBinBytes) ThreadCache {
 
   // Large objects that wait for the next malloc of their length.
   LargeCache& large() { return cursors_.large; }
-  // Counts what was fetched from elsewhere; after so many bytes what is idle goes back, and when a `large` object comes after
-  // fresh pages were taken. Each large object is one collection for those that are kept, never two.
+  // Counts what was fetched from elsewhere; after so many bytes what is idle goes back, and when a page or more comes at once
+  // after fresh pages were taken. Each large object is one collection for those that are kept, never two.
   void CountFetched(size_t bytes, bool large = false);
 
   // One collection: gives half of what was idle since the last one.
