@@ -43,7 +43,7 @@ inline constexpr size_t kFineLimit = 1024;
 // Objects in a bin of a thread cache: of classes up to 1 KiB as many as make 64 KiB, of the first, where the nodes of lists
 // are, twice as many; of the others 2 MiB at most.
 inline constexpr size_t kMaxCached = 8191;
-inline constexpr size_t kMaxCachedLong = 127;
+inline constexpr size_t kMaxCachedLong = 63;
 inline constexpr size_t kMaxCachedBytes = 64 * 1024;
 inline constexpr size_t kMaxCachedBytesLong = 2048 * 1024;
 inline constexpr size_t kFirstCachedBytes = 4 * 1024;

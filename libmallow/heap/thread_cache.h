@@ -60,6 +60,7 @@ namespace internal {
 // Short, because each class that a thread uses touches one: most bins hold a few objects.
 inline constexpr size_t kBinBytes = 512;
 inline constexpr size_t kBinSlots = kBinBytes / sizeof(void*);
+static_assert(kMaxCachedLong < kBinSlots);
 
 // A bin of more objects than fit into that is somewhere else, in one as long as its class may need.
 struct LongBins {
