@@ -36,8 +36,8 @@ struct SizeClassInfo {
 
 namespace internal {
 
-// Spans are about this long unless one object needs more: long enough that a refill seldom needs a new one,
-// short enough that one becomes wholly free again.
+// Spans are about this long unless one object needs more: long enough that a refill with objects up to some KiB seldom needs
+// a new one, short enough that one becomes wholly free again, and that a program which uses a few of a class occupies little.
 inline constexpr size_t kSpanTarget = 32 * 1024;
 inline constexpr size_t kFineLimit = 1024;
 // Objects in a bin of a thread cache: of classes up to 1 KiB as many as make 64 KiB, of the first, where the nodes of lists

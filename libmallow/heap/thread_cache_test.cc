@@ -111,6 +111,16 @@ TEST_F(ThreadCacheTest, ATestOfTheHitPathNeverTakesMoreThanThereIs) {
   for (void* object : objects) Free(object);
 }
 
+// Else a thread that goes from length to length leaves objects of each in its bins, and the heap grows by the next.
+TEST_F(ThreadCacheTest, LongObjectsOnFreshPagesMakeACollection) {
+  const SizeClass idle = SizeClassOf(200);
+  Fill(idle, 40);
+  std::vector<void*> objects;
+  for (size_t bytes = 0; bytes < 6u << 20; bytes += 24 << 10) objects.push_back(Allocate(24 << 10));
+  EXPECT_LT(cache_->Length(idle), 40u) << "though less than 1 MiB was counted as fetched";
+  for (void* object : objects) Free(object);
+}
+
 TEST_F(ThreadCacheTest, IdleObjectsGoBackByTheLowWaterMark) {
   const SizeClass c = SizeClassOf(200);
   Fill(c, 40);
