@@ -116,7 +116,7 @@ TEST_F(ThreadCacheTest, LongObjectsOnFreshPagesMakeACollection) {
   const SizeClass idle = SizeClassOf(200);
   Fill(idle, 40);
   std::vector<void*> objects;
-  for (size_t bytes = 0; bytes < 6u << 20; bytes += 24 << 10) objects.push_back(Allocate(24 << 10));
+  for (size_t bytes = 0; bytes < 2u << 20; bytes += 24 << 10) objects.push_back(Allocate(24 << 10));
   EXPECT_LT(cache_->Length(idle), 40u) << "though less than 1 MiB was counted as fetched";
   for (void* object : objects) Free(object);
 }
