@@ -92,7 +92,6 @@ class RewindableMemory {
 
  private:
   static constexpr size_t kSpaceBytes = size_t{64} << 30;
-  static constexpr size_t kLeafBytes = RoundUp(sizeof(internal::PageMapLeaf), 4096);
   static constexpr size_t kSystemPage = 4096;
 
   static uintptr_t Map(size_t bytes) {
@@ -104,7 +103,7 @@ class RewindableMemory {
   static void* TestMap(void*, size_t bytes) {
     if (Failures::Strikes()) return nullptr;
     // What may be a leaf of the page map, which stays for ever, comes from elsewhere.
-    if (bytes == kLeafBytes) {
+    if (bytes == PageMap::LeafBytes()) {
       const uintptr_t start = Map(bytes);
       regions_[start] = bytes;
       return reinterpret_cast<void*>(start);

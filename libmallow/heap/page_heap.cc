@@ -412,7 +412,7 @@ void PageHeap::InsertMerged(Span* span) {
 Span* PageHeap::FreeNeighbour(PageId page) {
   if (PageMap::StateOf(page) == PageState::kForeign) return nullptr;
   Span* span = PageMap::SpanOf(page);
-  return span != nullptr && span->State() == SpanState::kFree ? span : nullptr;
+  return span->State() == SpanState::kFree ? span : nullptr;
 }
 
 bool PageHeap::ReserveSpans(int count) {

@@ -61,11 +61,14 @@ bool PageMap::Reserve(PageId page, Pages pages) {
   return true;
 }
 
+size_t PageMap::LeafBytes() {
+  return RoundUp(sizeof(internal::PageMapLeaf), os::PageSize()) + os::PageSize();
+}
+
 // The words of the pages up to `end` fill a page of the system: the next memory, as a rule below, has its words there too.
 internal::PageMapLeaf* PageMap::MapLeaf(PageId end) {
   const size_t unit = os::PageSize();
-  char* const start =
-      static_cast<char*>(os::Map(nullptr, RoundUp(sizeof(internal::PageMapLeaf), unit) + unit));
+  char* const start = static_cast<char*>(os::Map(nullptr, LeafBytes()));
   if (start == nullptr) return nullptr;
   const size_t before = (Index(end) + 1) * sizeof(uint64_t);
   return reinterpret_cast<internal::PageMapLeaf*>(start + RoundUp(before, unit) - before);

@@ -133,6 +133,8 @@ class PageMap {
   // Length of the run of pages from `page` on, at most `pages`, that have the state of the first.
   static Pages RunLength(PageId page, Pages pages);
 
+  // What a leaf is mapped with, once.
+  static size_t LeafBytes();
   // Bytes of leaves made so far, and how many of them hold memory at present.
   static size_t MetadataBytes();
   static size_t ResidentBytes();
