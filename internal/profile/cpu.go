@@ -339,22 +339,25 @@ var entries = []struct{ prefix, name string }{
 	{"FreeSized", "free"}, {"Free", "free"}, {"NewAligned", "operator new"}, {"New", "operator new"}, {"Aligned", "aligned_alloc"},
 }
 
-// hits are the functions that a recorded call ends up in when little is to be
-// done. Those of malloc are made for Function::kMalloc, 1, the others for the
-// forms of operator new.
+// hits are the functions that a recorded call ends up in, by a jump, when
+// little is to be done. Those of malloc are made for Function::kMalloc, 1,
+// those of realloc(NULL) for 3, the others for the forms of operator new.
 var hits = []struct{ prefix, name string }{
-	{"HitAllocateZeroed", "calloc"}, {"AllocateZeroedAfterSearch", "calloc"},
-	{"HitAllocate<(mallow::record::Function)1>", "malloc"}, {"HitAllocate<", "operator new"},
-	{"AllocateAfterSearch<(mallow::record::Function)1>", "malloc"}, {"AllocateAfterSearch<", "operator new"},
-	{"HitRelease", "free"}, {"FinishDeath", "free"},
+	{"record::HitAllocateZeroed", "calloc"},
+	{"record::HitAllocate<(mallow::record::Function)1>", "malloc"},
+	{"record::HitAllocate<(mallow::record::Function)3>", "realloc"},
+	{"record::HitAllocate<", "operator new"},
+	{"record::HitReallocate", "realloc"},
+	{"record::HitRelease", "free"}, {"record::ReleaseRarer", "free"}, {"record::ReleaseNull", "free"},
+	{"record::FinishDeath", "free"}, {"heap::FreeOfClass", "free"},
 }
 
 // allocatorName is the public name of a function of libmallow.
 func allocatorName(function string) string {
-	_, recorders, _ := strings.Cut(function, "mallow::record::")
-	recorders = strings.TrimPrefix(recorders, "(anonymous namespace)::")
+	_, within, _ := strings.Cut(function, "mallow::")
+	within = strings.Replace(within, "(anonymous namespace)::", "", 1)
 	for _, hit := range hits {
-		if strings.HasPrefix(recorders, hit.prefix) {
+		if strings.HasPrefix(within, hit.prefix) {
 			return hit.name
 		}
 	}
