@@ -60,44 +60,15 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry::Words&
   return _mm_movemask_epi8(same) == 0xffff;
 }
 
-// Compares the words of an entry, from the inside.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf) {
-  const LeafEntry::Words* words = leaf.words();
-  const LeafEntry::Words* const end = words + leaf.group_count;
-  do {
-    if (!IsUnchanged(*words, leaf.sp)) return kMutant == Mutant::kLeafWordsNotVerified;
-  } while (++words != end);
-  return true;
-}
-
-// Compares the words of an entry, from the inside. False: one changed, and `hash` is where the search goes on.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf, size_t* hash) {
-  if (kMutant == Mutant::kLeafWordsNotVerified) return true;
+// Compares the words of an entry, from the inside: the first group of which one changed; null: none did.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry::Words* FirstChangedGroup(const LeafEntry& leaf) {
   const LeafEntry::Words* words = leaf.words();
   const LeafEntry::Words* const end = words + leaf.group_count;
   do {
     if (MALLOW_LIKELY(IsUnchanged(*words, leaf.sp))) continue;
-    for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
-      const uintptr_t value = Load(LeafEntry::AddressOf(leaf.sp, words->places[i]));
-      if (MALLOW_LIKELY(value == words->values[i])) continue;
-      *hash = LeafCache::Next(*hash, words->places[i], value);
-      return false;
-    }
+    return kMutant == Mutant::kLeafWordsNotVerified ? nullptr : words;
   } while (++words != end);
-  return true;
-}
-
-// The entry that lies there, if it is of that start and all its words are as they were; else null, and `hash` is where the
-// search goes on if it changed.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(size_t* hash, uintptr_t pc,
-                                                                             uintptr_t sp,
-                                                                             uintptr_t bp) const {
-  LeafEntry* const leaf = leaves_.At(*hash);
-  if (MALLOW_UNLIKELY(leaf == nullptr || !IsOfStart(*leaf, pc, sp, bp))) {
-    *hash = LeafCache::kNowhere;
-    return nullptr;
-  }
-  return MALLOW_LIKELY(IsUnchanged(*leaf, hash)) ? leaf : nullptr;
+  return nullptr;
 }
 
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintptr_t pc, uintptr_t sp,
@@ -105,20 +76,22 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintp
   if (MALLOW_UNLIKELY(leaf_generation_ != ModuleGeneration()) &&
       (kMutant != Mutant::kGenerationIgnored || leaf_generation_ == 0))
     return nullptr;
-  size_t hash = LeafCache::First(pc, sp);
-  LeafEntry* leaf = TryLeafAt(&hash, pc, sp, bp);
-  if (MALLOW_UNLIKELY(leaf == nullptr)) {
-    leaf = TryFurther(hash, pc, sp, bp);
+  // An entry of this start whose words are unchanged is right wherever it lies.
+  LeafEntry* leaf = guess_;
+  if (!IsOfStart(*leaf, pc, sp, bp)) leaf = leaves_.At(LeafCache::First(pc, sp));
+  if (MALLOW_UNLIKELY(leaf == nullptr || !IsOfStart(*leaf, pc, sp, bp) ||
+                      FirstChangedGroup(*leaf) != nullptr)) {
+    leaf = Search(pc, sp, bp);
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
   }
-  if (MALLOW_UNLIKELY(leaf->join >= frames_.size())) return nullptr;
+  if (MALLOW_UNLIKELY(leaf->join >= frames_.size())) return ForgetGuess();
   const Frame& join = frames_[leaf->join];
   if (MALLOW_UNLIKELY(join.node != leaf->join_node ||
                       join.sp != LeafEntry::AddressOf(sp, leaf->join_place)) &&
       kMutant != Mutant::kLeafJoinNotCompared)
-    return nullptr;
-  if (MALLOW_UNLIKELY(join.need_bp()) && kMutant != Mutant::kLeafJoinBpIgnored) return nullptr;
-  return MALLOW_LIKELY(FirstChanged(words_.data(), join.words()) == 0) ? leaf : nullptr;
+    return ForgetGuess();
+  if (MALLOW_UNLIKELY(join.need_bp()) && kMutant != Mutant::kLeafJoinBpIgnored) return ForgetGuess();
+  return MALLOW_LIKELY(FirstChanged(words_.data(), join.words()) == 0) ? leaf : ForgetGuess();
 }
 
 }  // namespace mallow::record

@@ -98,7 +98,7 @@ void CaptureContext::Flush(uint64_t generation) {
   if (kMutant != Mutant::kLeavesOutliveObjects) {
     leaves_.Clear();
     leaf_generation_ = 0;
-    newest_leaf_ = nullptr;
+    newest_leaf_ = guess_ = nullptr;
   }
   if (kMutant != Mutant::kLastStackOutlivesObjects) ForgetLastStack();
   generation_ = generation;
@@ -438,7 +438,6 @@ MALLOW_ALWAYS_INLINE StackWord* CaptureContext::RememberWords(const WalkedFrame&
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
 NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   if (frames_.size() == 0 || plain_home_ != memory_.home() || !leaves_.MakeReady()) return nullptr;
-  leaf_generation_ = generation_;
   const Frame& join = frames_[joined_];
   const Frame& innermost = frames_[frames_.size() - 1];
   const size_t count = words_.size() - join.words();
@@ -462,7 +461,8 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   const auto group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
   LeafEntry* const leaf = RoomForLeaf(innermost, group_count);
   leaves_.SetNext(*leaf, *leaf);
-  newest_leaf_ = leaf;
+  newest_leaf_ = guess_ = leaf;
+  leaf_generation_ = generation_;
   leaf->home = plain_home_;
   leaf->key = innermost.key;
   leaf->sp = innermost.sp;
@@ -488,38 +488,52 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   return &leaf->memo;
 }
 
-// Of a search that did not end at its first entry. Where it ends in vain is the place of an entry for this start, which a
-// walk that is to come will write.
-LeafEntry* CaptureContext::TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  // What followed the last time follows again in most cases, and has been fetched: it is tried without waiting for the word
-  // that names where the search goes on. An entry of this start whose words are unchanged is right wherever it lies. That
-  // one of this start was there says that there is a newest one.
-  if (hash != LeafCache::kNowhere) {
-    LeafEntry* const guess = leaves_.NextOf(*newest_leaf_);
-    if (guess != nullptr && IsOfStart(*guess, pc, sp, bp) && IsUnchanged(*guess)) return guess;
+// The entry that lies there, if it is of that start and all its words are as they were; else null, and `hash` is where the
+// search goes on if one changed.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(size_t* hash, uintptr_t pc,
+                                                                             uintptr_t sp,
+                                                                             uintptr_t bp) const {
+  LeafEntry* const leaf = leaves_.At(*hash);
+  const size_t here = *hash;
+  *hash = LeafCache::kNowhere;
+  if (leaf == nullptr || !IsOfStart(*leaf, pc, sp, bp)) return nullptr;
+  const LeafEntry::Words* const changed = FirstChangedGroup(*leaf);
+  if (changed == nullptr) return leaf;
+  for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
+    const uintptr_t value = Load(LeafEntry::AddressOf(sp, changed->places[i]));
+    if (MALLOW_LIKELY(value == changed->values[i])) continue;
+    *hash = LeafCache::Next(here, changed->places[i], value);
+    break;
   }
-  size_t last = LeafCache::First(pc, sp);
-  for (unsigned hops = LeafCache::kMostHops; hash != LeafCache::kNowhere && --hops != 0;) {
-    last = hash;
-    if (LeafEntry* const leaf = TryLeafAt(&hash, pc, sp, bp)) return leaf;
-  }
-  searched_ = {pc, sp, last};
   return nullptr;
 }
 
-// The way that TryLeaf will come, as far as it finds other ways from this start; the last that it looks at gives place.
-LeafEntry* CaptureContext::RoomForLeaf(const Frame& start, unsigned group_count) {
-  if (MALLOW_LIKELY(searched_.key == start.key && searched_.sp == start.sp))
-    return leaves_.MakeRoomAt(searched_.hash, group_count);
-  size_t hash = LeafCache::First(start.key, start.sp);
-  for (unsigned hops = LeafCache::kMostHops; --hops != 0;) {
-    const LeafEntry* const there = leaves_.At(hash);
-    if (there == nullptr || !there->BeginsAt(start.key, start.sp) || there->home != memory_.home() ||
-        (there->need_bp && there->bp != start.bp) || IsUnchanged(*there, &hash)) {
-      break;
-    }
+// Where it ends in vain is the place of an entry for this start, which a walk that is to come will write.
+LeafEntry* CaptureContext::Search(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  size_t hash = LeafCache::First(pc, sp);
+  for (unsigned hops = LeafCache::kMostHops; hash != LeafCache::kNowhere && hops != 0; --hops) {
+    searched_ = {pc, sp, hash};
+    LeafEntry* const leaf = TryLeafAt(&hash, pc, sp, bp);
+    if (leaf == nullptr) continue;
+    searched_.sp = 0;
+    return leaf;
   }
-  return leaves_.MakeRoomAt(hash, group_count);
+  return nullptr;
+}
+
+// After an entry that leads to no frame that is still there. No search may come by where it lies, and so no walk replace it:
+// then it would be tried in vain for ever.
+LeafEntry* CaptureContext::ForgetGuess() {
+  leaves_.SetNext(*newest_leaf_, *newest_leaf_);
+  guess_ = newest_leaf_;
+  return nullptr;
+}
+
+// Where a search for this start ends; what lies there gives place.
+LeafEntry* CaptureContext::RoomForLeaf(const Frame& start, unsigned group_count) {
+  if (MALLOW_UNLIKELY(searched_.key != start.key || searched_.sp != start.sp))
+    Search(start.key, start.sp, start.bp);
+  return leaves_.MakeRoomAt(searched_.hash, group_count);
 }
 
 // --- With all registers -----------------------------------------------------------------------

@@ -51,9 +51,10 @@ class CaptureContext {
   // node is the result, which is to be counted.
   LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp);
   MALLOW_ALWAYS_INLINE void CountHit(LeafEntry& leaf, CaptureStatistics* statistics) {
-    leaves_.PrefetchNext(leaf);
-    leaves_.SetNext(*newest_leaf_, leaf);
+    if (guess_ != &leaf) leaves_.SetNext(*newest_leaf_, leaf);
     newest_leaf_ = &leaf;
+    guess_ = leaves_.NextOf(leaf);
+    LeafCache::Prefetch(*guess_);
     ++statistics->captures;
     ++statistics->reused;
     if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
@@ -119,7 +120,8 @@ class CaptureContext {
            (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == bp || kMutant == Mutant::kLeafBpNotCompared);
   }
   LeafEntry* TryLeafAt(size_t* hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
-  MALLOW_NOINLINE LeafEntry* TryFurther(size_t hash, uintptr_t pc, uintptr_t sp, uintptr_t bp);
+  MALLOW_NOINLINE LeafEntry* Search(uintptr_t pc, uintptr_t sp, uintptr_t bp);
+  MALLOW_NOINLINE LeafEntry* ForgetGuess();
   NodeMemo* RememberLeaf(NodeId node);
   LeafEntry* RoomForLeaf(const Frame& start, unsigned group_count);
   uint32_t FindChanged(uint32_t words);
@@ -150,14 +152,17 @@ class CaptureContext {
   Interpretation RecoverFromSignal(const RegisterFile& registers, RegisterFile* caller);
 
   uint64_t generation_ = 0;
-  uint64_t leaf_generation_ = 0;  // that of leaves_; 0: it is not ready
+  uint64_t leaf_generation_ = 0;  // that of leaves_; 0: it has no entry
   RuleCache rules_;
   LeafCache leaves_;
-  LeafEntry* newest_leaf_ = nullptr;  // the one that was hit or made last; null: none was
-  // Where the latest search that was in vain ended, as long as no entry was made there. Only a guess for later searches.
+  // The entry that was hit or made last, and the one that followed it the last time, which is tried before all others. Not
+  // null while leaf_generation_ is not 0.
+  LeafEntry* newest_leaf_ = nullptr;
+  LeafEntry* guess_ = nullptr;
+  // Where the latest search ended.
   struct {
     FrameKey key;
-    uintptr_t sp;  // 0: there is none
+    uintptr_t sp;  // 0: it was not in vain, or a walk followed it
     size_t hash;
   } searched_{};
   StackMemory memory_;
