@@ -228,6 +228,38 @@ TEST_F(StackCacheTest, WaysFromOneStartAreKnownInWhateverOrder) {
   EXPECT_EQ(statistics_.frames_walked, walked);
 }
 
+// It leads to a frame that is gone, and lies where no search comes by, so that no walk replaces it.
+TEST_F(StackCacheTest, AGuessThatLeadsNowhereIsTriedOnce) {
+  const uintptr_t sp = stack_.low() + 512, other_sp = sp + 64, bp = sp + 256, outer_bp = bp + 32;
+  stack_.At(other_sp + 8) = AddressOf(Bp16Return);
+  stack_.At(bp + 8) = stack_.At(bp + 24) = stack_.At(outer_bp + 8) = AddressOf(Sp16Return);
+  stack_.At(outer_bp + 24) = AddressOf(OutermostReturn);
+  const auto capture = [&](const char* caller, uintptr_t at_bp) {
+    stack_.At(sp + 8) = AddressOf(caller);
+    return Capture(AddressOf(Sp16Return), sp, at_bp);
+  };
+  const auto before = [&] { Capture(AddressOf(Sp16TwinReturn), other_sp, outer_bp); };
+  const auto guessed = [&] { return capture(Bp16TwinReturn, bp); };
+  // The other way from the start of the guessed one is where a search for that begins.
+  capture(Bp16Return, bp), before(), capture(Bp16Return, bp), guessed();
+  const uint64_t walked = statistics_.frames_walked;
+  before(), guessed();
+  EXPECT_EQ(statistics_.frames_walked, walked);
+  // Its place is taken, and the frame where the guessed way leads has another caller.
+  stack_.At(bp + 24) = AddressOf(Sp16TwinReturn);
+  capture(Bp16Return, outer_bp);
+  before();
+  const NodeId node = guessed();
+  EXPECT_GT(statistics_.frames_walked, walked);
+  // What no leaf entry knew.
+  const uint64_t verified = statistics_.frames_verified;
+  for (int round = 0; round < 3; ++round) {
+    before();
+    EXPECT_EQ(guessed(), node);
+  }
+  EXPECT_EQ(statistics_.frames_verified, verified);
+}
+
 TEST_F(StackCacheTest, TwoLeafEntriesOfOneSlotBothStay) {
   const MadeStack stack(16);
   const uintptr_t bp = stack.high() - 64;
