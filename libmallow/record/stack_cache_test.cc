@@ -202,7 +202,7 @@ TEST_F(StackCacheTest, ALeafEntryAsksWhatTheLastStackIs) {
                     AddressOf(OutermostReturn)}));
 }
 
-// The way that followed the last time is tried before the search goes on, and is right or not.
+// The way that followed the last time is tried before the search begins, and is right or not.
 TEST_F(StackCacheTest, WaysFromOneStartAreKnownInWhateverOrder) {
   const uintptr_t sp = stack_.low() + 512;
   stack_.At(sp + 40) = AddressOf(Sp16Return);
