@@ -36,11 +36,12 @@ struct NodeMemo {
 
 struct alignas(kCacheLineBytes) LeafEntry {
   // All words lie above the one below sp, which is the return address itself, in one range of the stack. So their places
-  // are kept as distances from that one, in words: never 0. A cache line holds six.
+  // are kept as distances from that one, in words: never 0. A cache line holds six. Read as the head of an entry they
+  // have a key that no code has: its upper bits are the fourth place.
   struct alignas(kCacheLineBytes) Words {
     static constexpr unsigned kCount = 6;
-    uintptr_t values[kCount];
     uint16_t places[kCount];
+    alignas(16) uintptr_t values[kCount];
   };
   static constexpr unsigned kGroups = 4;  // of an entry that takes one slot
   // Of one that takes two. The groups that do not fit lie in the second.
@@ -48,7 +49,7 @@ struct alignas(kCacheLineBytes) LeafEntry {
   static constexpr unsigned kMaxWords = kMostGroups * Words::kCount;
   static constexpr uintptr_t kFarthest = uintptr_t{UINT16_MAX} * sizeof(uintptr_t);
 
-  FrameKey key;
+  FrameKey key;  // 0: no entry begins in this slot
   uintptr_t sp;
   uintptr_t bp;  // compared if need_bp
   NodeMemo memo;
@@ -74,6 +75,8 @@ struct alignas(kCacheLineBytes) LeafEntry {
   bool BeginsAt(FrameKey at, uintptr_t at_sp) const { return key == at && sp == at_sp; }
 };
 static_assert(offsetof(LeafEntry, first_words) == kCacheLineBytes);
+static_assert(sizeof(LeafEntry::Words) == kCacheLineBytes && offsetof(LeafEntry, key) == 0);
+static_assert(kPcLimit <= uint64_t{1} << (3 * 16));  // where the fourth place begins
 static_assert(sizeof(LeafEntry) == (1 + LeafEntry::kGroups) * kCacheLineBytes);
 
 class LeafCache {
@@ -124,10 +127,8 @@ class LeafCache {
   MALLOW_ALWAYS_INLINE void SetNext(LeafEntry& entry, const LeafEntry& next) const {
     entry.next = static_cast<uint16_t>(&next - entries_);
   }
-  // The one that lies now where that was, of whichever start; itself: none begins there.
-  MALLOW_ALWAYS_INLINE LeafEntry* NextOf(LeafEntry& entry) const {
-    return positions_[entry.next] % 2 != 0 ? entries_ + entry.next : &entry;
-  }
+  // What lies now where that was: an entry of whichever start, or none, with a key that no code has.
+  MALLOW_ALWAYS_INLINE LeafEntry* NextOf(const LeafEntry& entry) const { return entries_ + entry.next; }
   static MALLOW_ALWAYS_INLINE void Prefetch(const LeafEntry& entry) {
     const char* const bytes = reinterpret_cast<const char*>(&entry);
     for (size_t line = 0; line < kLinesAhead; ++line) __builtin_prefetch(bytes + line * kCacheLineBytes);
@@ -187,8 +188,12 @@ class LeafCache {
     Vacate(slot);
   }
   void Vacate(size_t slot) {
-    if (positions_[slot] == kContinued || positions_[slot ^ 1] == kContinued) positions_[slot ^ 1] = 0;
+    if (positions_[slot] == kContinued || positions_[slot ^ 1] == kContinued) Empty(slot ^ 1);
+    Empty(slot);
+  }
+  void Empty(size_t slot) {
     positions_[slot] = 0;
+    entries_[slot].key = 0;
   }
 
   void Grow() {

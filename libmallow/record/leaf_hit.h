@@ -78,9 +78,11 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintp
     return nullptr;
   // An entry of this start whose words are unchanged is right wherever it lies.
   LeafEntry* leaf = guess_;
-  if (!IsOfStart(*leaf, pc, sp, bp)) leaf = leaves_.At(LeafCache::First(pc, sp));
-  if (MALLOW_UNLIKELY(leaf == nullptr || !IsOfStart(*leaf, pc, sp, bp) ||
-                      FirstChangedGroup(*leaf) != nullptr)) {
+  if (!IsOfStart(*leaf, pc, sp, bp)) {
+    leaf = leaves_.At(LeafCache::First(pc, sp));
+    if (leaf != nullptr && !IsOfStart(*leaf, pc, sp, bp)) leaf = nullptr;
+  }
+  if (MALLOW_UNLIKELY(leaf == nullptr || FirstChangedGroup(*leaf) != nullptr)) {
     leaf = Search(pc, sp, bp);
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
   }

@@ -459,6 +459,7 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   if (farthest > LeafEntry::kFarthest || odd % sizeof(uintptr_t) != 0) return nullptr;
   constexpr size_t kGroup = LeafEntry::Words::kCount;
   const auto group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
+  const bool need_bp = innermost.need_bp();
   LeafEntry* const leaf = RoomForLeaf(innermost, group_count);
   leaves_.SetNext(*leaf, *leaf);
   newest_leaf_ = guess_ = leaf;
@@ -472,7 +473,7 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->memo = {};
   leaf->node = node;
   leaf->frames = static_cast<uint8_t>(frames_.size() - 1 - joined_);
-  leaf->need_bp = innermost.need_bp();
+  leaf->need_bp = need_bp;
   leaf->bp = innermost.bp;
   leaf->group_count = group_count;
   const StackWord* next = words + count;
