@@ -216,25 +216,63 @@ enum Instruction : uint8_t {
   kRestore = 0xc0,
 };
 
-// Runs one program. The row of `pc` is complete when the next location lies beyond it.
+// Runs the program of an entry. The row of `pc` is complete when the next location lies beyond it. What was run so far is
+// kept: functions that push arguments have a row for every call, and programs that start come to one call after the other.
 class ProgramRun {
  public:
   ProgramRun(const LoadedObject& object, const FrameEntry& entry, uintptr_t pc, UnwindScratch* scratch)
       : object_(object), entry_(entry), pc_(pc), scratch_(scratch), row_(&scratch->row) {}
 
-  bool Run(const uint8_t* begin, const uint8_t* end, bool initial) {
-    DwarfReader reader(begin, end);
-    location_ = entry_.start;
-    initial_ = initial;
-    row_->end = Address(object_.end);
-    while (!reader.AtEnd()) {
-      if (!Execute(&reader)) return false;
-      if (location_ > pc_) break;
+  bool Run() {
+    UnwindScratch::Progress& progress = scratch_->progress;
+    CodeRange& code = scratch_->code;
+    const bool goes_on = progress.entry == entry_ && code.start <= pc_;
+    if (goes_on && pc_ < code.end) return true;
+    if (goes_on) {
+      location_ = progress.location;
+      remembered_ = progress.remembered;
+    } else {
+      progress.at = entry_.program;
+      if (!RunInitially()) return false;
     }
-    return reader.ok();
+    progress.entry = {};
+    DwarfReader reader(progress.at, entry_.program_end);
+    // No location before this one was farther, so a run for any address up to the next one comes by here as well: also if
+    // a damaged program goes back and forth.
+    uintptr_t farthest = entry_.start;
+    while (location_ <= pc_) {
+      farthest = Max(farthest, location_);
+      if (reader.AtEnd()) break;
+      if (!Execute(&reader)) return false;
+    }
+    if (!reader.ok()) return false;
+    if (initial_moves_) {
+      code = {pc_, pc_ + 1};
+      return true;
+    }
+    code = {farthest, location_ <= pc_ ? entry_.end : Min(location_, entry_.end)};
+    progress = {entry_, reader.at(), location_, remembered_};
+    return true;
   }
 
  private:
+  // The row that the common entry gives.
+  bool RunInitially() {
+    *row_ = {};
+    row_->end = Address(object_.end);
+    initial_ = true;
+    location_ = entry_.start;
+    DwarfReader reader(entry_.initial_program, entry_.initial_program_end);
+    while (!reader.AtEnd() && location_ <= pc_) {
+      if (!Execute(&reader)) return false;
+    }
+    initial_ = false;
+    initial_moves_ = location_ != entry_.start;
+    location_ = entry_.start;
+    scratch_->initial = *row_;
+    return reader.ok();
+  }
+
   void Advance(uint64_t delta) { location_ += delta * entry_.code_alignment; }
 
   int64_t Factored(uint64_t value) const {
@@ -398,6 +436,7 @@ class ProgramRun {
   uintptr_t location_ = 0;
   unsigned remembered_ = 0;
   bool initial_ = false;
+  bool initial_moves_ = false;  // none does: the row would depend on pc
 };
 
 }  // namespace
@@ -425,11 +464,7 @@ bool FindFrameEntry(const LoadedObject& object, uintptr_t pc, FrameEntry* entry)
 
 bool FindUnwindRow(const LoadedObject& object, const FrameEntry& entry, uintptr_t pc,
                    UnwindScratch* scratch) {
-  scratch->row = {};
-  ProgramRun run(object, entry, pc, scratch);
-  if (!run.Run(entry.initial_program, entry.initial_program_end, true)) return false;
-  scratch->initial = scratch->row;
-  return run.Run(entry.program, entry.program_end, false);
+  return ProgramRun(object, entry, pc, scratch).Run();
 }
 
 }  // namespace mallow::record

@@ -32,6 +32,8 @@ struct FrameEntry {
   const uint8_t* initial_program_end;
   const uint8_t* program;
   const uint8_t* program_end;
+
+  bool operator==(const FrameEntry&) const = default;
 };
 
 // DWARF's numbers of the registers of x86-64.
@@ -78,11 +80,27 @@ struct UnwindRow {
   RegisterRule registers[kRegisterCount];
 };
 
-// Room for running a program; too large for the stack of a signal handler.
+// Addresses [start, end).
+struct CodeRange {
+  uintptr_t start, end;
+
+  bool Has(uintptr_t address) const { return address - start < end - start; }
+};
+
+// Room for running a program; too large for the stack of a signal handler. All zero at first. What it keeps is of the tables
+// as they are: `progress` has to be emptied when others may lie in their place.
 struct UnwindScratch {
   static constexpr unsigned kMaxRemembered = 16;
   UnwindRow row, initial;
   UnwindRow remembered[kMaxRemembered];
+  CodeRange code;  // what `row` holds for
+  // How far the program has run.
+  struct Progress {
+    FrameEntry entry;  // all zero: none
+    const uint8_t* at;
+    uintptr_t location;
+    unsigned remembered;
+  } progress;
 };
 
 // Whether its unwind tables are still there.
@@ -91,7 +109,7 @@ bool HasUnwindTables(const LoadedObject& object);
 // Finds the entry that covers `pc`. False if there is none.
 bool FindFrameEntry(const LoadedObject& object, uintptr_t pc, FrameEntry* entry);
 
-// Runs the programs of `entry` up to `pc` and leaves the row in scratch->row. False on an instruction that is
+// Runs the programs of `entry`, which covers `pc`, up to there and leaves the row in scratch->row. False on an instruction that is
 // not known or a program that breaks its own bounds.
 bool FindUnwindRow(const LoadedObject& object, const FrameEntry& entry, uintptr_t pc, UnwindScratch* scratch);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
 #include <vector>
 
 namespace mallow::record {
@@ -105,6 +106,7 @@ class EhFrameTest : public ::testing::Test {
     const size_t cie = object_->AddCie("zR", {0}, kUsual);
     object_->AddFde(cie, kCode, 100, program, true);
     const LoadedObject loaded = object_->Finish(false);
+    scratch_->progress = {};  // other tables may lie where the last ones did
     found_ = FindFrameEntry(loaded, kCode + offset, &entry_) &&
              FindUnwindRow(loaded, entry_, kCode + offset, scratch_.get());
     return scratch_->row;
@@ -247,6 +249,100 @@ TEST_F(EhFrameTest, RefusesProgramsThatMakeNoSense) {
     Row(program, 0);
     EXPECT_FALSE(found_) << int{program[0]};
   }
+}
+
+// A program of instructions that move, change the row or put an earlier one back; some make no sense.
+Bytes RandomProgram(std::mt19937* random) {
+  const auto below = [random](unsigned limit) { return static_cast<uint8_t>((*random)() % limit); };
+  Bytes program;
+  for (unsigned left = below(40); left != 0; --left) {
+    switch (below(12)) {
+      case 0:
+      case 1:
+      case 2:
+        program.push_back(static_cast<uint8_t>(0x40 | below(8)));  // advance
+        break;
+      case 3:
+        Put(&program, Bytes{0x02, below(10)});  // advance by a byte
+        break;
+      case 4:
+        Put(&program, Bytes{0x0e, below(100)});  // CFA offset
+        break;
+      case 5:
+        Put(&program, Bytes{0x0d, below(8)});  // CFA register
+        break;
+      case 6:
+        Put(&program, Bytes{static_cast<uint8_t>(0x80 | below(17)), below(20)});  // saved
+        break;
+      case 7:
+        program.push_back(static_cast<uint8_t>(0xc0 | below(17)));  // as at first
+        break;
+      case 8:
+      case 9:
+        program.push_back(0x0a);  // remember
+        break;
+      case 10:
+        program.push_back(0x0b);  // as remembered
+        break;
+      default:
+        if (below(4) != 0) break;
+        program.push_back(0x01);  // to anywhere, also backwards
+        Put<uint64_t>(&program, kCode + below(110));
+    }
+  }
+  return program;
+}
+
+bool IsSame(const UnwindRow& a, const UnwindRow& b) {
+  if (a.cfa_register != b.cfa_register || a.cfa_offset != b.cfa_offset || a.end != b.end) return false;
+  for (unsigned i = 0; i < kRegisterCount; ++i) {
+    if (a.registers[i].how != b.registers[i].how || a.registers[i].offset != b.registers[i].offset)
+      return false;
+  }
+  return true;
+}
+
+// In whatever order the addresses come, and with two functions by turns, what is kept of the last run changes nothing.
+TEST_F(EhFrameTest, RunsOnAsIfFromTheStart) {
+  std::mt19937 random(4);
+  constexpr uintptr_t kBytes = 100;
+  int on = 0, refused = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    MadeObject object;
+    const Bytes moves{0x42, 0x0e, 50};  // which makes the row of the first two bytes another
+    for (const uintptr_t start : {kCode, kCode + kBytes}) {
+      Bytes initial = kUsual;
+      if (random() % 8 == 0) Put(&initial, moves);
+      const size_t cie = object.AddCie("zR", {0}, initial);
+      object.AddFde(cie, start, kBytes, RandomProgram(&random), true);
+    }
+    const LoadedObject loaded = object.Finish(false);
+    scratch_->progress = {};
+    uintptr_t offset = 0;
+    for (int i = 0; i < 30; ++i) {
+      offset = random() % 4 == 0 ? random() % (2 * kBytes) : (offset + random() % 12) % (2 * kBytes);
+      FrameEntry entry;
+      ASSERT_TRUE(FindFrameEntry(loaded, kCode + offset, &entry));
+      const auto fresh = std::make_unique<UnwindScratch>();
+      const bool found = FindUnwindRow(loaded, entry, kCode + offset, fresh.get());
+      on += scratch_->progress.entry == entry && scratch_->code.start <= kCode + offset;
+      ASSERT_EQ(found, FindUnwindRow(loaded, entry, kCode + offset, scratch_.get())) << round;
+      refused += !found;
+      if (!found) continue;
+      ASSERT_TRUE(IsSame(fresh->row, scratch_->row)) << round;
+      const CodeRange code = scratch_->code;
+      ASSERT_TRUE(code.Has(kCode + offset));
+      ASSERT_TRUE(entry.start <= code.start && code.end <= entry.end);
+      for (const uintptr_t address :
+           {code.start, code.start + random() % (code.end - code.start), code.end - 1}) {
+        *fresh = {};
+        ASSERT_TRUE(FindUnwindRow(loaded, entry, address, fresh.get()));
+        ASSERT_TRUE(IsSame(fresh->row, scratch_->row)) << round;
+      }
+    }
+  }
+  EXPECT_GT(on, 5'000);
+  EXPECT_GT(refused, 1'000);
 }
 
 TEST_F(EhFrameTest, RefusesTablesThatLieAboutTheirSize) {

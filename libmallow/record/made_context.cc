@@ -16,6 +16,7 @@ uintptr_t StartOfMadeContexts(UnwindScratch* scratch) {
     alignas(16) char stack[512];
   };
   static_assert(sizeof(Made) + alignof(Made) <= sizeof(UnwindScratch));
+  scratch->progress = {};  // its rows make room
   const uintptr_t room = reinterpret_cast<uintptr_t>(scratch);
   Made* made = reinterpret_cast<Made*>((room + alignof(Made) - 1) & ~(alignof(Made) - 1));
   getcontext(&made->context);

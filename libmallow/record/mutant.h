@@ -8,22 +8,24 @@ namespace mallow::record {
 
 enum class Mutant {
   kNone = 0,
-  kOuterWordsNotVerified = 1,      // a match of pc and sp is believed
-  kSavedBpNotVerified = 2,         // words that hold a saved rbp are not compared
-  kJoinBpNotCompared = 3,          // rbp is not compared at the frame that joins
-  kJoinOnSpAlone = 4,              // pc is not compared at the frame that joins
-  kGenerationIgnored = 5,          // unloaded objects keep their rules and stacks
-  kSignalPcDecremented = 6,        // an interrupted pc is taken for a return address
-  kLeafBpNotCompared = 7,          // rbp is not compared where a leaf entry starts
-  kLeafJoinBpIgnored = 8,          // leaf entries join at frames where rbp is live
-  kLeafWordsNotVerified = 9,       // a leaf entry is believed for its pc and sp
-  kLeafJoinNotCompared = 10,       // a leaf entry joins whatever frame lies where its own was
-  kLeavesOutliveObjects = 11,      // unloaded objects keep their leaf entries
-  kRulesOutliveObjects = 12,       // unloaded objects keep their rules
-  kLastStackOutlivesObjects = 13,  // unloaded objects keep the last stack
-  kOutsideRemembered = 14,         // that no object was at a pc is taken to hold on
-  kStackBoundsIgnored = 15,        // words of other stacks are read without asking
-  kFarFramesTrusted = 16,          // however far a frame pointer leads, the stack is thought to be there
+  kOuterWordsNotVerified = 1,       // a match of pc and sp is believed
+  kSavedBpNotVerified = 2,          // words that hold a saved rbp are not compared
+  kJoinBpNotCompared = 3,           // rbp is not compared at the frame that joins
+  kJoinOnSpAlone = 4,               // pc is not compared at the frame that joins
+  kGenerationIgnored = 5,           // unloaded objects keep their rules and stacks
+  kSignalPcDecremented = 6,         // an interrupted pc is taken for a return address
+  kLeafBpNotCompared = 7,           // rbp is not compared where a leaf entry starts
+  kLeafJoinBpIgnored = 8,           // leaf entries join at frames where rbp is live
+  kLeafWordsNotVerified = 9,        // a leaf entry is believed for its pc and sp
+  kLeafJoinNotCompared = 10,        // a leaf entry joins whatever frame lies where its own was
+  kLeavesOutliveObjects = 11,       // unloaded objects keep their leaf entries
+  kRulesOutliveObjects = 12,        // unloaded objects keep their rules
+  kLastStackOutlivesObjects = 13,   // unloaded objects keep the last stack
+  kOutsideRemembered = 14,          // that no object was at a pc is taken to hold on
+  kStackBoundsIgnored = 15,         // words of other stacks are read without asking
+  kFarFramesTrusted = 16,           // however far a frame pointer leads, the stack is thought to be there
+  kRecentRulesOutliveObjects = 17,  // unloaded objects keep the rules that were made last
+  kProgressOutlivesObjects = 18,    // unloaded objects keep how far a program has run
 };
 
 inline constexpr Mutant kMutant{MALLOW_MUTANT};

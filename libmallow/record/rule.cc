@@ -127,17 +127,13 @@ bool IsSignalTrampoline(uintptr_t pc, StackMemory* memory) {
 
 }  // namespace
 
-bool FindRow(uintptr_t pc, UnwindScratch* scratch, bool* signal_frame, bool* in_object,
+bool FindRow(uintptr_t pc, UnwindScratch* scratch, FrameEntry* entry, bool* in_object,
              dl_find_object* found) {
   *in_object = FindLoadedObject(pc, found);
   if (!*in_object) return false;
   const LoadedImage image = FindLoadedImage(*found);
   const LoadedObject object{image.start, image.end, static_cast<const uint8_t*>(found->dlfo_eh_frame)};
-  FrameEntry entry;
-  if (FindFrameEntry(object, pc, &entry) && FindUnwindRow(object, entry, pc, scratch)) {
-    *signal_frame = entry.signal_frame;
-    return true;
-  }
+  if (FindFrameEntry(object, pc, entry) && FindUnwindRow(object, *entry, pc, scratch)) return true;
   // Unmapped by the program itself: the loader still tells of it, but there may be other code by now.
   if (image.headers == nullptr && !HasUnwindTables(object)) *in_object = false;
   return false;
@@ -156,12 +152,14 @@ static bool IsStartOfProcess(uintptr_t pc, const dl_find_object& found) {
 
 void MakeRule(uintptr_t pc, bool interrupted, UnwindScratch* scratch, StackMemory* memory,
               RuleSource* source) {
-  bool signal_frame = false;
-  const bool found =
-      FindRow(interrupted ? pc : pc - 1, scratch, &signal_frame, &source->in_object, &source->found);
+  FrameEntry entry;
+  const bool found = FindRow(interrupted ? pc : pc - 1, scratch, &entry, &source->in_object, &source->found);
   if (source->in_object) NoteLinkMap(source->found.dlfo_link_map);
+  source->code = {};
   if (found) {
-    source->rule = RuleOfRow(scratch->row, signal_frame);
+    source->rule = RuleOfRow(scratch->row, entry.signal_frame);
+    source->code = scratch->code;
+    source->tables = entry.program_end - 1;
   } else if (!interrupted && pc == StartOfMadeContexts(scratch)) {
     source->rule = {0, 0, RuleKind::kOutermost, 0};
   } else if (source->in_object && IsStartOfProcess(pc, source->found)) {

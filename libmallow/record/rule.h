@@ -44,13 +44,14 @@ struct RuleSource {
   Rule rule;
   bool
       in_object;  // false: no loaded object has this pc, and one may come any time, so the rule must not be kept
-  dl_find_object found;  // if in_object
+  dl_find_object found;   // if in_object
+  CodeRange code;         // that the tables give this rule; empty: it is not from tables
+  const uint8_t* tables;  // within the entry that it is from
 };
 
 // Finds the row at `pc` (already moved into the call instruction where it is a return address) in
-// scratch->row. False if there is none. `found` gets the object, `in_object` whether there is one.
-bool FindRow(uintptr_t pc, UnwindScratch* scratch, bool* signal_frame, bool* in_object,
-             dl_find_object* found);
+// scratch->row. False if there is none. `entry` gets where it is from, `found` the object, `in_object` whether there is one.
+bool FindRow(uintptr_t pc, UnwindScratch* scratch, FrameEntry* entry, bool* in_object, dl_find_object* found);
 
 // The rule for a frame at `pc`; `interrupted`: pc is an instruction that a signal interrupted, else a return address.
 void MakeRule(uintptr_t pc, bool interrupted, UnwindScratch* scratch, StackMemory* memory,

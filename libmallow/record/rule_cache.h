@@ -23,6 +23,8 @@ inline constexpr FrameKey kFrameKeyMask = (FrameKey{1} << kFrameKeyBits) - 1;
 inline constexpr uintptr_t kPcLimit = uintptr_t{1} << 47;
 
 constexpr uintptr_t PcOf(FrameKey key) { return key & (kInterrupted - 1); }
+// Where the frame's instruction lies for the unwind tables: within the call, if the pc is a return address.
+constexpr uintptr_t AddressOf(FrameKey key) { return PcOf(key) - (key & kInterrupted ? 0 : 1); }
 
 struct RuleEntry {
   uint64_t key_and_module;  // FrameKey; above it module id + 1

@@ -95,6 +95,8 @@ Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTab
 
 void CaptureContext::Flush(uint64_t generation) {
   if (kMutant != Mutant::kRulesOutliveObjects) rules_.Clear();
+  if (kMutant != Mutant::kRecentRulesOutliveObjects) recent_rules_ = {};
+  if (kMutant != Mutant::kProgressOutlivesObjects) scratch_.progress = {};
   if (kMutant != Mutant::kLeavesOutliveObjects) {
     leaves_.Clear();
     leaf_generation_ = 0;
@@ -119,12 +121,19 @@ MALLOW_ALWAYS_INLINE const RuleEntry& CaptureContext::FindRule(FrameKey key, con
 }
 
 MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const NodeTable& table) {
+  if (const RecentRule* const recent = recent_rules_.Find(AddressOf(key))) {
+    uncached_rule_ = {key | recent->module << kFrameKeyBits, recent->rule};
+    rules_.Add(uncached_rule_);
+    return uncached_rule_;
+  }
   RuleSource source;
   MakeRule(PcOf(key), key & kInterrupted, &scratch_, &memory_, &source);
   const uint64_t module = source.in_object ? table.module(table.self, &source.found) : 0;
   uncached_rule_ = {key | module << kFrameKeyBits, source.rule};
   if (source.in_object || kMutant == Mutant::kOutsideRemembered) {
     rules_.Add(uncached_rule_);
+    if (source.code.start != source.code.end)
+      recent_rules_.Add({source.code, source.tables, module, source.rule});
   } else {
     outside_objects_ = true;
   }
@@ -257,10 +266,10 @@ CaptureContext::Advance CaptureContext::StepInterpreted(const WalkedFrame& frame
   registers.Set(kRbp, frame.bp);
   const FrameKey key = frame.key_and_module & kFrameKeyMask;
   registers.Set(kReturnAddress, PcOf(key));
-  bool signal_frame, in_object;
+  FrameEntry entry;
+  bool in_object;
   dl_find_object found;
-  if (!FindRow(key & kInterrupted ? PcOf(key) : PcOf(key) - 1, &scratch_, &signal_frame, &in_object,
-               &found)) {
+  if (!FindRow(AddressOf(key), &scratch_, &entry, &in_object, &found)) {
     return EndTruncated(Truncation::kNoUnwindInfo);
   }
   log_.count = 0;
@@ -583,10 +592,10 @@ CaptureContext::End CaptureContext::WalkInterpreted(const Registers& registers, 
     if (entry.rule.kind == RuleKind::kSignal) {
       status = RecoverFromSignal(frame, &caller);
     } else {
-      bool signal_frame, in_object;
+      FrameEntry covering;
+      bool in_object;
       dl_find_object found;
-      const uintptr_t pc = PcOf(cursor.key);
-      if (!FindRow(cursor.key & kInterrupted ? pc : pc - 1, &scratch_, &signal_frame, &in_object, &found)) {
+      if (!FindRow(AddressOf(cursor.key), &scratch_, &covering, &in_object, &found)) {
         return truncated(Truncation::kNoUnwindInfo);
       }
       status = RecoverCaller(scratch_.row, frame, kAllRegisters, &memory_, &log_, &caller);

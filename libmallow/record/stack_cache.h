@@ -32,6 +32,7 @@
 #include "record/leaf_cache.h"
 #include "record/mapped_array.h"
 #include "record/mutant.h"
+#include "record/recent_rules.h"
 #include "record/rule_cache.h"
 #include "record/stack_memory.h"
 #include "record/unwind.h"
@@ -154,6 +155,7 @@ class CaptureContext {
   uint64_t generation_ = 0;
   uint64_t leaf_generation_ = 0;  // that of leaves_; 0: it has no entry
   RuleCache rules_;
+  RecentRules recent_rules_;
   LeafCache leaves_;
   // The entry that was hit or made last, and the one that followed it the last time, which is tried before all others. Not
   // null while leaf_generation_ is not 0.

@@ -1,0 +1,63 @@
+#include "record/recent_rules.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <random>
+#include <vector>
+
+namespace mallow::record {
+namespace {
+
+constexpr uintptr_t kCode = 0x400000;
+const uint8_t g_tables[16] = {};
+
+RecentRule RuleOf(uintptr_t start, uintptr_t end, int32_t cfa) {
+  return {{start, end}, g_tables + 9, 7, {cfa, 0, RuleKind::kFromSp, 0}};
+}
+
+TEST(RecentRulesTest, IsEmptyAtFirst) {
+  const RecentRules rules;
+  EXPECT_EQ(nullptr, rules.Find(0));
+  EXPECT_EQ(nullptr, rules.Find(kCode));
+}
+
+TEST(RecentRulesTest, FindsTheNewestRulesAllOverTheirCode) {
+  std::mt19937 random(5);
+  RecentRules rules;
+  std::vector<RecentRule> model;
+  for (int32_t i = 0; i < 500; ++i) {
+    const uintptr_t start = kCode + static_cast<uintptr_t>(i) * 64;
+    model.push_back(RuleOf(start, start + 1 + random() % 64, i));
+    rules.Add(model.back());
+    for (size_t back = 0; back < model.size(); ++back) {
+      const RecentRule& rule = model[model.size() - 1 - back];
+      for (const uintptr_t address : {rule.code.start, rule.code.end - 1}) {
+        const RecentRule* const found = rules.Find(address);
+        ASSERT_EQ(back < RecentRules::kCount, found != nullptr);
+        if (found != nullptr) {
+          ASSERT_EQ(rule.rule.cfa, found->rule.cfa);
+        }
+      }
+      if (rule.code.end % 64 != 0) {
+        ASSERT_EQ(nullptr, rules.Find(rule.code.end));
+      }
+    }
+  }
+}
+
+TEST(RecentRulesTest, DoesNotBelieveARuleWhoseTablesAreGone) {
+  constexpr size_t kPage = 4096;
+  void* const page = mmap(nullptr, kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, page);
+  RecentRules rules;
+  RecentRule rule = RuleOf(kCode, kCode + 10, 8);
+  rule.tables = static_cast<const uint8_t*>(page) + 100;
+  rules.Add(rule);
+  EXPECT_NE(nullptr, rules.Find(kCode));
+  munmap(page, kPage);
+  EXPECT_EQ(nullptr, rules.Find(kCode));
+}
+
+}  // namespace
+}  // namespace mallow::record
