@@ -51,7 +51,7 @@ bool MapZerosOver(void* p, size_t bytes);
 bool MapNothingOver(void* p, size_t bytes);
 // The same with a private copy of what the pages hold.
 bool MapCopyOver(void* p, size_t bytes);
-// Makes the pages of a shared mapping exist in the file, so that later writes cannot meet a full disk as a
+// Makes the pages of a mapping exist; those of a shared one in the file, so that later writes cannot meet a full disk as a
 // signal. 0 or -errno (-ENOSPC, -EFAULT, -EDQUOT; -EINVAL before Linux 5.14). Both arguments page-aligned.
 int Populate(void* p, size_t bytes);
 // Pages of a shared mapping of a file that will hardly be looked at again: they leave the memory of the process, and stay

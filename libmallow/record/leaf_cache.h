@@ -141,7 +141,7 @@ class LeafCache {
 
  private:
   // The table doubles when as many entries were driven out as it holds.
-  static constexpr unsigned kFirstBits = 11, kMostBits = 14, kBitsOfHugePages = 13;
+  static constexpr unsigned kFirstBits = 10, kMostBits = 14, kBitsOfHugePages = 13;
   static_assert(kMostBits <= 16);  // LeafEntry::next
   // The head of an entry and its first twelve words.
   static constexpr size_t kLinesAhead = 3;

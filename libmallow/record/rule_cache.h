@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/hash.h"
+#include "os/file.h"
 #include "os/memory.h"
 #include "record/rule.h"
 
@@ -112,6 +113,8 @@ class RuleCache {
     larger.shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(larger.capacity_));
     void* pages = os::Map(nullptr, larger.capacity_ * sizeof(RuleEntry));
     if (pages == nullptr) return false;
+    // What there is comes to lie all over it, and each page would be read before it is written: two faults.
+    if (count_ != 0) os::Populate(pages, larger.capacity_ * sizeof(RuleEntry));
     larger.entries_ = static_cast<RuleEntry*>(pages);
     for (size_t i = 0; i < capacity_; ++i) {
       if (entries_[i].key_and_module != 0) larger.Insert(entries_[i]);
