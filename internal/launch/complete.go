@@ -33,11 +33,12 @@ func Complete(folder string, m recording.Meta) (done Completed) {
 		return done
 	}
 	done.Images = len(images)
-	for _, image := range images {
-		if recording.InUse(image) {
+	running, failed := recording.PackEnded(images)
+	for i := range images {
+		if running[i] {
 			done.Running++
-		} else if err := recording.Pack(image); err != nil {
-			done.Warnings = append(done.Warnings, err.Error())
+		} else if failed[i] != nil {
+			done.Warnings = append(done.Warnings, failed[i].Error())
 		}
 	}
 	if err := writeMeta(folder, m); err != nil {

@@ -104,22 +104,23 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f fam
 		return
 	}
 	var identities []recording.Identity
-	running := 0
-	for _, image := range images {
+	running, failed := recording.PackEnded(images)
+	stillRunning := 0
+	for i, image := range images {
 		if identity, err := recording.Identify(image); err == nil {
 			identities = append(identities, identity)
 		}
-		if recording.InUse(image) {
-			running++
+		if running[i] {
+			stillRunning++
 			continue
 		}
-		if err := recording.Pack(image); err != nil {
-			r.Warnings = append(r.Warnings, err.Error())
+		if failed[i] != nil {
+			r.Warnings = append(r.Warnings, failed[i].Error())
 		}
 		r.completeLog(image, o.LogLimit > 0)
 	}
-	if running > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d processes still run and go on recording", running, len(images)))
+	if stillRunning > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d processes still run and go on recording", stillRunning, len(images)))
 	}
 	meta := r.meta(c, o, started)
 	meta.PID = uint64(f.first)

@@ -3,6 +3,7 @@ package recording
 import (
 	"io"
 	"os"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -15,18 +16,50 @@ const (
 	mostWindow      = 8 << 20
 )
 
+// Coders are used again: each takes megabytes, and a recording of many
+// processes has many sections.
+var (
+	encoders = coders(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(mostWindow/2))
+	})
+	streamDecoders = coders(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow),
+			zstd.WithDecoderLowmem(true))
+	})
+	blockDecoders = coders(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow),
+			zstd.WithDecodeAllCapLimit(true))
+	})
+)
+
+// coders is a pool of what newCoder makes, which fails only on options that do
+// not exist.
+func coders[T any](newCoder func() (T, error)) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		coder, err := newCoder()
+		if err != nil {
+			panic(err)
+		}
+		return coder
+	}}
+}
+
 // reader returns what a section holds, from its first item on, and a function
 // to call at the end.
 func (s section) reader(r io.ReaderAt) (io.Reader, func(), error) {
 	if s.stored == 0 {
 		return io.NewSectionReader(r, s.offset, s.bytes()), func() {}, nil
 	}
-	z, err := zstd.NewReader(io.NewSectionReader(r, s.offset, s.stored), zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderMaxWindow(mostWindow), zstd.WithDecoderLowmem(true))
-	if err != nil {
+	z := streamDecoders.Get().(*zstd.Decoder)
+	if err := z.Reset(io.NewSectionReader(r, s.offset, s.stored)); err != nil {
 		return nil, nil, err
 	}
-	return z, z.Close, nil
+	return z, func() {
+		if z.Reset(nil) == nil {
+			streamDecoders.Put(z)
+		}
+	}, nil
 }
 
 // unpack unpacks a compressed section into room, which is as long. It costs a
@@ -37,12 +70,8 @@ func (s section) unpack(r io.ReaderAt, room []byte) bool {
 	if _, err := io.ReadFull(io.NewSectionReader(r, s.offset, s.stored), stored); err != nil {
 		return false
 	}
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow),
-		zstd.WithDecodeAllCapLimit(true))
-	if err != nil {
-		return false
-	}
-	defer z.Close()
+	z := blockDecoders.Get().(*zstd.Decoder)
+	defer blockDecoders.Put(z)
 	b, err := z.DecodeAll(stored, room[:0:len(room)])
 	return err == nil && len(b) == len(room)
 }
@@ -55,11 +84,9 @@ func compress(target *os.File, to int64, source io.ReaderAt, s section) (int64, 
 		return 0, nil
 	}
 	out := &counter{w: io.NewOffsetWriter(target, to)}
-	z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(mostWindow/2))
-	if err != nil {
-		return 0, err
-	}
+	z := encoders.Get().(*zstd.Encoder)
+	defer encoders.Put(z)
+	z.Reset(out)
 	if _, err := io.Copy(z, io.NewSectionReader(source, s.offset, s.bytes())); err != nil {
 		return 0, err
 	}

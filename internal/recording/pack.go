@@ -55,6 +55,19 @@ func Pack(path string) error {
 	return nil
 }
 
+// PackEnded packs the images whose processes have ended, as many at a time as
+// there are processors. It returns, for each path, whether its process still
+// runs, and why it was not packed.
+func PackEnded(paths []string) (running []bool, failed []error) {
+	running, failed = make([]bool, len(paths)), make([]error, len(paths))
+	forEach(len(paths), func(i int) {
+		if running[i] = InUse(paths[i]); !running[i] {
+			failed[i] = Pack(paths[i])
+		}
+	})
+	return running, failed
+}
+
 func damaged(header Header) bool {
 	for _, missing := range header.missing {
 		if missing > 0 {
