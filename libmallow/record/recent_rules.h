@@ -14,8 +14,10 @@ namespace mallow::record {
 
 struct RecentRule {
   CodeRange code;
-  const uint8_t* tables;  // lies in the entry that the rule was made from
-  uint64_t module;        // id + 1
+  // A word of the entry that the rule was made from, and what it said: that entry's code and the length of it, mostly.
+  const uintptr_t* tables;
+  uintptr_t said;
+  uint64_t module;  // id + 1
   Rule rule;
 };
 
@@ -23,12 +25,13 @@ class RecentRules {
  public:
   static constexpr unsigned kCount = 32;
 
-  // That of the code at `address`; null: none is known, or the program has unmapped the tables since.
+  // That of the code at `address`; null: none is known, or its tables are not there any more.
   const RecentRule* Find(uintptr_t address) const {
     for (const RecentRule& recent : rules_) {
       if (!recent.code.Has(address)) continue;
-      const uintptr_t word = reinterpret_cast<uintptr_t>(recent.tables) & ~(sizeof(uintptr_t) - 1);
-      return os::IsReadable(word) ? &recent : nullptr;
+      const bool there =
+          os::IsReadable(reinterpret_cast<uintptr_t>(recent.tables)) && *recent.tables == recent.said;
+      return there ? &recent : nullptr;
     }
     return nullptr;
   }

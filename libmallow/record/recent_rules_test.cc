@@ -10,10 +10,10 @@ namespace mallow::record {
 namespace {
 
 constexpr uintptr_t kCode = 0x400000;
-const uint8_t g_tables[16] = {};
+uintptr_t g_tables = 3;
 
 RecentRule RuleOf(uintptr_t start, uintptr_t end, int32_t cfa) {
-  return {{start, end}, g_tables + 9, 7, {cfa, 0, RuleKind::kFromSp, 0}};
+  return {{start, end}, &g_tables, g_tables, 7, {cfa, 0, RuleKind::kFromSp, 0}};
 }
 
 TEST(RecentRulesTest, IsEmptyAtFirst) {
@@ -52,11 +52,21 @@ TEST(RecentRulesTest, DoesNotBelieveARuleWhoseTablesAreGone) {
   ASSERT_NE(MAP_FAILED, page);
   RecentRules rules;
   RecentRule rule = RuleOf(kCode, kCode + 10, 8);
-  rule.tables = static_cast<const uint8_t*>(page) + 100;
+  rule.tables = static_cast<const uintptr_t*>(page) + 100;
+  rule.said = 0;
   rules.Add(rule);
   EXPECT_NE(nullptr, rules.Find(kCode));
   munmap(page, kPage);
   EXPECT_EQ(nullptr, rules.Find(kCode));
+}
+
+TEST(RecentRulesTest, DoesNotBelieveARuleInWhosePlaceThereAreOtherTables) {
+  RecentRules rules;
+  rules.Add(RuleOf(kCode, kCode + 10, 8));
+  EXPECT_NE(nullptr, rules.Find(kCode));
+  g_tables++;
+  EXPECT_EQ(nullptr, rules.Find(kCode));
+  g_tables--;
 }
 
 }  // namespace

@@ -150,6 +150,12 @@ static bool IsStartOfProcess(uintptr_t pc, const dl_find_object& found) {
   return pc - entry < kStartBytes;
 }
 
+// The last whole word before an entry's program, which holds fields of the entry.
+static const uintptr_t* WordBefore(const uint8_t* program) {
+  constexpr uintptr_t kWord = sizeof(uintptr_t);
+  return reinterpret_cast<const uintptr_t*>((reinterpret_cast<uintptr_t>(program) & ~(kWord - 1)) - kWord);
+}
+
 void MakeRule(uintptr_t pc, bool interrupted, UnwindScratch* scratch, StackMemory* memory,
               RuleSource* source) {
   FrameEntry entry;
@@ -159,7 +165,7 @@ void MakeRule(uintptr_t pc, bool interrupted, UnwindScratch* scratch, StackMemor
   if (found) {
     source->rule = RuleOfRow(scratch->row, entry.signal_frame);
     source->code = scratch->code;
-    source->tables = entry.program_end - 1;
+    source->tables = WordBefore(entry.program);
   } else if (!interrupted && pc == StartOfMadeContexts(scratch)) {
     source->rule = {0, 0, RuleKind::kOutermost, 0};
   } else if (source->in_object && IsStartOfProcess(pc, source->found)) {

@@ -44,9 +44,9 @@ struct RuleSource {
   Rule rule;
   bool
       in_object;  // false: no loaded object has this pc, and one may come any time, so the rule must not be kept
-  dl_find_object found;   // if in_object
-  CodeRange code;         // that the tables give this rule; empty: it is not from tables
-  const uint8_t* tables;  // within the entry that it is from
+  dl_find_object found;     // if in_object
+  CodeRange code;           // that the tables give this rule; empty: it is not from tables
+  const uintptr_t* tables;  // if it is: a word of the entry
 };
 
 // Finds the row at `pc` (already moved into the call instruction where it is a return address) in

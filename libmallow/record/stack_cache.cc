@@ -133,7 +133,7 @@ MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const Nod
   if (source.in_object || kMutant == Mutant::kOutsideRemembered) {
     rules_.Add(uncached_rule_);
     if (source.code.start != source.code.end)
-      recent_rules_.Add({source.code, source.tables, module, source.rule});
+      recent_rules_.Add({source.code, source.tables, *source.tables, module, source.rule});
   } else {
     outside_objects_ = true;
   }
