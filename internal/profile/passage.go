@@ -55,9 +55,12 @@ func (w *Passage) Calls(part *Part, kinds uint32) (calls uint64) {
 }
 
 // Through returns the calls of the part that went through a wrapper of one of
-// the kinds; nil where none did.
-func (w *Passage) Through(part *Part, kinds uint32) *Part {
-	return part.only(func(st *stack) bool { return w.of(st).any&kinds != 0 })
+// the kinds, and through none of the others; nil where none did.
+func (w *Passage) Through(part *Part, kinds, others uint32) *Part {
+	return part.only(func(st *stack) bool {
+		any := w.of(st).any
+		return any&kinds != 0 && any&others == 0
+	})
 }
 
 // Calling returns the calls of the part where the wrapper that the site itself

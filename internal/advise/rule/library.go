@@ -22,6 +22,14 @@ func (s *Site) Contained() bool {
 	return *s.contained
 }
 
+// OfElements tells whether a good part of the site's blocks are what elements of
+// a container took while they were constructed there: rows of a vector of
+// vectors, which are gone when it is cleared.
+func (s *Site) OfElements() bool {
+	const goodPart = 0.1
+	return Share(s.c.passage.Calls(s.Part, uint32(element)), s.Counters.Calls) > goodPart
+}
+
 func isContainer(function string) bool {
 	name := strings.TrimLeft(function, "<&") // a Rust implementation begins so
 	if !strings.HasPrefix(name, "alloc::") && !strings.HasPrefix(name, "hashbrown::") {

@@ -1,6 +1,11 @@
 package rule
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"mallow/internal/profile"
+)
 
 // Symbol is what the names of functions of the standard libraries tell of the
 // calls that went through them.
@@ -15,6 +20,7 @@ const (
 	StringLiteral                    // a std::string from a C string
 	StringOfChars                    // a std::string from a view, or from a pointer and a length
 	Substring                        // std::string::substr
+	ContainerCopy                    // a std::vector, std::map or the like from another one
 	ControlBlock                     // the counts of a std::shared_ptr, apart from the object
 	Stream                           // std::stringstream and its kin
 	RegexCompile                     // the construction of a std::regex
@@ -22,7 +28,9 @@ const (
 	Format                           // Rust: format! and ToString::to_string
 	Collect                          // Rust: Iterator::collect
 	Box                              // Rust: Box::new
-	Growth                           // the enlargement of a std::vector, std::string or std::deque
+	Growth                           // the enlargement of a std::vector or std::deque
+	StringGrowth                     // of a std::string
+	element                          // what is made for an element while it is constructed in its container
 	inContainer                      // whatever container or object keeps the block to itself
 )
 
@@ -36,19 +44,30 @@ func (s *Site) By(symbol Symbol) *Site {
 	if *s.symbols&symbol == 0 {
 		return nil
 	}
-	part := s.c.passage.Through
+	var by *profile.Part
 	if symbol&copies != 0 {
-		part = s.c.passage.Calling
+		by = s.c.passage.Calling(s.Part, uint32(symbol))
+	} else {
+		by = s.c.passage.Through(s.Part, uint32(symbol), uint32(symbol.but()))
 	}
-	if by := part(s.Part, uint32(symbol)); by != nil {
-		return &Site{Part: by, c: s.c}
+	if by == nil {
+		return nil
 	}
-	return nil
+	return &Site{Part: by, c: s.c}
 }
 
 // copies are made for others, too, such as a container that keeps them: only
 // what the line itself asked for counts.
-const copies = StringCopy | StringLiteral | Substring | Clone
+const copies = StringCopy | StringLiteral | Substring | ContainerCopy | Clone
+
+// but are the functions that end what a symbol means: a container that grows
+// copies or moves its elements, and what they take is not its own.
+func (symbol Symbol) but() Symbol {
+	if symbol == Growth {
+		return element
+	}
+	return 0
+}
 
 // By returns the part of each site that went through functions of that kind,
 // where it is a share of all allocations that is worth a word.
@@ -77,10 +96,7 @@ func (s *Site) DiesSoon() bool {
 
 // symbolsOf returns all that the name of a function tells.
 func symbolsOf(function string) uint32 {
-	symbols := symbolOf(function)
-	if grows(function) {
-		symbols |= Growth
-	}
+	symbols := symbolOf(function) | growthOf(function)
 	if isContainer(function) {
 		symbols |= inContainer
 	}
@@ -134,8 +150,28 @@ func cxxSymbol(function string) (symbol Symbol) {
 		return Stream
 	case class == "std::__cxx11::basic_string" || class == "std::__1::basic_string":
 		return stringSymbol(function, method)
+	case method == "construct" || method == "construct_at" || method == "_Construct" || method == "__do_uninit_copy":
+		return element
+	case copiesContainer(function, class, method):
+		return ContainerCopy
 	}
 	return 0
+}
+
+// containers are those whose copy copies all elements.
+var containers = []string{
+	"vector", "deque", "list", "forward_list", "map", "multimap", "set", "multiset",
+	"unordered_map", "unordered_multimap", "unordered_set", "unordered_multiset",
+}
+
+func copiesContainer(function, class, method string) bool {
+	_, name := split(class)
+	if !slices.Contains(containers, name) || method != name && method != "operator=" {
+		return false
+	}
+	_, parameters, _ := strings.Cut(function, "::"+method+"(")
+	parameters = strings.TrimSuffix(parameters, ")")
+	return strings.HasPrefix(parameters, class+"<") && strings.HasSuffix(parameters, " const&") && !hasComma(parameters)
 }
 
 func isStream(class string) bool {
@@ -199,6 +235,13 @@ func hasComma(arguments string) bool {
 		}
 	}
 	return false
+}
+
+// IsConstructor tells whether a demangled name is that of a constructor.
+func IsConstructor(function string) bool {
+	class, method := classAndMethod(function)
+	_, name := split(class)
+	return name != "" && name == method
 }
 
 // classAndMethod takes a demangled name apart: "void std::vector<int>::

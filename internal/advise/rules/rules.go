@@ -5,6 +5,7 @@ import (
 	"mallow/internal/advise/rule"
 	"mallow/internal/advise/rules/arena"
 	"mallow/internal/advise/rules/behalf"
+	"mallow/internal/advise/rules/containercopy"
 	"mallow/internal/advise/rules/empty"
 	"mallow/internal/advise/rules/foreignfree"
 	"mallow/internal/advise/rules/freenull"
@@ -36,7 +37,8 @@ var All = []rule.Rule{
 	sharedptr.Rule,
 	function.Rule,
 	regex.Rule,
-	stream.Rule, // before the strings that it copies
+	stream.Rule,        // before the strings that it copies
+	containercopy.Rule, // before the elements that it copies
 	stringcopy.Rule,
 	nodes.Rule,
 	rustformat.Rule,

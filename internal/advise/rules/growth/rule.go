@@ -35,8 +35,10 @@ func find(c *rule.Case) []rule.Finding {
 			found = append(found, f)
 			continue
 		}
-		if f, ok := byContainer(s); ok {
-			found = append(found, f)
+		for _, of := range containers {
+			if f, ok := byContainer(s, of.growth, of.what); ok {
+				found = append(found, f)
+			}
 		}
 	}
 	return found
@@ -99,31 +101,57 @@ func finalSize(s *rule.Site, steps float64) uint64 {
 	return uint64(min(2*float64(s.MeanSize()), float64(n.SizeMax)))
 }
 
-// byContainer finds growing vectors and strings: each step is a block twice as
-// large, and the old one is released.
-func byContainer(s *rule.Site) (f rule.Finding, ok bool) {
-	grown := s.By(rule.Growth)
+var containers = []struct {
+	growth rule.Symbol
+	what   string
+}{
+	{rule.Growth, "vectors"},
+	{rule.StringGrowth, "strings"},
+}
+
+// byContainer finds growing vectors or strings: each step is a block twice as
+// large, and the growth itself releases the old one. A string that was put
+// together of two has gone through the same functions for its only block,
+// which its owner releases.
+func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding, ok bool) {
+	grown := s.By(growth)
 	if grown == nil || grown.Counters.Calls < leastCalls || grown.OneSize() {
 		return f, false
 	}
 	n := &grown.Counters
-	steps := doublings(float64(grown.MeanSize()) / float64(max(1, n.SizeMin)))
+	// Of a container, on average: by sizes, and by who releases. Both are
+	// estimates; the first is for vectors alone, which begin with one element.
+	bySizes := doublings(float64(grown.MeanSize()) / float64(max(1, n.SizeMin)))
+	steps := bySizes
+	switch by, blocks := grown.Releaser(growth); by {
+	case rule.ByOwner:
+		return f, false
+	case rule.ByGrowth:
+		steps = float64(n.Calls) / float64(max(1, n.Calls-min(n.Calls, blocks)))
+		if growth == rule.Growth {
+			steps = min(steps, bySizes)
+		}
+	}
 	if steps < leastSteps {
 		return f, false
 	}
 	last := min(n.SizeMax, n.SizeMin<<uint(min(62, math.Round(steps)-1)))
-	remedy, saved := reserve(n, last), 1-1/steps
+	remedy, saved := reserve(n, last, growth), 1-1/steps
 	if n.SizeMax > widely*last {
 		// Nobody knows beforehand which will be the large ones.
-		remedy = fmt.Sprintf("reserve() what is known beforehand of each; where nothing is, begin with %d elements (%s): they end with %s each, and %s at the most",
-			firstElements, rule.Bytes(firstElements*n.SizeMin), rule.Bytes(last), rule.Bytes(n.SizeMax))
+		first := rule.Bytes(firstElements * n.SizeMin)
+		if growth == rule.Growth {
+			first = fmt.Sprintf("%d elements (%s)", firstElements, first)
+		}
+		remedy = fmt.Sprintf("reserve() what is known beforehand of each; where nothing is, begin with %s: they end with %s each, and %s at the most",
+			first, rule.Bytes(last), rule.Bytes(n.SizeMax))
 		saved = min(saved, math.Log2(firstElements)/steps)
 	}
 	return rule.Finding{
 		Means:  rule.Avoid,
-		Title:  fmt.Sprintf("vectors or strings that grow by doubling take %s", rule.Blocks(n.Calls, grown)),
+		Title:  fmt.Sprintf("%s that grow by doubling take %s", what, rule.Blocks(n.Calls, grown)),
 		Remedy: remedy,
-		Evidence: fmt.Sprintf("%s come from a container's growth, %.2g steps each from %s on average",
+		Evidence: fmt.Sprintf("%s come from their growth, about %.2g steps each from %s on average",
 			figure.Counted(n.Calls, "block", "blocks"), steps, rule.Bytes(n.SizeMin)),
 		Places:      rule.Places(grown.Frame),
 		Claims:      []rule.Claim{grown.Claim(uint64(saved * float64(n.Calls)))},
@@ -131,9 +159,12 @@ func byContainer(s *rule.Site) (f rule.Finding, ok bool) {
 	}, true
 }
 
-func reserve(n *recording.Counters, last uint64) string {
-	return fmt.Sprintf("reserve() before the loop: about %s (%s elements of the first block's size), %s at the most",
-		rule.Bytes(last), figure.Count(last/max(1, n.SizeMin)), rule.Bytes(n.SizeMax))
+func reserve(n *recording.Counters, last uint64, growth rule.Symbol) string {
+	elements := ""
+	if growth == rule.Growth { // a vector begins with one
+		elements = fmt.Sprintf(" (%s elements of the first block's size)", figure.Count(last/max(1, n.SizeMin)))
+	}
+	return fmt.Sprintf("reserve() before the loop: about %s%s, %s at the most", rule.Bytes(last), elements, rule.Bytes(n.SizeMax))
 }
 
 // doublings returns the number of steps k of a chain 1, 2, 4 ... with the given

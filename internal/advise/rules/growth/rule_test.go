@@ -23,44 +23,114 @@ func TestRealloc(t *testing.T) {
 	p.Finds(growth.Rule, "realloc")
 }
 
-// 50 vectors of 100 elements of 8 bytes.
+const (
+	vectorGrows = "void std::vector<Item*, std::allocator<Item*> >::_M_realloc_insert<Item*>(Item**, Item*&&)"
+	stringGrows = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_mutate(unsigned long, unsigned long, char const*, unsigned long)"
+)
+
+// grown makes a container whose blocks double up to a size. Those that are
+// outgrown are released by one caller, the last one by another.
+func grown(p *ruletest.Program, by recordingtest.Stack, least, most uint64, outgrown, owner string) {
+	old := p.Alloc(by, least)
+	for size := 2 * least; size <= most; size *= 2 {
+		b := p.Alloc(by, size)
+		p.FreeFrom(old, p.By(outgrown))
+		old = b
+	}
+	p.FreeFrom(old, p.By(owner))
+}
+
+// 2,000 vectors of 100 elements of 8 bytes.
 func TestVector(t *testing.T) {
 	p := ruletest.NewProgram(t)
-	grow := p.Stack(recording.New, "operator new(unsigned long)", "void std::vector<Item*>::_M_realloc_insert<Item*>(Item**, Item*&&)", "collect list.cc:20")
-	for range 50 {
-		var old recordingtest.Block
-		for size := uint64(8); size <= 1024; size *= 2 {
-			b := p.Alloc(grow, size)
-			if size > 8 {
-				p.Free(old)
-			}
-			old = b
-		}
-		p.Free(old)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "collect list.cc:20")
+	for range 2000 {
+		grown(p, grow, 8, 1024, vectorGrows, "collect list.cc:24")
 	}
 	p.Finds(growth.Rule, "vector")
+}
+
+// The growth is inlined into the line, as by -O3.
+func TestInlined(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "collect list.cc:20")
+	for range 2000 {
+		grown(p, grow, 8, 1024, "collect list.cc:20", "collect list.cc:24")
+	}
+	p.Finds(growth.Rule, "inlined")
+}
+
+// Without optimization the owner and the growth call the same function.
+func TestUnoptimized(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "collect list.cc:20")
+	const release = "std::__new_allocator<Item*>::deallocate(Item**, unsigned long)"
+	for range 50 {
+		grown(p, grow, 8, 1024, release, release)
+	}
+	p.Finds(growth.Rule, "unoptimized")
+}
+
+func TestString(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", stringGrows, "write text.cc:20")
+	for range 2000 {
+		grown(p, grow, 31, 500, stringGrows, "write text.cc:24")
+	}
+	p.Finds(growth.Rule, "string")
+}
+
+// On one line strings are put together, each by one block, and pushed back
+// onto a vector: only that one grows.
+func TestStringsOfOneBlock(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	put := p.Stack(recording.New, "operator new(unsigned long)", stringGrows, "parse text.cc:9")
+	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "parse text.cc:9")
+	for i := range uint64(2000) {
+		var texts []recordingtest.Block
+		for length := range uint64(8) {
+			texts = append(texts, p.Alloc(put, 31+(40*i+length)%300))
+		}
+		grown(p, grow, 32, 256, vectorGrows, "handle text.cc:10")
+		for _, b := range texts {
+			p.FreeFrom(b, p.By("handle text.cc:10"))
+		}
+	}
+	p.Finds(growth.Rule, "strings_of_one_block")
 }
 
 // Vectors of 16 elements, and a few of 2048: none knows beforehand what it will be.
 func TestWidely(t *testing.T) {
 	p := ruletest.NewProgram(t)
-	grow := p.Stack(recording.New, "operator new(unsigned long)", "void std::vector<Item*>::_M_realloc_insert<Item*>(Item**, Item*&&)", "collect list.cc:20")
-	for i := range 200 {
+	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "collect list.cc:20")
+	for i := range 2000 {
 		most := uint64(128)
 		if i%100 == 0 {
 			most = 16384
 		}
-		var old recordingtest.Block
-		for size := uint64(8); size <= most; size *= 2 {
-			b := p.Alloc(grow, size)
-			if size > 8 {
-				p.Free(old)
-			}
-			old = b
-		}
-		p.Free(old)
+		grown(p, grow, 8, most, vectorGrows, "collect list.cc:24")
 	}
 	p.Finds(growth.Rule, "widely")
+}
+
+// What an element takes while it is constructed in its new place is not the
+// growth's: 3 of 4 blocks of this line are copies of what is pushed back.
+func TestElements(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "rows rows.cc:20")
+	row := p.Stack(recording.New, "operator new(unsigned long)", "std::vector<int, std::allocator<int> >::vector(std::vector<int, std::allocator<int> > const&)",
+		"void std::allocator_traits<std::allocator<Row> >::construct<Row, Row const&>(std::allocator<Row>&, Row*, Row const&)", vectorGrows, "rows rows.cc:20")
+	for range 2000 {
+		var rows []recordingtest.Block
+		for range 12 {
+			rows = append(rows, p.Alloc(row, 64))
+		}
+		grown(p, grow, 24, 192, vectorGrows, "main main.cc:66")
+		for _, b := range rows {
+			p.FreeFrom(b, p.By("main main.cc:66"))
+		}
+	}
+	p.Finds(growth.Rule, "elements")
 }
 
 func TestSilent(t *testing.T) {

@@ -33,7 +33,7 @@ func find(c *rule.Case) []rule.Finding {
 	var owners []profile.Frame
 	var found []rule.Finding
 	for _, s := range c.Which(comesAndGoes) {
-		if !s.OneByOne() {
+		if !s.OneByOne() || s.OfElements() {
 			continue
 		}
 		owner, owned := s.Owner()
@@ -92,6 +92,9 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 	switch {
 	case s.Contained():
 		f.Remedy = "declare the string, container or stream outside of the loop, and clear() it in each round: it keeps its memory"
+	case owned && n.SizeMax <= onStack && !s.OneSize() && s.InCpp():
+		f.Means = rule.Avoid
+		f.Remedy = "local variables of the function that releases them, without new; else the same objects for all rounds of the loop"
 	case owned && n.SizeMax <= onStack && !s.OneSize():
 		f.Means = rule.Avoid
 		f.Remedy = fmt.Sprintf("a fixed array of %s in the function that releases it, and malloc only for what is longer; else one block for all rounds of the loop", rule.Bytes(n.SizeMax))

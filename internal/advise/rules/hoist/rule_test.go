@@ -71,6 +71,24 @@ func TestSilent(t *testing.T) {
 			p.Free(p.Alloc(much, 1000))
 		}
 	}
+	// The rows of a vector of vectors: to clear it gives them back.
+	const vector = "std::vector<int, std::allocator<int> >"
+	grow := p.Stack(recording.New, "operator new(unsigned long)", "std::vector<Row>::_M_realloc_insert<Row const&>(Row*, Row const&)", "rows rows.cc:20")
+	row := p.Stack(recording.New, "operator new(unsigned long)", vector+"::vector("+vector+" const&)",
+		"void std::allocator_traits<std::allocator<Row> >::construct<Row, Row const&>(std::allocator<Row>&, Row*, Row const&)",
+		"std::vector<Row>::_M_realloc_insert<Row const&>(Row*, Row const&)", "rows rows.cc:20")
+	for range 500 {
+		var rows []recordingtest.Block
+		for size := uint64(24); size <= 192; size *= 2 {
+			rows = append(rows, p.Alloc(grow, size), p.Alloc(row, 64))
+		}
+		for _, b := range rows {
+			p.FreeFrom(b, p.By("rows rows.cc:30"))
+		}
+		for range 20 {
+			p.Free(p.Alloc(much, 1000))
+		}
+	}
 	// A small object that is handed on.
 	object, other := p.Stack(recording.Malloc, "make object.c:1"), p.Stack(recording.Malloc, "make object.c:2")
 	for range 1000 {

@@ -22,6 +22,10 @@ var copies = []struct {
 	{rule.Substring, "strings made by substr", "std::string_view(text).substr, which copies nothing"},
 }
 
+// outgrown is said of strings that something is appended to: then a view of
+// what was copied is no help.
+const outgrown = "make an empty string, reserve() room for all of it there, and append the parts"
+
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, of := range copies {
@@ -30,7 +34,7 @@ func find(c *rule.Case) []rule.Finding {
 			if !s.DiesSoon() {
 				continue
 			}
-			found = append(found, rule.Finding{
+			f := rule.Finding{
 				Named:    true,
 				Means:    rule.Avoid,
 				Title:    fmt.Sprintf("%s %s, %s on average, soon thrown away", figure.Count(n.Calls), of.what, figure.Size(s.MeanSize())),
@@ -38,7 +42,12 @@ func find(c *rule.Case) []rule.Finding {
 				Evidence: fmt.Sprintf("%s of them were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls)),
 				Places:   []profile.Frame{s.Frame},
 				Claims:   []rule.Claim{s.Claim(n.Calls)},
-			})
+			}
+			if by, blocks := s.Releaser(rule.StringGrowth); by == rule.ByGrowth {
+				f.Title = fmt.Sprintf("%s %s, %s on average, to which so much is appended that they take another block", figure.Count(n.Calls), of.what, figure.Size(s.MeanSize()))
+				f.Remedy, f.Claims = outgrown, []rule.Claim{s.Claim(min(blocks, n.Calls))}
+			}
+			found = append(found, f)
 		}
 	}
 	return found

@@ -31,3 +31,19 @@ func TestGolden(t *testing.T) {
 	p.Soon(2000, 61, p.Stack(recording.New, text+"::_M_mutate(unsigned long, unsigned long, char const*, unsigned long)", text+"::push_back(char)", "append log.cc:60"))
 	p.Golden(Rule)
 }
+
+// A copy that is appended to is outgrown at once: a view of the first text
+// would not help.
+func TestOutgrown(t *testing.T) {
+	const mutate = text + "::_M_mutate(unsigned long, unsigned long, char const*, unsigned long)"
+	p := ruletest.NewProgram(t)
+	first := p.Stack(recording.New, copied, "concat log.cc:5")
+	whole := p.Stack(recording.New, mutate, text+"::append(char const*)", "concat log.cc:6")
+	for i := range uint64(2000) {
+		b := p.Alloc(first, 61)
+		both := p.Alloc(whole, 121+i%200)
+		p.FreeFrom(b, p.By(mutate))
+		p.FreeFrom(both, p.By("main log.cc:24"))
+	}
+	p.Finds(Rule, "outgrown")
+}

@@ -1,0 +1,55 @@
+// Package containercopy finds containers that are copied, elements and all,
+// and soon thrown away.
+package containercopy
+
+import (
+	"fmt"
+
+	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
+	"mallow/internal/profile"
+)
+
+// Rule is the rule.
+var Rule = rule.Rule{Name: "container-copy", Find: find}
+
+const (
+	// Copies that stay, or change hands, are needed.
+	leastShare = 0.9
+	// So many heap events of its thread a copy lives at the most: for as long as
+	// a call of which it is an argument, not for as long as a piece of work.
+	soon = 4096
+)
+
+func find(c *rule.Case) []rule.Finding {
+	var found []rule.Finding
+	for _, s := range c.By(rule.ContainerCopy) {
+		n := &s.Counters
+		lives, ok := s.LivesUpTo(leastShare)
+		if !ok || lives > soon || n.Foreign > 0 || rule.Share(s.Frees(), n.Calls) < leastShare {
+			continue
+		}
+		found = append(found, rule.Finding{
+			Named:  true,
+			Means:  rule.Avoid,
+			Title:  fmt.Sprintf("copies of a container take %s, and are soon thrown away", rule.Blocks(n.Calls, s)),
+			Remedy: "take and pass it as a const reference; copy it only where it is changed, and move it where it is no longer needed",
+			Evidence: fmt.Sprintf("its copy constructor or assignment asked for them, and %s were gone within %s heap events of their thread",
+				figure.Percent(s.Frees(), n.Calls), figure.Count(lives)),
+			Places: rule.Places(copier(s), s.Frame),
+			Claims: []rule.Claim{s.Claim(n.Calls)},
+		})
+	}
+	return found
+}
+
+// copier is the line that asks for the copy. It stands outside of constructors
+// that copy the container as a member, and that nobody wrote, as a rule.
+func copier(s *rule.Site) profile.Frame {
+	for _, f := range append([]profile.Frame{s.Frame}, s.Outer()...) {
+		if !rule.IsConstructor(f.Function) {
+			return f
+		}
+	}
+	return s.Frame
+}
