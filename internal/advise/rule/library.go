@@ -27,7 +27,7 @@ func (s *Site) Contained() bool {
 // vectors, which are gone when it is cleared.
 func (s *Site) OfElements() bool {
 	const goodPart = 0.1
-	return Share(s.c.passage.Calls(s.Part, uint32(element)), s.Counters.Calls) > goodPart
+	return Share(s.c.passage.Calls(s.Part, uint32(Element)), s.Counters.Calls) > goodPart
 }
 
 func isContainer(function string) bool {

@@ -30,7 +30,8 @@ const (
 	Box                              // Rust: Box::new
 	Growth                           // the enlargement of a std::vector or std::deque
 	StringGrowth                     // of a std::string
-	element                          // what is made for an element while it is constructed in its container
+	StringSum                        // a std::string that + puts together
+	Element                          // what is made for an element while it is constructed in its container
 	inContainer                      // whatever container or object keeps the block to itself
 )
 
@@ -44,30 +45,28 @@ func (s *Site) By(symbol Symbol) *Site {
 	if *s.symbols&symbol == 0 {
 		return nil
 	}
-	var by *profile.Part
 	if symbol&copies != 0 {
-		by = s.c.passage.Calling(s.Part, uint32(symbol))
-	} else {
-		by = s.c.passage.Through(s.Part, uint32(symbol), uint32(symbol.but()))
+		return s.part(s.c.passage.Calling(s.Part, uint32(symbol)))
 	}
-	if by == nil {
+	return s.part(s.c.passage.Through(s.Part, uint32(symbol), 0))
+}
+
+// ByWithout does the same of calls that went through no function of the other
+// kind.
+func (s *Site) ByWithout(symbol, other Symbol) *Site {
+	return s.part(s.c.passage.Through(s.Part, uint32(symbol), uint32(other)))
+}
+
+func (s *Site) part(part *profile.Part) *Site {
+	if part == nil {
 		return nil
 	}
-	return &Site{Part: by, c: s.c}
+	return &Site{Part: part, c: s.c}
 }
 
 // copies are made for others, too, such as a container that keeps them: only
 // what the line itself asked for counts.
 const copies = StringCopy | StringLiteral | Substring | ContainerCopy | Clone
-
-// but are the functions that end what a symbol means: a container that grows
-// copies or moves its elements, and what they take is not its own.
-func (symbol Symbol) but() Symbol {
-	if symbol == Growth {
-		return element
-	}
-	return 0
-}
 
 // By returns the part of each site that went through functions of that kind,
 // where it is a share of all allocations that is worth a word.
@@ -151,7 +150,9 @@ func cxxSymbol(function string) (symbol Symbol) {
 	case class == "std::__cxx11::basic_string" || class == "std::__1::basic_string":
 		return stringSymbol(function, method)
 	case method == "construct" || method == "construct_at" || method == "_Construct" || method == "__do_uninit_copy":
-		return element
+		return Element
+	case method == "operator+" && (class == "std" || class == "std::__1") && strings.Contains(function, "basic_string<"):
+		return StringSum
 	case copiesContainer(function, class, method):
 		return ContainerCopy
 	}

@@ -26,6 +26,7 @@ import (
 	"mallow/internal/advise/rules/sharedptr"
 	"mallow/internal/advise/rules/stream"
 	"mallow/internal/advise/rules/stringcopy"
+	"mallow/internal/advise/rules/stringsum"
 	"mallow/internal/advise/rules/table"
 	"mallow/internal/advise/rules/temporary"
 	"mallow/internal/advise/rules/zeroing"
@@ -40,6 +41,7 @@ var All = []rule.Rule{
 	stream.Rule,        // before the strings that it copies
 	containercopy.Rule, // before the elements that it copies
 	stringcopy.Rule,
+	stringsum.Rule,
 	nodes.Rule,
 	rustformat.Rule,
 	rustclone.Rule,

@@ -114,7 +114,7 @@ var containers = []struct {
 // together of two has gone through the same functions for its only block,
 // which its owner releases.
 func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding, ok bool) {
-	grown := s.By(growth)
+	grown := s.ByWithout(growth, rule.Element)
 	if grown == nil || grown.Counters.Calls < leastCalls || grown.OneSize() {
 		return f, false
 	}
