@@ -26,6 +26,7 @@ const (
 	RegexCompile                     // the construction of a std::regex
 	Clone                            // Rust: Clone::clone, ToOwned::to_owned, String::from
 	Format                           // Rust: format! and ToString::to_string
+	TextCopy                         // Rust: to_string of what is a text already
 	Collect                          // Rust: Iterator::collect
 	Box                              // Rust: Box::new
 	Growth                           // the enlargement of a std::vector or std::deque
@@ -287,6 +288,8 @@ func rustSymbol(function string) Symbol {
 		function == "<alloc::string::String as core::convert::From<&str>>::from",
 		strings.Contains(function, "alloc::borrow::ToOwned for "):
 		return Clone
+	case strings.HasPrefix(function, "<str as alloc::string::SpecToString>"), strings.HasPrefix(function, "<alloc::string::String as alloc::string::SpecToString>"):
+		return Format | TextCopy
 	case function == "alloc::fmt::format", strings.HasPrefix(function, "alloc::fmt::format::"),
 		strings.Contains(function, " as alloc::string::ToString>::to_string"),
 		strings.Contains(function, " as alloc::string::SpecToString>::spec_to_string"):

@@ -37,6 +37,8 @@ func TestSymbolOf(t *testing.T) {
 		"std::__detail::_Compiler<std::__cxx11::regex_traits<char> >::_M_alternative()":                                        RegexCompile,
 		"<alloc::string::String as core::clone::Clone>::clone":                                                                 Clone,
 		"<T as alloc::string::ToString>::to_string":                                                                            Format,
+		"<str as alloc::string::SpecToString>::spec_to_string":                                                                 Format | TextCopy,
+		"<usize as alloc::string::SpecToString>::spec_to_string":                                                               Format,
 		"core::iter::traits::iterator::Iterator::collect":                                                                      Collect,
 		"alloc::boxed::Box<T>::new": Box,
 		"alloc::sync::Arc<T>::new":  0,

@@ -47,8 +47,15 @@ func find(c *rule.Case) []rule.Finding {
 // byRealloc finds chains of reallocs.
 func resizes(s *rule.Site) bool { return s.CallsOf(recording.GroupRealloc) >= leastCalls }
 
+// collects tells that most of the site's calls are those of Rust's collect, which
+// has a rule of its own.
+func collects(s *rule.Site) bool {
+	collected := s.By(rule.Collect)
+	return collected != nil && 2*collected.Counters.Calls > s.Counters.Calls
+}
+
 func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
-	if !resizes(s) {
+	if !resizes(s) || collects(s) {
 		return f, false
 	}
 	r := &s.Knowledge().Reallocs
@@ -56,25 +63,46 @@ func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
 	if r.Resized < leastCalls || rule.Share(r.Grown, r.Resized) < leastGrown {
 		return f, false
 	}
-	// What was not resized here before begins here, by realloc(NULL) or from
-	// another function's block.
-	buffers := max(1, calls-min(calls, r.Chained))
+	chained := min(calls, enlarged(s))
+	// What was not made here begins here: by malloc, by realloc(NULL) or from
+	// another line's block.
+	buffers := max(1, calls-chained)
 	steps := float64(calls) / float64(buffers)
+	noun, nouns := "call", "calls"
+	if s.CallsOf(recording.GroupRealloc) == calls {
+		noun, nouns = "realloc", "reallocs"
+	}
 	if steps < leastSteps {
 		return f, false
 	}
 	last := finalSize(s, steps)
+	remedy := fmt.Sprintf("ask for the final size at once (%s)", atLast(s, buffers, last))
+	if !doubles(s, steps) {
+		remedy += ", or double the size with each step"
+	}
 	owner, _ := s.Owner()
 	return rule.Finding{
 		Means:  rule.Avoid,
-		Title:  fmt.Sprintf("%s grown step by step, %.3g reallocs each", figure.Counted(buffers, "buffer is", "buffers are"), steps),
-		Remedy: fmt.Sprintf("ask for the final size at once (%s), or double the size with each step", atLast(s, buffers, last)),
+		Title:  fmt.Sprintf("%s grown step by step, %.3g %s each", figure.Counted(buffers, "buffer is", "buffers are"), steps, nouns),
+		Remedy: remedy,
 		Evidence: fmt.Sprintf("%s of %s enlarge a block that this line had made, and copy %s",
-			figure.Count(r.Chained), figure.Counted(calls, "realloc", "reallocs"), figure.Size(r.BytesCopied)),
+			figure.Count(chained), figure.Counted(calls, noun, nouns), figure.Size(r.BytesCopied)),
 		Places:      rule.Places(owner, s.Frame),
-		Claims:      []rule.Claim{s.Claim(min(r.Chained, calls))},
+		Claims:      []rule.Claim{s.Claim(chained)},
 		Nanoseconds: float64(r.BytesCopied) / bytesPerNanosecond,
 	}, true
+}
+
+// enlarged is how many of the site's blocks a realloc of its own took over. A
+// line that begins its buffers by malloc, as Rust's containers do, has that in
+// a stack of its own, of which the recorder's chains know nothing.
+func enlarged(s *rule.Site) uint64 {
+	r := &s.Knowledge().Reallocs
+	begun := min(r.Resized, s.Counters.ByRealloc)
+	if s.CallsOf(recording.GroupRealloc) == s.Counters.Calls {
+		begun = 0
+	}
+	return max(r.Chained, begun)
 }
 
 // A copy that misses the caches.
@@ -93,12 +121,18 @@ func atLast(s *rule.Site, buffers, last uint64) string {
 // of one with equal steps it is twice the average.
 func finalSize(s *rule.Site, steps float64) uint64 {
 	n := &s.Counters
-	sum := float64(s.MeanSize()) * steps
-	doubled := (sum + float64(n.SizeMin)) / 2
-	if float64(n.SizeMax) >= float64(n.SizeMin)*math.Exp2(steps-1)/2 {
-		return uint64(min(doubled, float64(n.SizeMax)))
+	sum := float64(n.Bytes) / float64(max(1, n.Calls)) * steps
+	if doubles(s, steps) {
+		return uint64(min((sum+float64(n.SizeMin))/2, float64(n.SizeMax)))
 	}
 	return uint64(min(2*float64(s.MeanSize()), float64(n.SizeMax)))
+}
+
+// doubles tells that so many steps lead from the least size to the greatest one
+// by doubling, or by more.
+func doubles(s *rule.Site, steps float64) bool {
+	n := &s.Counters
+	return float64(n.SizeMax) >= float64(n.SizeMin)*math.Exp2(steps-1)/2
 }
 
 var containers = []struct {

@@ -23,6 +23,21 @@ func TestRealloc(t *testing.T) {
 	p.Finds(growth.Rule, "realloc")
 }
 
+// As Rust's containers do: malloc first, and four reallocs after it.
+func TestBegunByMalloc(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	begin := p.Stack(recording.Malloc, "alloc::alloc::alloc", "<alloc::raw_vec::RawVecInner>::grow_amortized", "m::grow grow.rs:10")
+	grow := p.Stack(recording.Realloc, "alloc::alloc::realloc", "<alloc::raw_vec::RawVecInner>::grow_amortized", "m::grow grow.rs:10")
+	for range 200 {
+		b := p.Alloc(begin, 32)
+		for size := uint64(64); size <= 512; size *= 2 {
+			b = p.Realloc(b, grow, size)
+		}
+		p.FreeFrom(b, p.By("m::main grow.rs:20"))
+	}
+	p.Finds(growth.Rule, "begun_by_malloc")
+}
+
 const (
 	vectorGrows = "void std::vector<Item*, std::allocator<Item*> >::_M_realloc_insert<Item*>(Item**, Item*&&)"
 	stringGrows = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_mutate(unsigned long, unsigned long, char const*, unsigned long)"
@@ -141,6 +156,15 @@ func TestSilent(t *testing.T) {
 	for range 500 {
 		p.Free(p.Realloc(p.Alloc(first, 16), once, 64))
 		p.Free(p.Realloc(p.Alloc(first, 256), once, 40))
+	}
+	// What Rust collects, of which rust-collect tells.
+	collect := p.Stack(recording.Realloc, "alloc::alloc::realloc", "core::iter::traits::iterator::Iterator::collect", "words words.rs:13")
+	for range 500 {
+		b := p.Alloc(first, 32)
+		for size := uint64(64); size <= 512; size *= 2 {
+			b = p.Realloc(b, collect, size)
+		}
+		p.Free(b)
 	}
 	// A vector with its size known.
 	sized := p.Stack(recording.New, "operator new(unsigned long)", "std::vector<int>::reserve(unsigned long)", "sized list.cc:20")

@@ -12,22 +12,35 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "rust-format", Find: find}
 
+var ways = []struct {
+	of           func(*rule.Site) *rule.Site
+	what, remedy string
+}{
+	{func(s *rule.Site) *rule.Site { return s.ByWithout(rule.Format, rule.TextCopy) },
+		"allocations by format! or to_string for strings", "write! into one String that is cleared each time, or straight to where the text goes"},
+	{func(s *rule.Site) *rule.Site { return s.By(rule.TextCopy) },
+		"copies by to_string of texts", "pass the text as &str: a map with String keys, a comparison and most functions take one"},
+}
+
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.By(rule.Format) {
-		n := &s.Counters
-		if !s.DiesSoon() {
-			continue
+	for _, all := range c.By(rule.Format) {
+		for _, way := range ways {
+			s := way.of(all)
+			if s == nil || !s.Matters() || !s.DiesSoon() {
+				continue
+			}
+			n := &s.Counters
+			found = append(found, rule.Finding{
+				Named:    true,
+				Means:    rule.Avoid,
+				Title:    fmt.Sprintf("%s %s that are soon dropped", figure.Count(n.Calls), way.what),
+				Remedy:   way.remedy,
+				Evidence: fmt.Sprintf("%s of them, %s on average, were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls), figure.Size(s.MeanSize())),
+				Places:   []profile.Frame{s.Frame},
+				Claims:   []rule.Claim{s.Claim(n.Calls)},
+			})
 		}
-		found = append(found, rule.Finding{
-			Named:    true,
-			Means:    rule.Avoid,
-			Title:    fmt.Sprintf("%s allocations by format! or to_string for strings that are soon dropped", figure.Count(n.Calls)),
-			Remedy:   "write! into one String that is cleared each time, or straight to where the text goes",
-			Evidence: fmt.Sprintf("%s of them, %s on average, were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls), figure.Size(s.MeanSize())),
-			Places:   []profile.Frame{s.Frame},
-			Claims:   []rule.Claim{s.Claim(n.Calls)},
-		})
 	}
 	return found
 }
