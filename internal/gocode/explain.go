@@ -122,12 +122,14 @@ func announce(lines []*Line, s *sources, least float64) {
 			continue
 		}
 		all := (&subject{line: l, sources: s}).rewrites(read)
-		if len(all) == 0 {
-			continue
+		at := slices.IndexFunc(all, func(r *Rewrite) bool { return r.Rule == l.Rule })
+		if at < 0 && (len(all) == 0 || strings.HasSuffix(l.Rule, "-capacity")) {
+			continue // what grows does so whatever else of the line is changed
 		}
-		l.Fix = all[0].Title
-		if l.Rule != all[0].Rule {
-			l.Remedy, l.Rule = all[0].Title, all[0].Rule
+		fix := all[max(0, at)]
+		l.Fix = fix.Title
+		if l.Rule != fix.Rule {
+			l.Remedy, l.Rule = fix.Title, fix.Rule
 		}
 	}
 }

@@ -1,0 +1,3 @@
+module example.org/announced
+
+go 1.26
