@@ -52,8 +52,17 @@ func (s *Site) By(symbol Symbol) *Site {
 	return s.part(s.c.passage.Through(s.Part, uint32(symbol), 0))
 }
 
-// ByWithout does the same of calls that went through no function of the other
-// kind.
+// CopiesOfElements returns the calls for copies of strings and containers that
+// another container keeps as its elements; nil where there are none.
+func (s *Site) CopiesOfElements() *Site {
+	elements := s.part(s.c.passage.Through(s.Part, uint32(Element), 0))
+	if elements == nil {
+		return nil
+	}
+	return s.part(s.c.passage.Through(elements.Part, uint32(StringCopy|ContainerCopy), 0))
+}
+
+// ByWithout is By of calls that went through no function of the other kind.
 func (s *Site) ByWithout(symbol, other Symbol) *Site {
 	return s.part(s.c.passage.Through(s.Part, uint32(symbol), uint32(other)))
 }

@@ -6,6 +6,7 @@ import (
 	"mallow/internal/advise/rules/arena"
 	"mallow/internal/advise/rules/behalf"
 	"mallow/internal/advise/rules/containercopy"
+	"mallow/internal/advise/rules/elementcopy"
 	"mallow/internal/advise/rules/empty"
 	"mallow/internal/advise/rules/foreignfree"
 	"mallow/internal/advise/rules/freenull"
@@ -40,6 +41,7 @@ var All = []rule.Rule{
 	regex.Rule,
 	stream.Rule,        // before the strings that it copies
 	containercopy.Rule, // before the elements that it copies
+	elementcopy.Rule,
 	stringcopy.Rule,
 	stringsum.Rule,
 	nodes.Rule,
