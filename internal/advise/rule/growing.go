@@ -52,7 +52,7 @@ func (s *Site) Releaser(growth Symbol) (by Release, blocks uint64) {
 	switch _, method := classAndMethod(freed.Function); {
 	case growthOf(freed.Function) != 0, growth == Growth && sameLine(&freed.Frame, &s.Frame):
 		return ByGrowth, blocks
-	case method == "deallocate":
+	case method == "deallocate" || method == "__libcpp_operator_delete":
 		return ByAllocator, blocks
 	}
 	return ByOwner, blocks

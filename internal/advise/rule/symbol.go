@@ -39,32 +39,39 @@ const (
 // By returns the calls of a site that went through functions of that kind; nil
 // where there are none.
 func (s *Site) By(symbol Symbol) *Site {
-	if s.symbols == nil {
-		all := Symbol(s.c.passage.Kinds(s.Part))
-		s.symbols = &all
-	}
-	if *s.symbols&symbol == 0 {
+	switch {
+	case !s.wentThrough(symbol):
 		return nil
-	}
-	if symbol&copies != 0 {
+	case symbol&copies != 0:
 		return s.part(s.c.passage.Calling(s.Part, uint32(symbol)))
 	}
-	return s.part(s.c.passage.Through(s.Part, uint32(symbol), 0))
+	return s.ByWithout(symbol, 0)
+}
+
+// ByWithout is By of calls that went through no function of the other kind.
+func (s *Site) ByWithout(symbol, other Symbol) *Site {
+	if !s.wentThrough(symbol) {
+		return nil
+	}
+	return s.part(s.c.passage.Through(s.Part, uint32(symbol), uint32(other)))
 }
 
 // CopiesOfElements returns the calls for copies of strings and containers that
 // another container keeps as its elements; nil where there are none.
 func (s *Site) CopiesOfElements() *Site {
-	elements := s.part(s.c.passage.Through(s.Part, uint32(Element), 0))
+	elements := s.ByWithout(Element, 0)
 	if elements == nil {
 		return nil
 	}
-	return s.part(s.c.passage.Through(elements.Part, uint32(StringCopy|ContainerCopy), 0))
+	return elements.ByWithout(StringCopy|ContainerCopy, 0)
 }
 
-// ByWithout is By of calls that went through no function of the other kind.
-func (s *Site) ByWithout(symbol, other Symbol) *Site {
-	return s.part(s.c.passage.Through(s.Part, uint32(symbol), uint32(other)))
+func (s *Site) wentThrough(symbol Symbol) bool {
+	if s.symbols == nil {
+		all := Symbol(s.c.passage.Kinds(s.Part))
+		s.symbols = &all
+	}
+	return *s.symbols&symbol != 0
 }
 
 func (s *Site) part(part *profile.Part) *Site {
