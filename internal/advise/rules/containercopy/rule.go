@@ -14,19 +14,19 @@ import (
 var Rule = rule.Rule{Name: "container-copy", Find: find}
 
 const (
-	// Copies that stay, or change hands, are needed.
-	leastShare = 0.9
-	// So many heap events of its thread a copy lives at the most: for as long as
-	// a call of which it is an argument, not for as long as a piece of work.
+	// A copy is gone so soon, in heap events of its thread: it lives for as long
+	// as a call of which it is an argument, not as a piece of work.
 	soon = 4096
+	// Where most stay, copies are needed.
+	leastSoon = 0.5
 )
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.By(rule.ContainerCopy) {
 		n := &s.Counters
-		lives, ok := s.LivesUpTo(leastShare)
-		if !ok || lives > soon || n.Foreign > 0 || rule.Share(s.Frees(), n.Calls) < leastShare {
+		gone := uint64((1 - s.Outlive(soon)) * float64(n.Calls))
+		if n.Foreign > 0 || rule.Share(gone, n.Calls) < leastSoon {
 			continue
 		}
 		found = append(found, rule.Finding{
@@ -35,9 +35,9 @@ func find(c *rule.Case) []rule.Finding {
 			Title:  fmt.Sprintf("copies of a container take %s, and are soon thrown away", rule.Blocks(n.Calls, s)),
 			Remedy: "take and pass it as a const reference; copy it only where it is changed, and move it where it is no longer needed",
 			Evidence: fmt.Sprintf("its copy constructor or assignment asked for them, and %s were gone within %s heap events of their thread",
-				figure.Percent(s.Frees(), n.Calls), figure.Count(lives)),
+				figure.Percent(gone, n.Calls), figure.Count(soon)),
 			Places: rule.Places(copier(s), s.Frame),
-			Claims: []rule.Claim{s.Claim(n.Calls)},
+			Claims: []rule.Claim{s.Claim(gone)},
 		})
 	}
 	return found
