@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mallow/bench/circumstances"
 )
 
 // allocator is a malloc that programs are run on.
@@ -104,7 +106,7 @@ func debianPeer(peer allocator, library string) (allocator, error) {
 func chooseAllocators(names, library string, peers []allocator) ([]allocator, error) {
 	known := append([]allocator{
 		{name: system, family: system, version: glibcVersion(), origin: "the system's"},
-		{name: ours, family: ours, library: library, version: commit(), origin: "this tree"},
+		{name: ours, family: ours, library: library, version: circumstances.Commit("."), origin: "this tree"},
 	}, peers...)
 	if names == "" {
 		return known, nil

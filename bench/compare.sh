@@ -26,7 +26,7 @@ measure() {
   {
     echo "# $words"
     echo
-    echo "- machine: Intel Xeon VM, $(nproc) cores, $memory GiB, Linux $(uname -r | cut -d . -f 1-2), $system"
+    echo "- machine: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $memory GiB, Linux $(uname -r | cut -d . -f 1-2), $system"
     echo "- date: $(date -u +%F)"
     echo "- commit: $(git -C "$root" rev-parse --short=12 HEAD)"
     echo "- command: \`bench/compare.sh bench/results/compare $name\`"

@@ -57,7 +57,7 @@ func measureFolders(o foldersOptions, out io.Writer) error {
 		}
 		places = append(places, place{"recorded, on " + name, recorded, own})
 	}
-	head := heading(commit(), o.rounds)
+	head := heading(o.rounds)
 	works, err := prepare(work, o.scale)
 	if err != nil {
 		return err

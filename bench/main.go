@@ -87,7 +87,7 @@ func measureRecording(rounds, scale int, match, build, folder string, out io.Wri
 	if err != nil {
 		return err
 	}
-	head := heading(commit(), rounds) // now: the tree may move on while this runs
+	head := heading(rounds)
 	works, err := prepare(work, scale)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mallow/bench/circumstances"
 )
 
 // mallocOptions are the flags of the comparison of allocators.
@@ -133,8 +135,7 @@ func chooseRows(folder string, options mallocOptions) ([]mallocRow, []string, er
 
 func mallocHeading(options mallocOptions, allocators []allocator, notes []string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "- machine: %s\n- load at start: %s\n- date: %s\n- commit: %s\n- command: `%s`\n", machine(), firstFields("/proc/loadavg", 3),
-		time.Now().UTC().Format("2006-01-02"), commit(), mallocCommand())
+	text.WriteString(circumstances.Heading(".", mallocCommand()))
 	fmt.Fprintf(&text, "- method: %d interleaved rounds in random order, medians; ratios are of medians, in brackets the 95 %% interval by the bootstrap; "+
 		"CPU is user and system time; less is better everywhere but in operations per second; README.md beside the runner says more\n", options.rounds)
 	fmt.Fprintf(&text, "- transparent huge pages: %s; compiled by %s\n", bracketed("/sys/kernel/mm/transparent_hugepage/enabled"), firstLine("g++", "--version"))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mallow/bench/circumstances"
 	"mallow/internal/advise/price"
 	"mallow/internal/calibrate"
 	"mallow/internal/profile"
@@ -60,11 +61,10 @@ func checkPrice(rounds int, build, folder string, out io.Writer) error {
 }
 
 func priceHeading(rounds int) string {
-	return fmt.Sprintf("- machine: %s\n- load at start: %s\n- date: %s\n- commit: %s\n- command: `make && bench/run %s`\n"+
-		"- method: CPU is user and system time on glibc's malloc, the least of %d interleaved runs; estimated is what mallow takes the unrecorded program's CPU time for, "+
+	return circumstances.Heading(".", benchCommand()) + fmt.Sprintf("- method: CPU is user and system time on glibc's malloc, the least of %d interleaved runs; estimated is what mallow takes the unrecorded program's CPU time for, "+
 		"from the cheapest of %d recordings; in malloc is the share of samples, one a millisecond of CPU time over %d runs, within libc's malloc and free, said what mallow says of it; "+
 		"saved is the share of CPU time that the cure brings, promised what mallow says of the allocations that it removes\n",
-		machine(), firstFields("/proc/loadavg", 3), time.Now().UTC().Format("2006-01-02"), commit(), strings.Join(os.Args[1:], " "), rounds, recordings, sampledRuns)
+		rounds, recordings, sampledRuns)
 }
 
 const priceReading = `

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"mallow/bench/circumstances"
 )
 
 // programsOptions says how Debian's programs are surveyed.
@@ -40,7 +42,7 @@ func surveyPrograms(o programsOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	head := programsHeading(commit(), o.rounds)
+	head := circumstances.Heading(".", "make programs")
 	if err := os.Setenv("PATH", programsPath); err != nil {
 		return err
 	}
@@ -97,9 +99,4 @@ func packageVersion(name string) string {
 		return ""
 	}
 	return version
-}
-
-func programsHeading(commit string, rounds int) string {
-	return fmt.Sprintf("- machine: %s\n- load at start: %s\n- date: %s\n- commit: %s\n- command: `%s`\n",
-		machine(), firstFields("/proc/loadavg", 3), time.Now().UTC().Format("2006-01-02"), commit, "make programs")
 }

@@ -3,13 +3,12 @@ package compare
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"mallow/bench/circumstances"
 	"mallow/test/harness"
 )
 
@@ -58,7 +57,7 @@ func TestProof(t *testing.T) {
 	}
 	program := compile(t, allocating, "-pthread")
 	var said strings.Builder
-	fmt.Fprintf(&said, "# What compare says of equal and of different commands\n\n%s\n", circumstances(t))
+	fmt.Fprintf(&said, "# What compare says of equal and of different commands\n\n%s\n", circumstances.Heading(harness.Root(), "make prove-compare"))
 
 	equal := []string{
 		working(program, float64(rounds(t, program, 0.005))),
@@ -99,22 +98,6 @@ func TestProof(t *testing.T) {
 	if err := os.WriteFile(file, []byte(said.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// circumstances are what figures stand with.
-func circumstances(t *testing.T) string {
-	t.Helper()
-	load, _ := os.ReadFile("/proc/loadavg")
-	commit, err := exec.Command("git", "-C", harness.Root(), "rev-parse", "--short=12", "HEAD").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("- machine: %s\n- load at start: %s\n- date: %s\n- commit: %s\n- command: `make prove-compare`\n",
-		machine(), strings.Join(strings.Fields(string(load))[:3], " "), time.Now().UTC().Format("2006-01-02"), strings.TrimSpace(string(commit)))
-}
-
-func machine() string {
-	return fmt.Sprintf("Intel Xeon VM, %d cores, Linux, Debian 12", runtime.NumCPU())
 }
 
 func script(t *testing.T, content string) string {

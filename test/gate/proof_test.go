@@ -3,12 +3,11 @@ package gate
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"mallow/bench/circumstances"
 	"mallow/internal/gate"
 	"mallow/test/harness"
 )
@@ -53,6 +52,7 @@ func TestProof(t *testing.T) {
 	for i := range 30_000 {
 		fmt.Fprintln(&lines, i*7919%30_011)
 	}
+	heading := circumstances.Heading(harness.Root(), "make prove-gate")
 	all := subjects("input", harness.Root())
 	rows := make([]string, len(all))
 	t.Run("of", func(t *testing.T) {
@@ -67,20 +67,13 @@ func TestProof(t *testing.T) {
 			})
 		}
 	})
-	text := "# Programs gated without a change, and with one more allocation\n\n" + circumstances(t) +
+	text := "# Programs gated without a change, and with one more allocation\n\n" + heading +
 		"\nEach gate runs its program three times. The spread is that of the figures which the gates found, least to most.\n\n" +
 		"| program | class | allocations | bytes | peak | false alarms | one more |\n|---|---|---|---|---|---|---|\n" + strings.Join(rows, "")
 	t.Logf("\n%s", text)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Error(err)
 	}
-}
-
-// circumstances are where and when, and of which state.
-func circumstances(t *testing.T) string {
-	commit := harness.Run(t, harness.Command{Arguments: []string{"git", "-C", harness.Root(), "-c", "safe.directory=*", "rev-parse", "--short=12", "HEAD"}})
-	return fmt.Sprintf("- machine: Intel Xeon VM, %d cores, Linux, Debian 12\n- date: %s\n- commit: %s\n- command: `make prove-gate`\n",
-		runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(commit.Output))
 }
 
 func (s *subject) run(t *testing.T, r *repository, runs int) string {

@@ -3,13 +3,11 @@ package kill
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"mallow/bench/circumstances"
 	"mallow/test/harness"
 )
 
@@ -70,9 +68,10 @@ func rounds(t *testing.T) int {
 }
 
 func TestMain(m *testing.M) {
+	heading := circumstances.Heading(harness.Root(), "make prove-kills")
 	status := m.Run()
 	if file := os.Getenv("MALLOW_KILL_PROOF"); file != "" {
-		if err := os.WriteFile(file, []byte(proof(status)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(proof(heading, status)), 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			status = 1
 		}
@@ -80,7 +79,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-func proof(status int) string {
+func proof(heading string, status int) string {
 	var rows strings.Builder
 	var killed, other tally
 	for _, s := range tallies {
@@ -96,13 +95,9 @@ func proof(status int) string {
 	}
 	fmt.Fprintf(&rows, "| **all** | **kill -9** | **%d** | **%d** | **%d** | **%d** | |\n", killed.endings, killed.idle, killed.returned, killed.lost)
 	fmt.Fprintf(&rows, "| **all** | **other ways** | **%d** | **%d** | **%d** | **%d** | |\n", other.endings, other.idle, other.returned, other.lost)
-	commit, _ := exec.Command("git", "-C", harness.Root(), "-c", "safe.directory=*", "rev-parse", "--short=12", "HEAD").Output()
 	return fmt.Sprintf(`# Calls lost when a recorded program ends at a random moment
 
-- machine: Intel Xeon VM, %d cores, 24 GiB, Linux 6.18, Debian 12
-- date: %s
-- commit: %s
-- command: `+"`make prove-kills`"+`, %s
+%s- result: %s
 
 A call has returned when the program itself, or a preload between it and the malloc (the last rows), has written so into a
 shared file. Lost are those that had returned and are not in the recording. In flight are those that are recorded and not
@@ -110,6 +105,5 @@ known to have returned: at most one of each thread, in the trees as many as ther
 
 | what ends | how | endings | of them before the first call | calls returned | lost | most in flight |
 |---|---|---|---|---|---|---|
-%s`, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(string(commit)),
-		map[bool]string{true: "which passed", false: "which failed"}[status == 0], rows.String())
+%s`, heading, map[bool]string{true: "passed", false: "failed"}[status == 0], rows.String())
 }
