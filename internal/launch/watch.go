@@ -208,8 +208,17 @@ func unrecordedPrograms(seen []watched, heard bool, images []recording.Identity,
 func startedByMallow(p watched, seen []watched) bool {
 	isMallow := func(executed program) bool { return filepath.Base(executed.path) == "mallow" }
 	return slices.ContainsFunc(seen, func(other watched) bool {
-		return (other.pid == p.pid || other.pid == p.parent) && slices.ContainsFunc(other.programs, isMallow)
+		return (other.pid == p.pid || other.pid == p.parent) && slices.ContainsFunc(other.own(), isMallow)
 	}) && !slices.ContainsFunc(p.programs[len(p.programs)-1:], isMallow)
+}
+
+// own are the programs that the process executed. The first process of all is a
+// copy of this mallow until it executes its own.
+func (p *watched) own() []program {
+	if p.parent == 0 && len(p.programs) > 1 {
+		return p.programs[1:]
+	}
+	return p.programs
 }
 
 // unrecordedList has one entry for all processes of a program.
