@@ -51,7 +51,7 @@ func someAre(part *profile.Part) bool {
 
 func finding(s, site *rule.Site) rule.Finding {
 	n := &s.Counters
-	owner, _ := s.Owner()
+	owner, owned := s.Owner()
 	f := rule.Finding{
 		Means:    rule.Avoid,
 		Title:    rule.Blocks(s.Temporary(), s) + ", each freed before anything else is allocated",
@@ -72,6 +72,10 @@ func finding(s, site *rule.Site) rule.Finding {
 		return f
 	}
 	f.Remedy = fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
+	if by := s.Knowledge().FreedBy; !owned && rule.Certain(by, 0.5) && by.Function != "" {
+		f.Evidence += fmt.Sprintf("; most by %s, which is none of the functions that allocate them", by.Function)
+		f.Remedy += fmt.Sprintf(" (of a caller, where %s passes the block on)", owner.Function)
+	}
 	if s.OneSize() { // in this run: an array that is too short is worse than any malloc
 		f.Remedy += ", and malloc for what may be longer"
 	} else {

@@ -19,6 +19,18 @@ func TestBuffer(t *testing.T) {
 	p.Finds(temporary.Rule, "buffer")
 }
 
+// A function that releases blocks for all may do so after the one that made this has returned: the array belongs to a
+// caller then.
+func TestPassedOn(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	name := p.Stack(recording.Malloc, "name_of kind.c:12", "compare kind.c:40")
+	for range 500 {
+		p.FreeFrom(p.Alloc(name, 23), p.By("value_free value.c:7"))
+	}
+	p.Noise(500)
+	p.Finds(temporary.Rule, "passed-on")
+}
+
 // Two callers want a key: one frees it at once, the other keeps it.
 func TestOneCaller(t *testing.T) {
 	p := ruletest.NewProgram(t)
