@@ -91,6 +91,7 @@ func record(args, per []string, options launch.RecordOptions, benchmark historyA
 	var r launch.Recorded
 	if err == nil {
 		options.Refusal = whyNot
+		options.Notes = append(options.Notes, unseen(command.Path)...)
 		r, err = launch.Record(command, options)
 	}
 	if err != nil {
@@ -158,6 +159,15 @@ func whyNot(path string) string {
 		return refusal.Reason
 	}
 	return ""
+}
+
+// unseen says what of the program's memory the recording will not have.
+func unseen(path string) []string {
+	program, err := doctor.Inspect(path)
+	if err != nil {
+		return nil // it may be executed and not read
+	}
+	return program.Unseen()
 }
 
 func library() (string, error) {

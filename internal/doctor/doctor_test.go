@@ -55,14 +55,32 @@ func TestOwnMalloc(t *testing.T) {
 }
 
 func TestOwnHeap(t *testing.T) {
-	program := build(t, "void* mi_malloc(unsigned long n) { (void)n; return 0; }\n"+plain)
-	var said bytes.Buffer
-	d, err := Diagnose(program)
-	if err == nil {
-		err = d.Write(&said)
-	}
-	if err != nil || d.Refusal != nil || !strings.Contains(said.String(), "what it allocates by its own mimalloc is not seen") {
-		t.Errorf("%v\n%s", err, &said)
+	const releasing = "void mi_free(void* p) { (void)p; }\n" + plain
+	const warning = "const char* volatile message = \"mimalloc: warning: \";\nint main(void) { return message == 0; }\n"
+	for name, test := range map[string]struct {
+		source  string
+		options []string
+		own     bool
+	}{
+		"allocates":                   {"void* mi_malloc(unsigned long n) { (void)n; return 0; }\n" + plain, nil, true},
+		"the linker left one":         {releasing, nil, true},
+		"stripped, warns":             {warning, []string{"-s"}, true},
+		"stripped":                    {releasing, []string{"-s"}, false},
+		"only names it, with symbols": {warning, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said bytes.Buffer
+			d, err := Diagnose(build(t, test.source, test.options...))
+			if err == nil {
+				err = d.Write(&said)
+			}
+			if err != nil || d.Refusal != nil || strings.Contains(said.String(), "what it allocates by its own mimalloc is not seen") != test.own {
+				t.Errorf("%v\n%s", err, &said)
+			}
+			if unseen := d.Program.Unseen(); (len(unseen) == 1 && strings.Contains(unseen[0], "by its own mimalloc is not recorded")) != test.own {
+				t.Errorf("unseen: %q", unseen)
+			}
+		})
 	}
 }
 

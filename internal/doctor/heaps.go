@@ -3,24 +3,45 @@ package doctor
 import (
 	"bytes"
 	"debug/elf"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"mallow/internal/launch"
 )
 
 // ownHeaps are functions whose definition in an executable shows an allocator
-// that was linked into it.
+// that was linked into it. The linker leaves out those that are never called,
+// as Rust's programs call few, so that one that releases stands beside each
+// that allocates.
 var ownHeaps = map[string]string{
 	"je_malloc":              "jemalloc",
-	"_rjem_malloc":           "jemalloc (for Rust)",
+	"je_free":                "jemalloc",
 	"je_arena_malloc":        "jemalloc",
+	"_rjem_malloc":           "jemalloc (for Rust)",
+	"_rjem_sdallocx":         "jemalloc (for Rust)",
 	"mi_malloc":              "mimalloc",
+	"mi_free":                "mimalloc",
 	"tc_malloc":              "TCMalloc",
 	"TCMallocInternalMalloc": "TCMalloc",
 	"rpmalloc":               "rpmalloc",
+	"rpfree":                 "rpmalloc",
 	"snmalloc_alloc":         "snmalloc",
 	"sn_rust_alloc":          "snmalloc (for Rust)",
+	"sn_rust_dealloc":        "snmalloc (for Rust)",
 	"scudo_malloc":           "Scudo",
 }
+
+// heapMessages are what allocators begin their messages with, by which they
+// are known in an executable without a symbol table.
+var heapMessages = []struct{ start, heap string }{
+	{"mimalloc: warning: ", "mimalloc"},
+	{"<jemalloc>: ", "jemalloc"},
+}
+
+// mostConstants is how much of the constants of a program is looked through.
+const mostConstants = 64 << 20
 
 // sanitizers own malloc and die when another library comes before theirs.
 var sanitizers = map[string]string{
@@ -63,13 +84,50 @@ func (p *Program) readHeaps(object *elf.File) {
 	for _, name := range definedFunctions(object, wanted) {
 		if name == "malloc" {
 			p.OwnMalloc = true
-		} else if heap, ok := ownHeaps[name]; ok && !slices.Contains(p.OwnHeaps, heap) {
+		} else if heap, ok := ownHeaps[name]; ok {
 			p.OwnHeaps = append(p.OwnHeaps, heap)
 		} else if sanitizer, ok := sanitizerFunctions[name]; ok {
 			p.Sanitizer = sanitizer
 		}
 	}
+	if object.SectionByType(elf.SHT_SYMTAB) == nil && !p.OwnMalloc {
+		p.OwnHeaps = append(p.OwnHeaps, heapsByMessage(object)...)
+	}
 	slices.Sort(p.OwnHeaps)
+	p.OwnHeaps = slices.Compact(p.OwnHeaps)
+}
+
+func heapsByMessage(object *elf.File) (heaps []string) {
+	constants := object.Section(".rodata")
+	if constants == nil || constants.Size > mostConstants {
+		return nil
+	}
+	text, err := constants.Data()
+	if err != nil {
+		return nil
+	}
+	for _, message := range heapMessages {
+		if bytes.Contains(text, []byte(message.start)) {
+			heaps = append(heaps, message.heap)
+		}
+	}
+	return heaps
+}
+
+// Unseen says, a sentence each, what of the memory of a program that can be
+// recorded no recording has.
+func (p *Program) Unseen() (notes []string) {
+	if p.Recorder {
+		return nil
+	}
+	if len(p.OwnHeaps) > 0 {
+		notes = append(notes, fmt.Sprintf("what %s allocates by its own %s is not recorded: build it to use malloc (Rust: without #[global_allocator])",
+			launch.Quote(filepath.Base(p.Path)), strings.Join(p.OwnHeaps, ", ")))
+	}
+	if p.GoVersion != "" {
+		notes = append(notes, fmt.Sprintf("%s is a Go program with C: Go's own heap is not recorded, mallow go shows it", launch.Quote(filepath.Base(p.Path))))
+	}
+	return notes
 }
 
 // definedFunctions returns those of names that the object defines as functions
