@@ -24,7 +24,7 @@ const (
 	ControlBlock                     // the counts of a std::shared_ptr, apart from the object
 	Stream                           // std::stringstream and its kin
 	RegexCompile                     // the construction of a std::regex
-	Clone                            // Rust: Clone::clone, ToOwned::to_owned, String::from
+	Clone                            // Rust: Clone::clone, ToOwned::to_owned, String::from, to_vec of a slice
 	Format                           // Rust: format! and ToString::to_string
 	TextCopy                         // Rust: to_string of what is a text already
 	Collect                          // Rust: Iterator::collect
@@ -120,7 +120,7 @@ func symbolsOf(function string) uint32 {
 }
 
 func symbolOf(function string) Symbol {
-	if strings.Contains(function, "alloc::") || strings.Contains(function, "core::") {
+	if strings.Contains(function, "alloc::") || strings.Contains(function, "core::") || strings.HasPrefix(function, "<[") {
 		if symbol := rustSymbol(function); symbol != 0 {
 			return symbol
 		}
@@ -302,7 +302,8 @@ func rustSymbol(function string) Symbol {
 	case strings.HasSuffix(function, " as core::clone::Clone>::clone"),
 		strings.HasSuffix(function, " as alloc::borrow::ToOwned>::to_owned"),
 		function == "<alloc::string::String as core::convert::From<&str>>::from",
-		strings.Contains(function, "alloc::borrow::ToOwned for "):
+		strings.Contains(function, "alloc::borrow::ToOwned for "),
+		function == "alloc::slice::<impl [T]>::to_vec", strings.HasPrefix(function, "<[") && strings.HasSuffix(function, "]>::to_vec"):
 		return Clone
 	case strings.HasPrefix(function, "<str as alloc::string::SpecToString>"), strings.HasPrefix(function, "<alloc::string::String as alloc::string::SpecToString>"):
 		return Format | TextCopy

@@ -35,6 +35,9 @@ func TestSymbolOf(t *testing.T) {
 		"std::__cxx11::basic_stringbuf<char, std::char_traits<char>, std::allocator<char> >::overflow(int)":                    Stream,
 		"std::basic_filebuf<char, std::char_traits<char> >::_M_allocate_internal_buffer()":                                     0,
 		"std::__detail::_Compiler<std::__cxx11::regex_traits<char> >::_M_alternative()":                                        RegexCompile,
+		"alloc::slice::<impl [T]>::to_vec":                                                                                     Clone,
+		"<[u8]>::to_vec":                                                                                                       Clone,
+		"alloc::slice::<impl [T]>::to_vec_in":                                                                                  0, // of to_vec, and of all that makes a copy
 		"<alloc::string::String as core::clone::Clone>::clone":                                                                 Clone,
 		"<T as alloc::string::ToString>::to_string":                                                                            Format,
 		"<str as alloc::string::SpecToString>::spec_to_string":                                                                 Format | TextCopy,

@@ -26,11 +26,11 @@ func find(c *rule.Case) []rule.Finding {
 		found = append(found, rule.Finding{
 			Named:    true,
 			Means:    rule.Avoid,
-			Title:    fmt.Sprintf("%s allocations to clone what is soon dropped, %s on average", figure.Count(n.Calls), figure.Size(s.MeanSize())),
+			Title:    fmt.Sprintf("%s allocations to clone what is soon dropped, %s on average", figure.Count(n.ShortLived), figure.Size(s.MeanSize())),
 			Remedy:   "borrow it (&T, &str, &[T]); Cow<str> where it is changed only now and then, Rc or Arc where it is shared, clone_from where a buffer can be used again",
-			Evidence: fmt.Sprintf("%s of them were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls)),
+			Evidence: fmt.Sprintf("%s of %s were freed within 32 heap events", figure.Count(n.ShortLived), figure.Count(n.Calls)),
 			Places:   []profile.Frame{s.Frame},
-			Claims:   []rule.Claim{s.Claim(n.Calls)},
+			Claims:   []rule.Claim{s.Claim(n.ShortLived)},
 		})
 	}
 	return found
