@@ -62,3 +62,8 @@ func (s *Site) Kept() bool { return Share(s.Counters.Releases, s.Counters.Calls)
 func (s *Site) InCpp() bool {
 	return Share(s.CallsOf(recording.GroupNew), s.Counters.Calls) > 0.5
 }
+
+// InRust tells that most of the site's blocks were made by Rust's library.
+func (s *Site) InRust() bool {
+	return Share(s.c.passage.Calls(s.Part, uint32(ofRust)), s.Counters.Calls) > 0.5
+}

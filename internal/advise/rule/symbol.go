@@ -33,6 +33,7 @@ const (
 	StringGrowth                     // of a std::string
 	StringSum                        // a std::string that + puts together
 	Element                          // what is made for an element while it is constructed in its container
+	ofRust                           // of Rust's library of what allocates
 	inContainer                      // whatever container or object keeps the block to itself
 )
 
@@ -115,6 +116,9 @@ func symbolsOf(function string) uint32 {
 	symbols := symbolOf(function) | growthOf(function)
 	if isContainer(function) {
 		symbols |= inContainer
+	}
+	if strings.HasPrefix(strings.TrimLeft(function, "<&"), "alloc::") {
+		symbols |= ofRust
 	}
 	return uint32(symbols)
 }

@@ -108,8 +108,11 @@ func finding(c *rule.Case, group []*rule.Site) rule.Finding {
 			figure.Counted(calls, "block", "blocks"), figure.Size(bytes), figure.Counted(uint64(len(group)), "line", "lines")),
 		Remedy: fmt.Sprintf("an arena: cut the blocks from memory of %d kB at a time, and give all of it back at once in place of the single frees", chunk>>10),
 	}
-	if group[0].InCpp() {
+	switch {
+	case group[0].InCpp():
 		f.Remedy = fmt.Sprintf("an arena for the objects and containers of one piece of work, such as std::pmr::monotonic_buffer_resource, %d kB at a time: no single release, all goes at once", chunk>>10)
+	case group[0].InRust():
+		f.Remedy = fmt.Sprintf("an arena for the values of one piece of work, such as that of the crate bumpalo, %d kB at a time: no single release, all goes at once", chunk>>10)
 	}
 	first := group[0]
 	if waves := c.Waves(); inWaves(c, first) && waves > 1 {

@@ -42,6 +42,20 @@ func TestRows(t *testing.T) {
 	p.Finds(arena.Rule, "rows")
 }
 
+func TestRust(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	record := p.Stack(recording.Malloc, "alloc::alloc::alloc", "alloc::boxed::Box<T>::new", "csv::Record::new csv.rs:140")
+	var all []recordingtest.Block
+	for range 12_000 {
+		all = append(all, p.Alloc(record, 88))
+	}
+	for _, b := range all {
+		p.FreeFrom(b, p.By("drop csv.rs:150"))
+	}
+	p.Noise(1000)
+	p.Finds(arena.Rule, "rust")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	// A queue: as many come as go, all the time.

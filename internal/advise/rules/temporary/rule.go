@@ -58,30 +58,33 @@ func finding(s, site *rule.Site) rule.Finding {
 		Evidence: fmt.Sprintf("%s of %s were freed with nothing allocated in between", figure.Count(s.Temporary()), figure.Counted(n.Calls, "block", "blocks")),
 		Places:   rule.Places(owner, s.Frame, site.Frame),
 	}
-	if s.Contained() {
-		f.Means = rule.Reuse
-		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
-		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Knowledge().Threads))}
-		return f
-	}
 	size, fitting := buffer(s)
-	if size == 0 {
+	keeps := s.Contained()
+	if keeps || size == 0 {
 		f.Means = rule.Reuse
-		f.Remedy = fmt.Sprintf("allocate once, outside of the loop, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
 		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Knowledge().Threads))}
-		return f
-	}
-	f.Remedy = fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
-	if by := s.Knowledge().FreedBy; !owned && rule.Certain(by, 0.5) && by.Function != "" {
-		f.Evidence += fmt.Sprintf("; most by %s, which is none of the functions that allocate them", by.Function)
-		f.Remedy += fmt.Sprintf(" (of a caller, where %s passes the block on)", owner.Function)
-	}
-	if s.OneSize() { // in this run: an array that is too short is worse than any malloc
-		f.Remedy += ", and malloc for what may be longer"
 	} else {
-		f.Remedy += ", and malloc only for what is longer"
+		f.Claims = []rule.Claim{s.Claim(uint64(fitting * float64(s.Temporary())))}
 	}
-	f.Claims = []rule.Claim{s.Claim(uint64(fitting * float64(s.Temporary())))}
+	switch {
+	case keeps:
+		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
+	case size == 0:
+		f.Remedy = fmt.Sprintf("allocate once, outside of the loop, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
+	case s.InRust():
+		f.Remedy = fmt.Sprintf("a plain value on the stack, without Box, or a SmallVec or ArrayVec with room for %s", rule.Bytes(size))
+	default:
+		f.Remedy = fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
+		if by := s.Knowledge().FreedBy; !owned && rule.Certain(by, 0.5) && by.Function != "" {
+			f.Evidence += fmt.Sprintf("; most by %s, which is none of the functions that allocate them", by.Function)
+			f.Remedy += fmt.Sprintf(" (of a caller, where %s passes the block on)", owner.Function)
+		}
+		if s.OneSize() { // in this run: an array that is too short is worse than any malloc
+			f.Remedy += ", and malloc for what may be longer"
+		} else {
+			f.Remedy += ", and malloc only for what is longer"
+		}
+	}
 	return f
 }
 

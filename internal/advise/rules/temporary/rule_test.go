@@ -77,6 +77,16 @@ func TestString(t *testing.T) {
 	p.Finds(temporary.Rule, "string")
 }
 
+// What Rust has in a Box, or in a short Vec of its own.
+func TestRust(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	ranges := p.Stack(recording.Malloc, "alloc::alloc::alloc", "alloc::boxed::Box<T>::new", "utf8::Sequences::new utf8.rs:307")
+	for range 500 {
+		p.Free(p.Alloc(ranges, 8))
+	}
+	p.Finds(temporary.Rule, "rust")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	// Blocks that a realloc takes over were not freed.
