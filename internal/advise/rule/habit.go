@@ -134,3 +134,18 @@ func (c *Case) eventsPerThread() float64 {
 	}
 	return max(1, c.events)
 }
+
+// UpTo returns the share of the site's blocks that have no more than so many
+// bytes, at the least: of sizes from the smallest up, no more than their mean
+// allows are larger.
+func (s *Site) UpTo(bytes uint64) float64 {
+	n := &s.Counters
+	switch {
+	case n.SizeMax <= bytes:
+		return 1
+	case n.SizeMin > bytes:
+		return 0
+	}
+	mean := float64(n.Bytes) / float64(n.Calls)
+	return 1 - min(1, (mean-float64(n.SizeMin))/float64(bytes+1-n.SizeMin))
+}

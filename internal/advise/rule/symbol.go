@@ -29,6 +29,7 @@ const (
 	TextCopy                         // Rust: to_string of what is a text already
 	Collect                          // Rust: Iterator::collect
 	Box                              // Rust: Box::new
+	Text                             // Rust: what makes a str of its own
 	Growth                           // the enlargement of a std::vector or std::deque
 	StringGrowth                     // of a std::string
 	StringSum                        // a std::string that + puts together
@@ -117,7 +118,10 @@ func symbolsOf(function string) uint32 {
 	if isContainer(function) {
 		symbols |= inContainer
 	}
-	if strings.HasPrefix(strings.TrimLeft(function, "<&"), "alloc::") {
+	switch name := strings.TrimLeft(function, "<&"); { // a Rust implementation begins so
+	case strings.HasPrefix(name, "alloc::string::"), strings.HasPrefix(name, "alloc::str::"), strings.HasPrefix(name, "str as "):
+		symbols |= Text | ofRust
+	case strings.HasPrefix(name, "alloc::"):
 		symbols |= ofRust
 	}
 	return uint32(symbols)

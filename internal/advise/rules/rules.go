@@ -23,6 +23,7 @@ import (
 	"mallow/internal/advise/rules/rustclone"
 	"mallow/internal/advise/rules/rustcollect"
 	"mallow/internal/advise/rules/rustformat"
+	"mallow/internal/advise/rules/rusttext"
 	"mallow/internal/advise/rules/samesize"
 	"mallow/internal/advise/rules/sharedptr"
 	"mallow/internal/advise/rules/stream"
@@ -49,6 +50,7 @@ var All = []rule.Rule{
 	rustclone.Rule,
 	rustcollect.Rule,
 	rustbox.Rule,
+	rusttext.Rule,
 	behalf.Rule,
 	empty.Rule,
 	growth.Rule,

@@ -91,17 +91,11 @@ func finding(s, site *rule.Site) rule.Finding {
 // buffer returns the size of an array for the blocks, and the share of them
 // that fit at the least; 0 where too few would.
 func buffer(s *rule.Site) (size uint64, fitting float64) {
-	n := &s.Counters
-	if n.SizeMax <= onStack {
-		return n.SizeMax, 1
+	if s.Counters.SizeMax <= onStack {
+		return s.Counters.SizeMax, 1
 	}
-	if n.SizeMin >= onStack {
+	if fitting = s.UpTo(onStack); fitting < leastShare {
 		return 0, 0
 	}
-	// Of sizes from 0 up no more than mean / x can exceed x.
-	above := float64(s.MeanSize()-n.SizeMin) / float64(onStack-n.SizeMin)
-	if above > 1-leastShare {
-		return 0, 0
-	}
-	return onStack, 1 - above
+	return onStack, fitting
 }
