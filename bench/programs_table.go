@@ -92,7 +92,7 @@ func (r surveyed) remarks() string {
 		all = append(all, strings.ReplaceAll(r.note, "\n", " "))
 	}
 	if r.diagnosis != nil && len(r.diagnosis.Program.OwnHeaps) > 0 {
-		all = append(all, "its own "+strings.Join(r.diagnosis.Program.OwnHeaps, ", ")+" is not seen")
+		all = append(all, "its own "+strings.Join(r.diagnosis.Program.HeapNames(), ", ")+" is not seen")
 	}
 	if r.figures.truncated > 0 && r.diagnosis != nil && !r.diagnosis.Program.UnwindTables {
 		all = append(all, "stacks end at its own functions, which have no unwind tables")

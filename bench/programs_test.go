@@ -82,7 +82,7 @@ func TestSurveyVerdicts(t *testing.T) {
 }
 
 func TestProgramsPage(t *testing.T) {
-	yes := &doctor.Diagnosis{Program: &doctor.Program{OwnHeaps: []string{"jemalloc"}}}
+	yes := &doctor.Diagnosis{Program: &doctor.Program{OwnHeaps: []doctor.OwnHeap{{Name: "jemalloc"}}}}
 	row := surveyed{
 		program: program{name: "one", kind: "text", debianPackage: "ones", note: "it | draws"}, version: "1.2", diagnosis: yes,
 		plain: ended{errors: "a\n"}, recorded: ended{errors: "a\nmallow: 12 allocations\n"}, steady: true,

@@ -91,7 +91,7 @@ func record(args, per []string, options launch.RecordOptions, benchmark historyA
 	var r launch.Recorded
 	if err == nil {
 		options.Refusal = whyNot
-		options.Notes = append(options.Notes, unseen(command.Path)...)
+		options.Unseen = func(path string) []string { return unseen(path, command.Env) }
 		r, err = launch.Record(command, options)
 	}
 	if err != nil {
@@ -161,13 +161,13 @@ func whyNot(path string) string {
 	return ""
 }
 
-// unseen says what of the program's memory the recording will not have.
-func unseen(path string) []string {
+// unseen says what of a program's memory its recording lacks.
+func unseen(path string, environment []string) []string {
 	program, err := doctor.Inspect(path)
 	if err != nil {
 		return nil // it may be executed and not read
 	}
-	return program.Unseen()
+	return program.Unseen(environment)
 }
 
 func library() (string, error) {

@@ -82,8 +82,11 @@ func (p *Program) mallocLine() string {
 		}
 	}
 	line := from + ", replaced by libmallow while it is recorded"
-	if len(p.OwnHeaps) > 0 {
-		line += "; but what it allocates by its own " + strings.Join(p.OwnHeaps, ", ") + " is not seen"
+	for _, heap := range p.OwnHeaps {
+		line += "; but what it allocates by its own " + heap.Name + " is not seen"
+		if remedy := heap.remedy(); remedy != "" {
+			line += " (" + remedy + ")"
+		}
 	}
 	return line
 }

@@ -77,10 +77,31 @@ func TestOwnHeap(t *testing.T) {
 			if err != nil || d.Refusal != nil || strings.Contains(said.String(), "what it allocates by its own mimalloc is not seen") != test.own {
 				t.Errorf("%v\n%s", err, &said)
 			}
-			if unseen := d.Program.Unseen(); (len(unseen) == 1 && strings.Contains(unseen[0], "by its own mimalloc is not recorded")) != test.own {
+			if unseen := d.Program.Unseen(nil); (len(unseen) == 1 && strings.Contains(unseen[0], "by its own mimalloc is not recorded")) != test.own {
 				t.Errorf("unseen: %q", unseen)
 			}
 		})
+	}
+}
+
+// Interpreters have heaps of their own for what a script makes; some can be told to use malloc.
+func TestInterpreter(t *testing.T) {
+	p, err := Inspect(build(t, "void* PyObject_Malloc(unsigned long n) { (void)n; return 0; }\n"+plain, "-rdynamic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for environment, unseen := range map[string]int{"PATH=/bin": 1, "PYTHONMALLOC=pymalloc": 1, "PYTHONMALLOC=malloc": 0, "PYTHONMALLOC=malloc_debug": 0} {
+		if notes := p.Unseen([]string{environment}); len(notes) != unseen {
+			t.Errorf("%s: %q", environment, notes)
+		}
+	}
+}
+
+func TestSlices(t *testing.T) {
+	for file, want := range map[string]bool{"libglib-2.0.so.0.7400.6": true, "libglib-2.0.so.0.7600.1": false, "libglib-2.0.so.0": false, "": false} {
+		if hasSlices(file) != want {
+			t.Errorf("%q: %v", file, !want)
+		}
 	}
 }
 

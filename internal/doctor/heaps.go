@@ -11,33 +11,97 @@ import (
 	"mallow/internal/launch"
 )
 
+// OwnHeap is an allocator in a program that it calls past malloc: no recording
+// has what that serves.
+type OwnHeap struct {
+	Name string
+	// Setting is a variable of the environment, with the beginning of the value
+	// that makes the program use malloc in its place; "" where there is none.
+	Setting string
+	// Built is set when another build of the program would use malloc.
+	Built bool
+}
+
+// OffIn tells whether the program uses malloc in this environment.
+func (h OwnHeap) OffIn(environment []string) bool {
+	return h.Setting != "" && slices.ContainsFunc(environment, func(entry string) bool { return strings.HasPrefix(entry, h.Setting) })
+}
+
+func (h OwnHeap) remedy() string {
+	switch {
+	case h.Setting != "":
+		return "with " + h.Setting + " in the environment it uses malloc"
+	case h.Built:
+		return "build it to use malloc (Rust: without #[global_allocator])"
+	}
+	return ""
+}
+
+var (
+	jemalloc     = OwnHeap{Name: "jemalloc", Built: true}
+	rustJemalloc = OwnHeap{Name: "jemalloc (for Rust)", Built: true}
+	mimalloc     = OwnHeap{Name: "mimalloc", Built: true}
+	tcmalloc     = OwnHeap{Name: "TCMalloc", Built: true}
+	rpmalloc     = OwnHeap{Name: "rpmalloc", Built: true}
+	snmalloc     = OwnHeap{Name: "snmalloc", Built: true}
+	rustSnmalloc = OwnHeap{Name: "snmalloc (for Rust)", Built: true}
+	scudo        = OwnHeap{Name: "Scudo", Built: true}
+	pymalloc     = OwnHeap{Name: "pymalloc", Setting: "PYTHONMALLOC=malloc"}
+	zend         = OwnHeap{Name: "Zend memory manager", Setting: "USE_ZEND_ALLOC=0"}
+	gslice       = OwnHeap{Name: "GSlice", Setting: "G_SLICE=always-malloc"}
+	v8           = OwnHeap{Name: "V8 heap"}
+	java         = OwnHeap{Name: "Java heap"}
+	ruby         = OwnHeap{Name: "Ruby heap"}
+	ocaml        = OwnHeap{Name: "OCaml heap"}
+	haskell      = OwnHeap{Name: "Haskell heap"}
+	boehm        = OwnHeap{Name: "Boehm collector"}
+)
+
 // ownHeaps are functions whose definition in an executable shows an allocator
 // that was linked into it. The linker leaves out those that are never called,
 // as Rust's programs call few, so that one that releases stands beside each
 // that allocates.
-var ownHeaps = map[string]string{
-	"je_malloc":              "jemalloc",
-	"je_free":                "jemalloc",
-	"je_arena_malloc":        "jemalloc",
-	"_rjem_malloc":           "jemalloc (for Rust)",
-	"_rjem_sdallocx":         "jemalloc (for Rust)",
-	"mi_malloc":              "mimalloc",
-	"mi_free":                "mimalloc",
-	"tc_malloc":              "TCMalloc",
-	"TCMallocInternalMalloc": "TCMalloc",
-	"rpmalloc":               "rpmalloc",
-	"rpfree":                 "rpmalloc",
-	"snmalloc_alloc":         "snmalloc",
-	"sn_rust_alloc":          "snmalloc (for Rust)",
-	"sn_rust_dealloc":        "snmalloc (for Rust)",
-	"scudo_malloc":           "Scudo",
+var ownHeaps = map[string]OwnHeap{
+	"je_malloc":              jemalloc,
+	"je_free":                jemalloc,
+	"je_arena_malloc":        jemalloc,
+	"_rjem_malloc":           rustJemalloc,
+	"_rjem_sdallocx":         rustJemalloc,
+	"mi_malloc":              mimalloc,
+	"mi_free":                mimalloc,
+	"tc_malloc":              tcmalloc,
+	"TCMallocInternalMalloc": tcmalloc,
+	"rpmalloc":               rpmalloc,
+	"rpfree":                 rpmalloc,
+	"snmalloc_alloc":         snmalloc,
+	"sn_rust_alloc":          rustSnmalloc,
+	"sn_rust_dealloc":        rustSnmalloc,
+	"scudo_malloc":           scudo,
+	"PyObject_Malloc":        pymalloc,
+	"_emalloc":               zend,
+	"_ZN2v87Isolate3NewERKNS0_12CreateParamsE": v8,
+	"caml_startup": ocaml,
+	"hs_init":      haskell,
+	"GC_malloc":    boehm,
+}
+
+// heapLibraries are libraries that bring an allocator of their own, by the
+// beginning of their names.
+var heapLibraries = []struct {
+	start string
+	heap  OwnHeap
+}{
+	{"libpython", pymalloc}, {"libnode.so", v8}, {"libjli.so", java}, {"libjvm.so", java}, {"libruby", ruby}, {"libgc.so", boehm},
 }
 
 // heapMessages are what allocators begin their messages with, by which they
 // are known in an executable without a symbol table.
-var heapMessages = []struct{ start, heap string }{
-	{"mimalloc: warning: ", "mimalloc"},
-	{"<jemalloc>: ", "jemalloc"},
+var heapMessages = []struct {
+	start string
+	heap  OwnHeap
+}{
+	{"mimalloc: warning: ", mimalloc},
+	{"<jemalloc>: ", jemalloc},
 }
 
 // mostConstants is how much of the constants of a program is looked through.
@@ -66,6 +130,14 @@ func (p *Program) readHeaps(object *elf.File) {
 		if name, ok := sanitizers[stem]; ok {
 			p.Sanitizer = name
 		}
+		for _, of := range heapLibraries {
+			if strings.HasPrefix(library, of.start) {
+				p.OwnHeaps = append(p.OwnHeaps, of.heap)
+			}
+		}
+		if strings.HasPrefix(library, "libglib-2.0.so") && hasSlices(fileOf(library)) {
+			p.OwnHeaps = append(p.OwnHeaps, gslice)
+		}
 	}
 	switch noteType(object) {
 	case noteOfRecorder:
@@ -93,11 +165,30 @@ func (p *Program) readHeaps(object *elf.File) {
 	if object.SectionByType(elf.SHT_SYMTAB) == nil && !p.OwnMalloc {
 		p.OwnHeaps = append(p.OwnHeaps, heapsByMessage(object)...)
 	}
-	slices.Sort(p.OwnHeaps)
+	slices.SortFunc(p.OwnHeaps, func(a, b OwnHeap) int { return strings.Compare(a.Name, b.Name) })
 	p.OwnHeaps = slices.Compact(p.OwnHeaps)
 }
 
-func heapsByMessage(object *elf.File) (heaps []string) {
+// fileOf returns the whole name of the file that a library's name leads to, ""
+// where it is in none of the usual folders.
+func fileOf(library string) string {
+	for _, folder := range []string{"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"} {
+		if file, err := filepath.EvalSymlinks(filepath.Join(folder, library)); err == nil {
+			return filepath.Base(file)
+		}
+	}
+	return ""
+}
+
+// hasSlices tells by the name of its file whether a GLib cuts small blocks from
+// larger ones: up to 2.75 it does. Of 2.74.6 that is libglib-2.0.so.0.7400.6.
+func hasSlices(file string) bool {
+	var version, revision int
+	_, err := fmt.Sscanf(file, "libglib-2.0.so.0.%d.%d", &version, &revision)
+	return err == nil && version < 7600
+}
+
+func heapsByMessage(object *elf.File) (heaps []OwnHeap) {
 	constants := object.Section(".rodata")
 	if constants == nil || constants.Size > mostConstants {
 		return nil
@@ -114,18 +205,33 @@ func heapsByMessage(object *elf.File) (heaps []string) {
 	return heaps
 }
 
+// HeapNames returns the names of OwnHeaps.
+func (p *Program) HeapNames() (names []string) {
+	for _, heap := range p.OwnHeaps {
+		names = append(names, heap.Name)
+	}
+	return names
+}
+
 // Unseen says, a sentence each, what of the memory of a program that can be
-// recorded no recording has.
-func (p *Program) Unseen() (notes []string) {
+// recorded no recording has, in this environment.
+func (p *Program) Unseen(environment []string) (notes []string) {
 	if p.Recorder {
 		return nil
 	}
-	if len(p.OwnHeaps) > 0 {
-		notes = append(notes, fmt.Sprintf("what %s allocates by its own %s is not recorded: build it to use malloc (Rust: without #[global_allocator])",
-			launch.Quote(filepath.Base(p.Path)), strings.Join(p.OwnHeaps, ", ")))
+	name := launch.Quote(filepath.Base(p.Path))
+	for _, heap := range p.OwnHeaps {
+		if heap.OffIn(environment) {
+			continue
+		}
+		note := fmt.Sprintf("what %s allocates by its own %s is not recorded", name, heap.Name)
+		if remedy := heap.remedy(); remedy != "" {
+			note += ": " + remedy
+		}
+		notes = append(notes, note)
 	}
 	if p.GoVersion != "" {
-		notes = append(notes, fmt.Sprintf("%s is a Go program with C: Go's own heap is not recorded, mallow go shows it", launch.Quote(filepath.Base(p.Path))))
+		notes = append(notes, name+" is a Go program with C: Go's own heap is not recorded, mallow go shows it")
 	}
 	return notes
 }

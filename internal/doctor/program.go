@@ -35,9 +35,7 @@ type Program struct {
 	// OwnMalloc is set when the executable itself defines malloc for the whole
 	// process.
 	OwnMalloc bool
-	// OwnHeaps names allocators inside the executable that it may call past
-	// malloc.
-	OwnHeaps []string
+	OwnHeaps  []OwnHeap // by name
 	// Recorder is set when libmallow with its recorder is linked into it, and
 	// Minimal when it is libmallow without one.
 	Recorder, Minimal bool

@@ -91,7 +91,7 @@ func (p *Program) heapNames() string {
 	if len(p.OwnHeaps) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(p.OwnHeaps, ", ") + ")"
+	return " (" + strings.Join(p.HeapNames(), ", ") + ")"
 }
 
 // ourMachine is what libmallow beside this executable is built for.

@@ -26,6 +26,9 @@ type RecordOptions struct {
 	LogLimit    uint64 // keep an ordered log of at most so many bytes a process; 0: none
 	// Refusal says why a program cannot be recorded, "" when it can.
 	Refusal func(path string) string
+	// Unseen says, a sentence each, what of the memory of a program that was
+	// recorded the recording lacks; nil: nobody asks.
+	Unseen func(path string) []string
 	// CountCalls are the functions whose calls count as units, as libmallow
 	// takes them, and Notes what the recording's meta.json has to say of it.
 	CountCalls string
@@ -125,10 +128,26 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f fam
 	meta := r.meta(c, o, started)
 	meta.PID = uint64(f.first)
 	meta.Exits = f.exits
+	meta.Notes = append(slices.Clone(meta.Notes), o.unseen(identities)...)
 	meta.Unrecorded = unrecordedPrograms(f.seen, f.heard, identities, o.Refusal)
 	if err := writeMeta(r.Folder, meta); err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
+}
+
+// unseen asks once for each program.
+func (o RecordOptions) unseen(recorded []recording.Identity) (notes []string) {
+	if o.Unseen == nil {
+		return nil
+	}
+	asked := make(map[string]bool)
+	for _, of := range recorded {
+		if !asked[of.Executable] {
+			asked[of.Executable] = true
+			notes = append(notes, o.Unseen(of.Executable)...)
+		}
+	}
+	return notes
 }
 
 // completeLog trims the log of an image, if there is one, and says what it
