@@ -200,6 +200,24 @@ func copiesContainer(function, class, method string) bool {
 	return strings.HasPrefix(parameters, class+"<") && strings.HasSuffix(parameters, " const&") && !hasComma(parameters)
 }
 
+// CopyOf returns the class, without the arguments of a template, of which the
+// function is the copy constructor or assignment; ok is false for others, and
+// for the classes of the standard library.
+func CopyOf(function string) (class string, ok bool) {
+	if !strings.HasSuffix(function, " const&)") {
+		return "", false
+	}
+	class, method := classAndMethod(function)
+	_, name := split(class)
+	if name == "" || method != name && method != "operator=" || strings.HasPrefix(class, "std::") || strings.HasPrefix(class, "__gnu_cxx::") {
+		return "", false
+	}
+	_, parameters, _ := strings.Cut(function, "::"+method+"(")
+	of, _, _ := strings.Cut(strings.TrimSuffix(parameters, " const&)"), "<")
+	of = strings.ReplaceAll(of, "(anonymous namespace)", "") // as classAndMethod has it
+	return strings.TrimPrefix(class, "::"), of == class && !hasComma(parameters)
+}
+
 func isStream(class string) bool {
 	class = strings.TrimPrefix(strings.TrimPrefix(class, "std::__cxx11::"), "std::__1::")
 	switch class {

@@ -52,3 +52,22 @@ func TestSymbolOf(t *testing.T) {
 		}
 	}
 }
+
+func TestCopyOf(t *testing.T) {
+	for function, want := range map[string]string{
+		"db::Row<std::map, int>::Row(db::Row<std::map, int> const&)":         "db::Row",
+		"User::User(User const&)":                                            "User",
+		"User::operator=(User const&)":                                       "User",
+		"(anonymous namespace)::Key::Key((anonymous namespace)::Key const&)": "Key",
+		"User::User(Person const&)":                                          "",
+		"User::User(User const&, int)":                                       "",
+		"User::operator==(User const&)":                                      "",
+		"swap(User const&)":                                                  "",
+		"std::map<int, User>::map(std::map<int, User> const&)":               "",
+		"Row::Row(Row&&)":                                                    "",
+	} {
+		if class, ok := CopyOf(function); class != want && ok || ok != (want != "") {
+			t.Errorf("%s: %q, %v", function, class, ok)
+		}
+	}
+}

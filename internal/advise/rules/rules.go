@@ -16,6 +16,7 @@ import (
 	"mallow/internal/advise/rules/manysmall"
 	"mallow/internal/advise/rules/neverfreed"
 	"mallow/internal/advise/rules/nodes"
+	"mallow/internal/advise/rules/objectcopy"
 	"mallow/internal/advise/rules/pair"
 	"mallow/internal/advise/rules/regex"
 	"mallow/internal/advise/rules/rounding"
@@ -41,6 +42,7 @@ var All = []rule.Rule{
 	function.Rule,
 	regex.Rule,
 	stream.Rule,        // before the strings that it copies
+	objectcopy.Rule,    // before the containers that it copies
 	containercopy.Rule, // before the elements that it copies
 	elementcopy.Rule,
 	stringcopy.Rule,

@@ -1,0 +1,72 @@
+package objectcopy_test
+
+import (
+	"testing"
+
+	"mallow/internal/advise/rule/ruletest"
+	"mallow/internal/advise/rules/objectcopy"
+	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
+)
+
+const (
+	copyRow  = "db::Row<std::map>::Row(db::Row<std::map> const&) row.h:20"
+	copyCell = "db::Cell::Cell(db::Cell const&) cell.h:8"
+	keep     = "db::Cell::Text::make(char const*) cell.h:30"
+	copyMap  = "std::map<int, db::Cell>::map(std::map<int, db::Cell> const&)"
+)
+
+// copies makes what a row holds, as often as times says, and throws it away.
+func copies(p *ruletest.Program, times int, outer ...string) {
+	cells := p.Stack(recording.New, append([]string{"operator new(unsigned long)", keep, copyCell, copyMap, copyRow}, outer...)...)
+	nodes := p.Stack(recording.New, append([]string{"operator new(unsigned long)", copyMap, copyRow}, outer...)...)
+	for range times {
+		var all []recordingtest.Block
+		for range 20 {
+			all = append(all, p.Alloc(nodes, 48), p.Alloc(cells, 30))
+		}
+		for _, b := range all {
+			p.Free(b)
+		}
+	}
+}
+
+// A loop copies each row, and so does a function that takes it by value. Of
+// what a row holds the line that has the row copied is told, and only it.
+func TestRows(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	copies(p, 100, "main main.cc:12")
+	copies(p, 50, "sum(db::Row<std::map>) sum.cc:3", "main main.cc:20")
+	p.Noise(1000)
+	p.Finds(objectcopy.Rule, "rows")
+}
+
+func TestAssignment(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	set := p.Stack(recording.NewArray, "operator new[](unsigned long)", "Image::operator=(Image const&) image.cc:9", "show show.cc:7")
+	for range 500 {
+		b := p.Alloc(set, 300)
+		p.Noise(2)
+		p.Free(b)
+	}
+	p.Finds(objectcopy.Rule, "assignment")
+}
+
+func TestSilent(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	// Copies that stay are needed.
+	stay := p.Stack(recording.New, "operator new(unsigned long)", copyCell, "remember cache.cc:4")
+	// Those of the standard library have rules of their own.
+	list := p.Stack(recording.New, "operator new(unsigned long)", copyMap, "visit visit.cc:3")
+	// A constructor that takes something else copies nothing.
+	made := p.Stack(recording.New, "operator new(unsigned long)", "Image::Image(char const*, unsigned long) image.cc:3", "load load.cc:5")
+	// The object that is copied at last lies too far out.
+	far := p.Stack(recording.New, "operator new(unsigned long)", "a a.cc:1", "b a.cc:2", "c a.cc:3", "d a.cc:4", copyCell, "e a.cc:5")
+	for range 2000 {
+		p.Alloc(stay, 30)
+		p.Free(p.Alloc(list, 48))
+		p.Free(p.Alloc(made, 50))
+		p.Free(p.Alloc(far, 60))
+	}
+	p.Silent(objectcopy.Rule)
+}
