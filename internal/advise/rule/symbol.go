@@ -200,10 +200,13 @@ func copiesContainer(function, class, method string) bool {
 	return strings.HasPrefix(parameters, class+"<") && strings.HasSuffix(parameters, " const&") && !hasComma(parameters)
 }
 
-// CopyOf returns the class, without the arguments of a template, of which the
-// function is the copy constructor or assignment; ok is false for others, and
-// for the classes of the standard library.
+// CopyOf returns the class or type, without the arguments of a template, of
+// which the function is the copy constructor or assignment, or Rust's clone; ok
+// is false for others, and for what is of the standard libraries.
 func CopyOf(function string) (class string, ok bool) {
+	if class, ok = strings.CutSuffix(function, " as core::clone::Clone>::clone"); ok {
+		return cloned(class)
+	}
 	if !strings.HasSuffix(function, " const&)") {
 		return "", false
 	}
@@ -216,6 +219,18 @@ func CopyOf(function string) (class string, ok bool) {
 	of, _, _ := strings.Cut(strings.TrimSuffix(parameters, " const&)"), "<")
 	of = strings.ReplaceAll(of, "(anonymous namespace)", "") // as classAndMethod has it
 	return strings.TrimPrefix(class, "::"), of == class && !hasComma(parameters)
+}
+
+// cloned is CopyOf for a Rust type, with the bracket that stands before it.
+func cloned(name string) (class string, ok bool) {
+	name, _ = strings.CutPrefix(name, "<")
+	name, _, _ = strings.Cut(name, "<")
+	for _, library := range []string{"alloc::", "core::", "std::", "hashbrown::", "&", "[", "("} {
+		if strings.HasPrefix(name, library) {
+			return "", false
+		}
+	}
+	return name, strings.Contains(name, "::")
 }
 
 func isStream(class string) bool {

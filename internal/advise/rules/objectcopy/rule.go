@@ -60,9 +60,13 @@ func finding(c *rule.Case, of *copies) (f rule.Finding, ok bool) {
 	f.Named = true
 	f.Means = rule.Avoid
 	f.Title = fmt.Sprintf("copies of %s take %s (%s), and are soon thrown away", of.class, figure.Counted(calls, "block", "blocks"), figure.Size(bytes))
+	copier := "its copy constructor or assignment"
 	f.Remedy = "take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed"
-	f.Evidence = fmt.Sprintf("its copy constructor or assignment asked for them, and %s were gone within %s heap events of their thread",
-		figure.Percent(gone, calls), figure.Count(soon))
+	if of.sites[0].InRust() {
+		copier = "its clone"
+		f.Remedy = "borrow it (&T); Rc or Arc where it is shared; clone only what is changed, and move what is no longer needed"
+	}
+	f.Evidence = fmt.Sprintf("%s asked for them, and %s were gone within %s heap events of their thread", copier, figure.Percent(gone, calls), figure.Count(soon))
 	f.Places = rule.Places(places...)
 	return f, true
 }
@@ -77,7 +81,7 @@ func byLine(c *rule.Case) []*copies {
 	var all []*copies
 	var sites []*rule.Site
 	for _, s := range c.Sites {
-		if !s.InCpp() {
+		if !s.InCpp() && !s.InRust() {
 			continue
 		}
 		for _, found := range copiers(s, farthest) {
