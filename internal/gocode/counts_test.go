@@ -96,6 +96,20 @@ func TestPackagesOfFunctions(t *testing.T) {
 	}
 }
 
+func TestShortFunctions(t *testing.T) {
+	for function, want := range map[string]string{
+		"example.org/a/b.F":     "b.F",
+		"bytes.(*Buffer).Write": "bytes.(*Buffer).Write",
+		"example.org/a.Map[go.shape.5614d7,go.shape.[]uint8].F.func1":   "a.Map[...].F.func1",
+		"example.org/a.(*Set[go.shape.struct { x example.org/b.T }]).F": "a.(*Set[...]).F",
+		"example.org/a.Map[example.org/b.T].F":                          "a.Map[example.org/b.T].F",
+	} {
+		if got := ShortFunction(function); got != want {
+			t.Errorf("%s: %q, want %q", function, got, want)
+		}
+	}
+}
+
 func TestAnUnknownVersionIsNamed(t *testing.T) {
 	for _, tc := range []*Toolchain{
 		{Root: t.TempDir(), Version: "go9.9", OS: "linux", Arch: "amd64"},

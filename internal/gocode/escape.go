@@ -184,7 +184,7 @@ func eachDiagnostic(folder string, visit func(file string, d *diagnostic)) error
 // reason says in one sentence why the value escapes: by the last step of its
 // flow, and by the step of another function that the flow comes to, if any.
 func (e *Escape) reason() string {
-	what, _, _ := strings.Cut(e.Message, " escapes to heap")
+	what, _, _ := strings.Cut(WithoutShapes(e.Message), " escapes to heap")
 	what = strings.TrimPrefix(what, "moved to heap: ")
 	if strings.HasPrefix(e.Message, "moved to heap") {
 		what = "variable " + what

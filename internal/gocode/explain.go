@@ -212,9 +212,33 @@ func withoutArguments(function string) string {
 	return name
 }
 
+// WithoutShapes writes "[...]" for type arguments that only the compiler knows,
+// as the runtime's stack traces do.
+func WithoutShapes(text string) string {
+	for {
+		begin := strings.Index(text, "[go.shape.")
+		if begin < 0 {
+			return text
+		}
+		depth, end := 0, len(text)
+		for i := begin; i < len(text) && end == len(text); i++ {
+			switch text[i] {
+			case '[':
+				depth++
+			case ']':
+				if depth--; depth == 0 {
+					end = i + 1
+				}
+			}
+		}
+		text = text[:begin] + "[...]" + text[end:]
+	}
+}
+
 // ShortFunction leaves the path of the package out: "main.foo",
 // "bytes.(*Buffer).Write".
 func ShortFunction(name string) string {
+	name = WithoutShapes(name)
 	short := name[strings.LastIndexByte(withoutArguments(name), '/')+1:]
 	if _, called, ok := strings.Cut(short, "._Cfunc_"); ok {
 		return "C." + strings.ReplaceAll(called, "_CMalloc", "malloc") // as the source has it

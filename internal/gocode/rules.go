@@ -105,9 +105,20 @@ func (s *spot) isMapElement(e ast.Expr) bool {
 
 func elementOf(t types.Type, pkg *types.Package) string {
 	if slice, ok := t.Underlying().(*types.Slice); ok {
-		return types.TypeString(slice.Elem(), types.RelativeTo(pkg))
+		return types.TypeString(slice.Elem(), inSource(pkg))
 	}
 	return "T"
+}
+
+// inSource names packages as a file of pkg does, where it gives them no name
+// of its own.
+func inSource(pkg *types.Package) types.Qualifier {
+	return func(of *types.Package) string {
+		if of == pkg {
+			return ""
+		}
+		return of.Name()
+	}
 }
 
 func findMapGrowth(s *subject) (why, remedy string, found bool) {
@@ -130,7 +141,7 @@ func findMapGrowth(s *subject) (why, remedy string, found bool) {
 		why = "the map " + name + " grows with what is put into it"
 		if loop := at.loop(); loop != nil {
 			if turns, ok := at.turns(loop); ok {
-				return why, fmt.Sprintf("make it with room: make(%s, %s); or keep it and clear(%s)", types.TypeString(at.info.TypeOf(at.expr.(*ast.IndexExpr).X), types.RelativeTo(at.pkg)), turns, name), true
+				return why, fmt.Sprintf("make it with room: make(%s, %s); or keep it and clear(%s)", types.TypeString(at.info.TypeOf(at.expr.(*ast.IndexExpr).X), inSource(at.pkg)), turns, name), true
 			}
 		}
 		return why, "make it with room for what will be in it, or keep it and clear it", true
@@ -276,9 +287,16 @@ func findBoxing(s *subject) (why, remedy string, found bool) {
 	if !strings.HasPrefix(s.line.Callee, "runtime.convT") {
 		return "", "", false
 	}
-	for _, at := range s.sources.spots(s.line.File, s.line.Line, isCall) {
+	for _, at := range s.sources.receivers(s.line.File, s.line.Line) {
 		if a, known := alternatives[at.callee(at.expr.(*ast.CallExpr))]; known && len(at.expr.(*ast.CallExpr).Args) > 0 {
 			return "an argument of " + shortName(at.callee(at.expr.(*ast.CallExpr))) + " becomes an interface value, which needs a place on the heap for it", a.remedy, true
+		}
+	}
+	for _, at := range s.sources.receivers(s.line.File, s.line.Line) {
+		call := at.expr.(*ast.CallExpr)
+		if name := shortName(at.callee(call)); at.logs(call) {
+			return "an argument of " + name + " becomes an interface value before the call, whether anything is written or not",
+				"ask first whether anything will be written, if the logger can tell; else a logger with typed fields", true
 		}
 	}
 	why = "a value becomes an interface value, which needs a place on the heap for it"
@@ -286,6 +304,28 @@ func findBoxing(s *subject) (why, remedy string, found bool) {
 		why = "a " + s.line.Type + " becomes an interface value, which needs a place on the heap for it"
 	}
 	return why, "use a function or a container that takes the type itself (type parameters, strconv, a typed logger's field), or keep a pointer that is there already", true
+}
+
+// logs tells whether a call hands any values to a method that by its name writes
+// a log.
+func (s *spot) logs(call *ast.CallExpr) bool {
+	selector, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || s.info.Selections[selector] == nil {
+		return false
+	}
+	signature, ok := s.info.TypeOf(selector).(*types.Signature)
+	if !ok || !signature.Variadic() || signature.Results().Len() > 0 || len(call.Args) < signature.Params().Len() {
+		return false
+	}
+	rest, ok := signature.Params().At(signature.Params().Len() - 1).Type().(*types.Slice)
+	if !ok || !types.IsInterface(rest.Elem()) {
+		return false
+	}
+	name := selector.Sel.Name
+	for _, ending := range []string{"f", "ln", "w"} { // as in Debugf, Debugln and Debugw
+		name = strings.TrimSuffix(name, ending)
+	}
+	return slices.Contains([]string{"Trace", "Debug", "Info", "Notice", "Warn", "Warning", "Error", "Log"}, name)
 }
 
 func isCall(_ *sourceFile, e ast.Expr) bool {

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
@@ -113,6 +114,23 @@ func (s *sources) spots(file string, line int, accept func(*sourceFile, ast.Expr
 }
 
 func (s *sources) spotsOf(f *sourceFile, line int, accept func(*sourceFile, ast.Expr) bool) []spot {
+	return s.spotsAcross(f, line, func(f *sourceFile, e ast.Expr) bool { return s.lineOf(e) == line && accept(f, e) })
+}
+
+// receivers returns the calls that may have an argument on a line: those that
+// stand there, then those that began before, the innermost first.
+func (s *sources) receivers(file string, line int) []spot {
+	calls := s.spots(file, line, isCall)
+	began := s.spotsAcross(s.file(file), line, func(_ *sourceFile, e ast.Expr) bool {
+		call, ok := e.(*ast.CallExpr)
+		return ok && s.lineOf(e) < line && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return s.lineOf(a) == line })
+	})
+	slices.Reverse(began)
+	return append(calls, began...)
+}
+
+// spotsAcross returns accepted expressions of which a part is on a line.
+func (s *sources) spotsAcross(f *sourceFile, line int, accept func(*sourceFile, ast.Expr) bool) []spot {
 	if f == nil {
 		return nil
 	}
@@ -124,7 +142,7 @@ func (s *sources) spotsOf(f *sourceFile, line int, accept func(*sourceFile, ast.
 		if s.fset.Position(n.Pos()).Line > line || s.fset.Position(n.End()).Line < line {
 			return false
 		}
-		if e, ok := n.(ast.Expr); ok && s.lineOf(e) == line && accept(f, e) {
+		if e, ok := n.(ast.Expr); ok && accept(f, e) {
 			path, _ := astutil.PathEnclosingInterval(f.syntax, e.Pos(), e.End())
 			for len(path) > 0 && path[0] != n {
 				path = path[1:]

@@ -219,7 +219,9 @@ func TestReasons(t *testing.T) {
 		}
 	}
 	found := make(map[int]bool)
+	logs := false
 	for _, l := range r.Lines {
+		logs = logs || l.Rule == "boxing" && strings.HasPrefix(l.Why, "an argument of reasons.(*journal).Debugf becomes") && strings.HasPrefix(l.Remedy, "ask first whether")
 		if l.File != file || l.AllocsPerOp < 0.5 {
 			continue
 		}
@@ -233,6 +235,9 @@ func TestReasons(t *testing.T) {
 		if !found[number] {
 			t.Errorf("line %d: %s is not found", number, rule)
 		}
+	}
+	if !logs {
+		t.Error("the argument of a call that logs is not told as one")
 	}
 }
 

@@ -219,7 +219,7 @@ func lineName(l *gocode.Line, o Options) string {
 		text += "  calls " + gocode.ShortFunction(l.Callee)
 	}
 	if l.Type != "" {
-		text += "  makes " + l.Type
+		text += "  makes " + gocode.WithoutShapes(l.Type)
 	}
 	if l.C {
 		if f := l.Caller(); f != nil {

@@ -113,6 +113,20 @@ func Box(n int) {
 	kept = n // rule: boxing
 }
 
+type journal struct{ last any }
+
+//go:noinline
+func (j *journal) Debugf(format string, values ...any) {
+	if j.last != nil {
+		j.last = values[0]
+	}
+}
+
+func Log(j *journal, n int) {
+	j.Debugf("%d words",
+		n) // rule: boxing
+}
+
 func Variadic(a, b int) {
 	Keep(&a, &b) // rule: variadic
 }

@@ -27,6 +27,7 @@ func BenchmarkAll(b *testing.B) {
 		kept = Bytes(text)
 		kept = Join(text, text)
 		Box(1000 + i)
+		Log(&journal{}, 1000+i)
 		Variadic(i, i)
 		kept = Closure(i)
 		Pointers(3)
