@@ -77,6 +77,7 @@ var rules = []rule{
 	{"pool", findLarge},
 	{"slab", findSlab},
 	{"value", findSmall},
+	{"slab", findMany},
 	{"pointer", findPointer},
 	{"reuse", findMadeInLoop},
 	{"size", findSize},

@@ -190,6 +190,18 @@ func findSmall(s *subject) (why, remedy string, found bool) {
 	return reason, "return the value instead of a pointer, or let the caller bring the object", true
 }
 
+// manyObjects of one line, in an operation or a whole run, are a crowd: the
+// loop that makes them may be anywhere.
+const manyObjects = 1000
+
+func findMany(s *subject) (why, remedy string, found bool) {
+	reason, ok := s.pointed()
+	if !ok || s.line.Allocs < manyObjects {
+		return "", "", false
+	}
+	return reason, "where they live and die together, cut them from slices: make 64 at a time, and give out the addresses of the elements one after the other", true
+}
+
 func findMadeInLoop(s *subject) (why, remedy string, found bool) {
 	if s.line.Callee != "runtime.makeslice" {
 		return "", "", false

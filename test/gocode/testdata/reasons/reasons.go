@@ -144,6 +144,19 @@ func Pointers(n int) {
 	}
 }
 
+type leaf struct{ words [20]int }
+
+func Leaves(n int) {
+	for i := range n {
+		kept = Leaf(i)
+	}
+}
+
+//go:noinline
+func Leaf(x int) *leaf {
+	return &leaf{[20]int{x}} // rule: slab
+}
+
 //go:noinline
 func Returned(x int) *point {
 	return &point{x, x} // rule: value

@@ -31,6 +31,7 @@ func BenchmarkAll(b *testing.B) {
 		Variadic(i, i)
 		kept = Closure(i)
 		Pointers(3)
+		Leaves(1000)
 		kept = Returned(i)
 		count += Sized(1000+i%8) + Formatted(i+1000)
 		count += Lazy(1000+i, false) + int(Stream(text)) + Reuse(words) + Large(reader)
