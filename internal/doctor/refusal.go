@@ -87,11 +87,18 @@ func (p *Program) gainsRights() *Refusal {
 	return nil
 }
 
+// heapNames are those of allocators that may be the program's malloc.
 func (p *Program) heapNames() string {
-	if len(p.OwnHeaps) == 0 {
+	var names []string
+	for _, heap := range p.OwnHeaps {
+		if heap.Built {
+			names = append(names, heap.Name)
+		}
+	}
+	if len(names) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(p.HeapNames(), ", ") + ")"
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // ourMachine is what libmallow beside this executable is built for.
