@@ -71,7 +71,7 @@ func (a *attachOptions) run(options launch.RecordOptions, stderr io.Writer) (con
 	defer stop()
 	return control.Record(ctx, a.pid, control.Options{
 		Folder: options.Folder, NoArguments: options.NoArguments, SampleBytes: options.SampleBytes,
-		Duration: time.Duration(a.seconds * float64(time.Second)),
+		Duration: time.Duration(a.seconds * float64(time.Second)), Unseen: unseen,
 		Began: func(folder string) {
 			fmt.Fprintf(stderr, "mallow: recording process %d into %s; ctrl-C ends it\n", a.pid, term.Safe(folder))
 		},

@@ -135,7 +135,7 @@ func (f *file) wake() {
 var (
 	// ErrSilent is the error for an order that the process has not carried out
 	// yet: it will when it next allocates.
-	ErrSilent = errors.New("makes no call of malloc or free")
+	ErrSilent = errors.New("makes no call of malloc or free, or only for blocks of more than 256 KiB that its caches have")
 	errGone   = errors.New("has ended")
 )
 

@@ -25,6 +25,9 @@ type Options struct {
 	Duration    time.Duration // 0: until something ends it
 	NoArguments bool
 	SampleBytes uint64 // record blocks at this mean distance; 0: every call
+	// Unseen says, a sentence each, what of the memory of a program the
+	// recording lacks in an environment; nil: nobody asks.
+	Unseen func(executable string, environment []string) []string
 	// Began is called when the process records.
 	Began func(folder string)
 }
@@ -61,7 +64,10 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 	defer hold.Close()
 	meta := recording.Meta{Version: 1, Started: time.Now(), Mallow: launch.Version, Joined: true}
 	if !o.NoArguments {
-		meta.Command = commandOf(pid)
+		meta.Command = wordsOf(pid, "cmdline")
+	}
+	if executable, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && o.Unseen != nil {
+		meta.Notes = o.Unseen(executable, wordsOf(pid, "environ"))
 	}
 	limited, cancel := withLimit(ctx, o.Duration)
 	defer cancel()
@@ -245,10 +251,12 @@ func nameOf(pid int) string {
 	return strings.TrimSuffix(filepath.Base(path), " (deleted)")
 }
 
-func commandOf(pid int) []string {
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil || len(line) == 0 {
+// wordsOf returns what the system tells of a process in one of its files, such as
+// its command line; nil when it may not be known.
+func wordsOf(pid int, file string) []string {
+	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	if err != nil || len(words) == 0 {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	return strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00")
 }

@@ -4,9 +4,9 @@
 // loads it once for each use, so that a call is served by the one state or the other. A call that is under way when the
 // word changes may still hit; every later one of the thread is slow.
 //
-// The *hit page* holds the table that tells the class of a small request. Where it is mapped shared from a file
-// (record/control.h), whoever else maps that file can make the next small malloc of every thread slow, by zeros in the
-// table: class 0 is empty and full at once.
+// The *hit page* holds the tables that tell the class of a small request. Where it is mapped shared from a file
+// (record/control.h), whoever else maps that file can make the next small malloc of every thread slow, by zeros in
+// them: class 0 is empty and full at once.
 #pragma once
 
 #include "base/config.h"
@@ -20,7 +20,7 @@ void CloseAllHitPaths();
 void OpenAllHitPaths();
 
 inline constexpr size_t kHitPageBytes = 4096;
-// Its address, a multiple of kHitPageBytes, and where in it the table lies.
+// Its address, a multiple of kHitPageBytes, and where in it the tables lie, one behind the other.
 void* HitPage();
 struct HitTable {
   size_t offset, bytes;

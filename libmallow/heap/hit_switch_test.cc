@@ -107,9 +107,12 @@ TEST(HitSwitchTest, ClassZeroMakesSmallRequestsSlow) {
   memset(classes, 0, table.bytes);
   EXPECT_FALSE(Hits(40));
   EXPECT_FALSE(Hits(1024));
-  EXPECT_TRUE(Hits(1025));
+  EXPECT_FALSE(Hits(1025));
+  EXPECT_FALSE(Hits(kMaxSmallBytes));
   CopyHitTable(classes);
   EXPECT_TRUE(Hits(1024));
+  EXPECT_TRUE(Hits(1025));
+  EXPECT_TRUE(Hits(kMaxSmallBytes));
   EXPECT_EQ(memcmp(copy, HitPage(), kHitPageBytes), 0);
 }
 

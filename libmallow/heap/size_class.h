@@ -115,6 +115,7 @@ struct SizeClassTable {
 inline constexpr SizeClassTable kSizeClasses;
 
 constexpr size_t FineIndex(size_t bytes) { return (bytes + 15) >> kFineShift; }
+constexpr size_t CoarseIndex(size_t bytes) { return (bytes + 127) >> kCoarseShift; }
 
 }  // namespace internal
 
@@ -123,7 +124,7 @@ MALLOW_ALWAYS_INLINE SizeClass SizeClassOf(size_t bytes) {
   if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) {
     return internal::kSizeClasses.fine[internal::FineIndex(bytes)];
   }
-  return internal::kSizeClasses.coarse[(bytes + 127) >> internal::kCoarseShift];
+  return internal::kSizeClasses.coarse[internal::CoarseIndex(bytes)];
 }
 
 inline const SizeClassInfo& Info(SizeClass size_class) { return internal::kSizeClasses.info[size_class]; }

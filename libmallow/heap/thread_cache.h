@@ -125,11 +125,12 @@ struct Cursors {
   LargeCache large;
 };
 
-// Beside it a copy of the table of fine classes. A page of its own, so that a shared one can be put in its place
+// Beside it a copy of the tables of classes. A page of its own, so that a shared one can be put in its place
 // (hit_switch.h). Never written.
 struct alignas(4096) EmptyCache {
   Cursors cursors;
   uint8_t fine_classes[sizeof(kSizeClasses.fine)];
+  uint8_t coarse_classes[sizeof(kSizeClasses.coarse)];
 };
 extern MALLOW_INTERNAL EmptyCache empty_cache;
 
@@ -285,7 +286,7 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
     return internal::HitCursors().Pop(internal::empty_cache.fine_classes[internal::FineIndex(bytes)]);
   }
   if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return nullptr;
-  return internal::HitCursors().Pop(SizeClassOf(bytes));
+  return internal::HitCursors().Pop(internal::empty_cache.coarse_classes[internal::CoarseIndex(bytes)]);
 }
 
 // While the hit paths are closed: a small object of the thread's cache, of at most kMaxSmallBytes. To be followed by

@@ -4,7 +4,7 @@
 // Every slow path looks at one word, *attention*; no thread, signal or system call of ours waits for orders. So that
 // threads that are served by their hit paths for ever come by, the page which tells these the class of a request is
 // mapped from the control file too (heap/hit_switch.h): whoever gives an order writes zeros into its table, and the next
-// malloc of up to 1 KiB in any thread is slow. That thread carries the order out, for all threads, and puts the
+// malloc of up to 256 KiB in any thread is slow. That thread carries the order out, for all threads, and puts the
 // table right again.
 //
 // fork: a child has a control file of its own, made at its first slow call. Thread safety: any thread, at any time.

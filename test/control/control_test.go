@@ -273,7 +273,7 @@ func recordSeconds(t *testing.T, pid int, seconds float64) error {
 
 // However busy a program is in its hit paths, and in how many threads, it notices at once.
 func TestNoticedOnHitPaths(t *testing.T) {
-	for _, arguments := range [][]string{{"1", "16"}, {"4", "64"}, {"2", "1024"}} {
+	for _, arguments := range [][]string{{"1", "16"}, {"4", "64"}, {"2", "1024"}, {"2", "5000"}, {"1", "262144"}} {
 		program := busy(t, arguments...)
 		time.Sleep(200 * time.Millisecond)
 		started := time.Now()
@@ -627,6 +627,22 @@ func TestRun(t *testing.T) {
 	harness.Run(t, command("/bin/true"))
 	if len(files()) != 0 {
 		t.Errorf("%q", files())
+	}
+}
+
+// What a program allocates by an allocator of its own is not in such a recording either, and it says so.
+func TestOwnHeap(t *testing.T) {
+	const python = "/usr/bin/python3"
+	if _, err := os.Stat(python); err != nil {
+		t.Skip(err)
+	}
+	program := onDemand(t, python, "-c", "import sys\nsys.stdout.write('.')\nsys.stdout.flush()\nwhile True: bytes(5000)")
+	program.Ready(t)
+	s := record(t, program.Process.Process.Pid)
+	s.awaitCalls(t, 100)
+	s.interrupt(t)
+	if !strings.Contains(s.Errors(), "allocates by its own pymalloc is not recorded") {
+		t.Error(s.Errors())
 	}
 }
 
