@@ -60,10 +60,8 @@ func (s *session) noteOtherHeaps(path string) {
 	if err != nil {
 		return // it may be executed and not read
 	}
-	for _, heap := range program.OwnHeaps {
-		if !heap.OffIn(os.Environ()) {
-			s.note("what %s allocates by its own %s is the same on every side", launch.Quote(program.Path), heap.Name)
-		}
+	for _, heap := range program.HeapsIn(os.Environ()) {
+		s.note("what %s allocates by its own %s is the same on every side", launch.Quote(program.Path), heap.Name)
 	}
 	if program.GoVersion != "" {
 		s.note("%s is a Go program with C: Go's own heap is the same on every side", launch.Quote(program.Path))

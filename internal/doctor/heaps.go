@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,8 +23,8 @@ type OwnHeap struct {
 	Built bool
 }
 
-// OffIn tells whether the program uses malloc in this environment.
-func (h OwnHeap) OffIn(environment []string) bool {
+// offIn tells whether the program uses malloc in this environment.
+func (h OwnHeap) offIn(environment []string) bool {
 	return h.Setting != "" && slices.ContainsFunc(environment, func(entry string) bool { return strings.HasPrefix(entry, h.Setting) })
 }
 
@@ -124,12 +125,36 @@ var sanitizerFunctions = map[string]string{
 	"__hwasan_init": "HWAddressSanitizer",
 }
 
-func (p *Program) readHeaps(object *elf.File) {
+// readMalloc finds out whose malloc the program runs on: what decides whether
+// it can be recorded.
+func (p *Program) readMalloc(object *elf.File) {
 	for _, library := range p.Needed {
 		stem, _, _ := strings.Cut(library, ".so")
 		if name, ok := sanitizers[stem]; ok {
 			p.Sanitizer = name
 		}
+	}
+	switch noteType(object) {
+	case noteOfRecorder:
+		p.Recorder = true
+		return // its malloc is ours
+	case noteOfMinimal:
+		p.Minimal = true
+	}
+	names := slices.AppendSeq([]string{"malloc"}, maps.Keys(sanitizerFunctions))
+	for _, name := range definedFunctions(object, names) {
+		if name == "malloc" {
+			p.OwnMalloc = true
+		} else {
+			p.Sanitizer = sanitizerFunctions[name]
+		}
+	}
+}
+
+// readOwnHeaps finds the allocators beside malloc. It costs up to 0.1 s in a
+// large program, whose names and constants it looks through.
+func (p *Program) readOwnHeaps(object *elf.File) {
+	for _, library := range p.Needed {
 		for _, of := range heapLibraries {
 			if strings.HasPrefix(library, of.start) {
 				p.OwnHeaps = append(p.OwnHeaps, of.heap)
@@ -139,28 +164,11 @@ func (p *Program) readHeaps(object *elf.File) {
 			p.OwnHeaps = append(p.OwnHeaps, gslice)
 		}
 	}
-	switch noteType(object) {
-	case noteOfRecorder:
-		p.Recorder = true
-		return // its malloc is ours, and so are tcmalloc's names
-	case noteOfMinimal:
-		p.Minimal = true
+	if p.Recorder {
+		return // tcmalloc's names are ours
 	}
-	wanted := []string{"malloc"}
-	for name := range ownHeaps {
-		wanted = append(wanted, name)
-	}
-	for name := range sanitizerFunctions {
-		wanted = append(wanted, name)
-	}
-	for _, name := range definedFunctions(object, wanted) {
-		if name == "malloc" {
-			p.OwnMalloc = true
-		} else if heap, ok := ownHeaps[name]; ok {
-			p.OwnHeaps = append(p.OwnHeaps, heap)
-		} else if sanitizer, ok := sanitizerFunctions[name]; ok {
-			p.Sanitizer = sanitizer
-		}
+	for _, name := range definedFunctions(object, slices.Collect(maps.Keys(ownHeaps))) {
+		p.OwnHeaps = append(p.OwnHeaps, ownHeaps[name])
 	}
 	if object.SectionByType(elf.SHT_SYMTAB) == nil && !p.OwnMalloc {
 		p.OwnHeaps = append(p.OwnHeaps, heapsByMessage(object)...)
@@ -205,6 +213,11 @@ func heapsByMessage(object *elf.File) (heaps []OwnHeap) {
 	return heaps
 }
 
+// HeapsIn returns those of OwnHeaps that the program uses in this environment.
+func (p *Program) HeapsIn(environment []string) []OwnHeap {
+	return slices.DeleteFunc(slices.Clone(p.OwnHeaps), func(heap OwnHeap) bool { return heap.offIn(environment) })
+}
+
 // HeapNames returns the names of OwnHeaps.
 func (p *Program) HeapNames() (names []string) {
 	for _, heap := range p.OwnHeaps {
@@ -220,10 +233,7 @@ func (p *Program) Unseen(environment []string) (notes []string) {
 		return nil
 	}
 	name := launch.Quote(filepath.Base(p.Path))
-	for _, heap := range p.OwnHeaps {
-		if heap.OffIn(environment) {
-			continue
-		}
+	for _, heap := range p.HeapsIn(environment) {
 		note := fmt.Sprintf("what %s allocates by its own %s is not recorded", name, heap.Name)
 		if remedy := heap.remedy(); remedy != "" {
 			note += ": " + remedy

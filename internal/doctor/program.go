@@ -58,8 +58,12 @@ var errNotELF = errors.New("not an ELF program")
 const maxScripts = 5
 
 // Inspect reads the program in the file path; scripts are followed to their
-// interpreter. The cost is that of reading the symbol table.
-func Inspect(path string) (*Program, error) {
+// interpreter. The cost is that of reading the symbol table and the constants.
+func Inspect(path string) (*Program, error) { return inspect(path, true) }
+
+// inspect reads the whole program, or only what decides whether it can be
+// recorded, which is asked before every start.
+func inspect(path string, whole bool) (*Program, error) {
 	var scripts []string
 	for range maxScripts {
 		interpreter, err := interpreterOf(path)
@@ -67,7 +71,7 @@ func Inspect(path string) (*Program, error) {
 			return nil, err
 		}
 		if interpreter == "" {
-			p, err := inspectELF(path)
+			p, err := inspectELF(path, whole)
 			if err != nil {
 				return nil, err
 			}
@@ -116,7 +120,7 @@ func interpreterOf(path string) (string, error) {
 	return words[0], nil
 }
 
-func inspectELF(path string) (*Program, error) {
+func inspectELF(path string, whole bool) (*Program, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -128,8 +132,14 @@ func inspectELF(path string) (*Program, error) {
 	}
 	p := &Program{Path: path, Class: object.Class, Machine: object.Machine, Privilege: privilegeOf(file)}
 	p.readLinking(object)
-	p.readHeaps(object)
-	p.readDebugging(object)
+	p.readMalloc(object)
+	// A refusal names whose malloc it is.
+	if whole || p.OwnMalloc {
+		p.readOwnHeaps(object)
+	}
+	if whole {
+		p.readDebugging(object)
+	}
 	if info, err := buildinfo.Read(file); err == nil {
 		p.GoVersion = info.GoVersion
 	}

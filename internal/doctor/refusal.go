@@ -26,7 +26,7 @@ func (r *Refusal) Error() string {
 // and also when the file cannot be read: what may be executed but not read is
 // tried.
 func Refuses(path string) *Refusal {
-	p, err := Inspect(path)
+	p, err := inspect(path, false)
 	switch {
 	case errors.Is(err, errNotELF):
 		return &Refusal{path, "is no program for this system", "give mallow an ELF program or a script"}
