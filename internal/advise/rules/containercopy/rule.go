@@ -13,20 +13,12 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "container-copy", Find: find}
 
-const (
-	// A copy is gone so soon, in heap events of its thread: it lives for as long
-	// as a call of which it is an argument, not as a piece of work.
-	soon = 4096
-	// Where most stay, copies are needed.
-	leastSoon = 0.5
-)
-
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.By(rule.ContainerCopy) {
 		n := &s.Counters
-		gone := uint64((1 - s.Outlive(soon)) * float64(n.Calls))
-		if n.Foreign > 0 || rule.Share(gone, n.Calls) < leastSoon {
+		gone := s.ThrownAway()
+		if rule.Share(gone, n.Calls) < rule.LeastThrownAway {
 			continue
 		}
 		found = append(found, rule.Finding{
@@ -35,7 +27,7 @@ func find(c *rule.Case) []rule.Finding {
 			Title:  fmt.Sprintf("copies of a container take %s, and are soon thrown away", rule.Blocks(n.Calls, s)),
 			Remedy: "take and pass it as a const reference; copy it only where it is changed, and move it where it is no longer needed",
 			Evidence: fmt.Sprintf("its copy constructor or assignment asked for them, and %s were gone within %s heap events of their thread",
-				figure.Percent(gone, n.Calls), figure.Count(soon)),
+				figure.Percent(gone, n.Calls), figure.Count(rule.CopyLife)),
 			Places: rule.Places(copier(s), s.Frame),
 			Claims: []rule.Claim{s.Claim(gone)},
 		})

@@ -13,16 +13,9 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "object-copy", Find: find}
 
-const (
-	// A copy is gone so soon, in heap events of its thread: it lives for as long
-	// as a call of which it is an argument, or a round of a loop.
-	soon = 4096
-	// Where most stay, copies are needed.
-	leastSoon = 0.5
-	// Between the functions that copy an object and those that copy what it
-	// holds there may stand so many others.
-	farthest = 3
-)
+// Between the functions that copy an object and those that copy what it holds
+// there may stand so many others.
+const farthest = 3
 
 // copies are the blocks that one line takes for copies of objects of a class.
 type copies struct {
@@ -49,12 +42,12 @@ func finding(c *rule.Case, of *copies) (f rule.Finding, ok bool) {
 		if n.Foreign > 0 {
 			continue // it was made to be handed on
 		}
-		soonGone := uint64((1 - s.Outlive(soon)) * float64(n.Calls))
-		calls, gone, bytes = calls+n.Calls, gone+soonGone, bytes+n.Bytes
-		f.Claims = append(f.Claims, s.Claim(soonGone))
+		thrown := s.ThrownAway()
+		calls, gone, bytes = calls+n.Calls, gone+thrown, bytes+n.Bytes
+		f.Claims = append(f.Claims, s.Claim(thrown))
 		places = append(places, s.Way[0])
 	}
-	if rule.Share(gone, c.Allocations) < rule.Worthwhile || rule.Share(gone, calls) < leastSoon {
+	if rule.Share(gone, c.Allocations) < rule.Worthwhile || rule.Share(gone, calls) < rule.LeastThrownAway {
 		return f, false
 	}
 	f.Named = true
@@ -66,7 +59,7 @@ func finding(c *rule.Case, of *copies) (f rule.Finding, ok bool) {
 		copier = "its clone"
 		f.Remedy = "borrow it (&T); Rc or Arc where it is shared; clone only what is changed, and move what is no longer needed"
 	}
-	f.Evidence = fmt.Sprintf("%s asked for them, and %s were gone within %s heap events of their thread", copier, figure.Percent(gone, calls), figure.Count(soon))
+	f.Evidence = fmt.Sprintf("%s asked for them, and %s were gone within %s heap events of their thread", copier, figure.Percent(gone, calls), figure.Count(rule.CopyLife))
 	f.Places = rule.Places(places...)
 	return f, true
 }

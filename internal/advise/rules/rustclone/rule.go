@@ -4,7 +4,6 @@ package rustclone
 
 import (
 	"fmt"
-	"strings"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -14,13 +13,12 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "rust-clone", Find: find}
 
-const leastCalls = 100
-
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range append(c.By(rule.Clone), derived(c)...) {
+	for _, s := range c.By(rule.Clone) {
 		n := &s.Counters
-		if isClone(s) || !s.DiesSoon() {
+		// What the program's own implementation of Clone clones is object-copy's.
+		if _, own := rule.CopyOf(s.Function); own || !s.DiesSoon() {
 			continue
 		}
 		found = append(found, rule.Finding{
@@ -34,27 +32,4 @@ func find(c *rule.Case) []rule.Finding {
 		})
 	}
 	return found
-}
-
-// derived are the callers of the program's own implementations of Clone.
-func derived(c *rule.Case) []*rule.Site {
-	var callers []*rule.Site
-	for _, s := range c.Sites {
-		if !isClone(s) {
-			continue
-		}
-		for _, caller := range s.Callers() {
-			n := &caller.Counters
-			if n.Calls >= leastCalls && rule.Share(n.Calls, c.Allocations) >= rule.Worthwhile {
-				callers = append(callers, caller)
-			}
-		}
-	}
-	return callers
-}
-
-// isClone tells that the site is in an implementation of Clone, which does
-// what it is there for.
-func isClone(s *rule.Site) bool {
-	return strings.HasSuffix(s.Function, " as core::clone::Clone>::clone")
 }
