@@ -241,23 +241,6 @@ func (e *editor) importsAs(name string) bool {
 	})
 }
 
-// packageName returns how the file calls a package that it imports.
-func (e *editor) packageName(path string) (string, bool) {
-	for _, i := range e.syntax.Imports {
-		if value, err := strconv.Unquote(i.Path.Value); err != nil || value != path {
-			continue
-		}
-		if i.Name == nil {
-			if of, ok := e.info.Implicits[i].(*types.PkgName); ok {
-				return of.Name(), true
-			}
-		} else if i.Name.Name != "." && i.Name.Name != "_" {
-			return i.Name.Name, true
-		}
-	}
-	return "", false
-}
-
 // apply makes the changes in the file's content, drops the imports that are
 // not used any more, and formats a file that was formatted.
 func (e *editor) apply(content []byte) ([]byte, error) {

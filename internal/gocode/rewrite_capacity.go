@@ -168,17 +168,6 @@ func bodyOf(loop ast.Stmt) *ast.BlockStmt {
 	return nil
 }
 
-// qualifier names packages as the file does.
-func (e *editor) qualifier(p *types.Package) string {
-	if p == e.pkg {
-		return ""
-	}
-	if name, ok := e.packageName(p.Path()); ok {
-		return name
-	}
-	return p.Name()
-}
-
 // declaredEmpty returns the statement that declares a variable as nothing yet,
 // a slice without elements or a zero value, and does nothing else.
 func (e *editor) declaredEmpty(v *types.Var) ast.Stmt {

@@ -85,7 +85,7 @@ func findAppendGrowth(s *subject) (why, remedy string, found bool) {
 			return why, "make " + slice + " with room for what will be in it, or append to one that is kept and cut to [:0]", true
 		}
 		turns, ok := at.turns(loop)
-		element := elementOf(at.info.TypeOf(call.Args[0]), at.pkg)
+		element := at.elementOf(call.Args[0])
 		if ok && !call.Ellipsis.IsValid() {
 			return why, fmt.Sprintf("make it before the loop in line %d: %s := make([]%s, 0, %s)", s.sources.fset.Position(loop.Pos()).Line, slice, element, turns), true
 		}
@@ -103,22 +103,12 @@ func (s *spot) isMapElement(e ast.Expr) bool {
 	return ok
 }
 
-func elementOf(t types.Type, pkg *types.Package) string {
-	if slice, ok := t.Underlying().(*types.Slice); ok {
-		return types.TypeString(slice.Elem(), inSource(pkg))
+// elementOf returns the type of a slice's elements, as its file writes it.
+func (s *spot) elementOf(slice ast.Expr) string {
+	if of, ok := s.info.TypeOf(slice).Underlying().(*types.Slice); ok {
+		return types.TypeString(of.Elem(), s.qualifier)
 	}
 	return "T"
-}
-
-// inSource names packages as a file of pkg does, where it gives them no name
-// of its own.
-func inSource(pkg *types.Package) types.Qualifier {
-	return func(of *types.Package) string {
-		if of == pkg {
-			return ""
-		}
-		return of.Name()
-	}
 }
 
 func findMapGrowth(s *subject) (why, remedy string, found bool) {
@@ -141,7 +131,7 @@ func findMapGrowth(s *subject) (why, remedy string, found bool) {
 		why = "the map " + name + " grows with what is put into it"
 		if loop := at.loop(); loop != nil {
 			if turns, ok := at.turns(loop); ok {
-				return why, fmt.Sprintf("make it with room: make(%s, %s); or keep it and clear(%s)", types.TypeString(at.info.TypeOf(at.expr.(*ast.IndexExpr).X), inSource(at.pkg)), turns, name), true
+				return why, fmt.Sprintf("make it with room: make(%s, %s); or keep it and clear(%s)", types.TypeString(at.info.TypeOf(at.expr.(*ast.IndexExpr).X), at.qualifier), turns, name), true
 			}
 		}
 		return why, "make it with room for what will be in it, or keep it and clear it", true
@@ -287,12 +277,13 @@ func findBoxing(s *subject) (why, remedy string, found bool) {
 	if !strings.HasPrefix(s.line.Callee, "runtime.convT") {
 		return "", "", false
 	}
-	for _, at := range s.sources.receivers(s.line.File, s.line.Line) {
+	receivers := s.sources.receivers(s.line.File, s.line.Line)
+	for _, at := range receivers {
 		if a, known := alternatives[at.callee(at.expr.(*ast.CallExpr))]; known && len(at.expr.(*ast.CallExpr).Args) > 0 {
 			return "an argument of " + shortName(at.callee(at.expr.(*ast.CallExpr))) + " becomes an interface value, which needs a place on the heap for it", a.remedy, true
 		}
 	}
-	for _, at := range s.sources.receivers(s.line.File, s.line.Line) {
+	for _, at := range receivers {
 		call := at.expr.(*ast.CallExpr)
 		if name := shortName(at.callee(call)); at.logs(call) {
 			return "an argument of " + name + " becomes an interface value before the call, whether anything is written or not",

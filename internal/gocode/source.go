@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
@@ -43,6 +44,34 @@ type sourceFile struct {
 	syntax *ast.File
 	info   *types.Info
 	pkg    *types.Package
+}
+
+// qualifier names packages as the file does.
+func (f *sourceFile) qualifier(p *types.Package) string {
+	if p == f.pkg {
+		return ""
+	}
+	if name, ok := f.packageName(p.Path()); ok {
+		return name
+	}
+	return p.Name()
+}
+
+// packageName returns how the file calls a package that it imports.
+func (f *sourceFile) packageName(path string) (string, bool) {
+	for _, i := range f.syntax.Imports {
+		if value, err := strconv.Unquote(i.Path.Value); err != nil || value != path {
+			continue
+		}
+		if i.Name == nil {
+			if of, ok := f.info.Implicits[i].(*types.PkgName); ok {
+				return of.Name(), true
+			}
+		} else if i.Name.Name != "." && i.Name.Name != "_" {
+			return i.Name.Name, true
+		}
+	}
+	return "", false
 }
 
 // loadSources reads packages and their tests. What does not load is left out:
