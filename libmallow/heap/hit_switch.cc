@@ -17,14 +17,7 @@ void OpenAllHitPaths() { thread_registry.SetEveryCallSlow(false); }
 
 void* HitPage() { return &internal::empty_cache; }
 
-// Of the fine classes and, right behind them in both places, the coarse ones.
-constexpr HitTable kHitTable = {
-    offsetof(internal::EmptyCache, fine_classes),
-    sizeof(internal::EmptyCache::fine_classes) + sizeof(internal::EmptyCache::coarse_classes)};
-static_assert(offsetof(internal::EmptyCache, coarse_classes) - offsetof(internal::EmptyCache, fine_classes) ==
-              offsetof(internal::SizeClassTable, coarse) - offsetof(internal::SizeClassTable, fine));
-static_assert(offsetof(internal::EmptyCache, coarse_classes) ==
-              kHitTable.offset + sizeof(internal::EmptyCache::fine_classes));
+constexpr HitTable kHitTable = {offsetof(internal::EmptyCache, classes), sizeof(internal::ClassesBySize)};
 
 HitTable GetHitTable() { return kHitTable; }
 
@@ -33,10 +26,6 @@ void CopyHitPage(void* copy) {
   CopyHitTable(static_cast<char*>(copy) + GetHitTable().offset);
 }
 
-void CopyHitTable(void* copy) {
-  memcpy(copy,
-         reinterpret_cast<const char*>(&internal::kSizeClasses) + offsetof(internal::SizeClassTable, fine),
-         kHitTable.bytes);
-}
+void CopyHitTable(void* copy) { memcpy(copy, &internal::kSizeClasses.by_size, kHitTable.bytes); }
 
 }  // namespace mallow::heap

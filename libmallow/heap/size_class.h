@@ -91,40 +91,46 @@ constexpr SizeClassInfo MakeClass(SizeClass size_class) {
 inline constexpr int kFineShift = 4;
 inline constexpr int kCoarseShift = 7;
 
+// The class of a request: by (bytes + 15) / 16 up to 1 KiB, by (bytes + 127) / 128 above.
+struct ClassesBySize {
+  uint8_t fine[(kFineLimit >> kFineShift) + 1];
+  uint8_t coarse[(kMaxSmallBytes >> kCoarseShift) + 1];
+
+  // bytes <= kFineLimit
+  MALLOW_ALWAYS_INLINE SizeClass OfFine(size_t bytes) const { return fine[(bytes + 15) >> kFineShift]; }
+  // bytes <= kMaxSmallBytes
+  MALLOW_ALWAYS_INLINE SizeClass OfCoarse(size_t bytes) const {
+    return coarse[(bytes + 127) >> kCoarseShift];
+  }
+};
+
 struct SizeClassTable {
   SizeClassInfo info[kClassCount] = {};
-  // Class by (bytes + 15) / 16 up to 1 KiB, by (bytes + 127) / 128 above.
-  uint8_t fine[(kFineLimit >> kFineShift) + 1] = {};
-  uint8_t coarse[(kMaxSmallBytes >> kCoarseShift) + 1] = {};
+  ClassesBySize by_size = {};
 
   constexpr SizeClassTable() {
     for (SizeClass c = 1; c < kClassCount; ++c) info[c] = MakeClass(c);
     SizeClass c = 1;
-    for (size_t i = 0; i < sizeof(fine); ++i) {
+    for (size_t i = 0; i < sizeof(by_size.fine); ++i) {
       while (info[c].bytes < i << kFineShift) ++c;
-      fine[i] = static_cast<uint8_t>(c);
+      by_size.fine[i] = static_cast<uint8_t>(c);
     }
     c = 1;
-    for (size_t i = 0; i < sizeof(coarse); ++i) {
+    for (size_t i = 0; i < sizeof(by_size.coarse); ++i) {
       while (info[c].bytes < i << kCoarseShift) ++c;
-      coarse[i] = static_cast<uint8_t>(c);
+      by_size.coarse[i] = static_cast<uint8_t>(c);
     }
   }
 };
 
 inline constexpr SizeClassTable kSizeClasses;
 
-constexpr size_t FineIndex(size_t bytes) { return (bytes + 15) >> kFineShift; }
-constexpr size_t CoarseIndex(size_t bytes) { return (bytes + 127) >> kCoarseShift; }
-
 }  // namespace internal
 
 // The class of a request; bytes <= kMaxSmallBytes. A request of 0 bytes gets the smallest.
 MALLOW_ALWAYS_INLINE SizeClass SizeClassOf(size_t bytes) {
-  if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) {
-    return internal::kSizeClasses.fine[internal::FineIndex(bytes)];
-  }
-  return internal::kSizeClasses.coarse[internal::CoarseIndex(bytes)];
+  const internal::ClassesBySize& classes = internal::kSizeClasses.by_size;
+  return MALLOW_LIKELY(bytes <= internal::kFineLimit) ? classes.OfFine(bytes) : classes.OfCoarse(bytes);
 }
 
 inline const SizeClassInfo& Info(SizeClass size_class) { return internal::kSizeClasses.info[size_class]; }

@@ -18,8 +18,7 @@ namespace {
 constexpr EmptyCache MakeEmptyCache() {
   EmptyCache cache = {};
   cache.cursors.large = LargeCache::Full();
-  for (size_t i = 0; i < sizeof(cache.fine_classes); ++i) cache.fine_classes[i] = kSizeClasses.fine[i];
-  for (size_t i = 0; i < sizeof(cache.coarse_classes); ++i) cache.coarse_classes[i] = kSizeClasses.coarse[i];
+  cache.classes = kSizeClasses.by_size;
   return cache;
 }
 

@@ -125,12 +125,11 @@ struct Cursors {
   LargeCache large;
 };
 
-// Beside it a copy of the tables of classes. A page of its own, so that a shared one can be put in its place
+// Beside it a copy of the classes by size. A page of its own, so that a shared one can be put in its place
 // (hit_switch.h). Never written.
 struct alignas(4096) EmptyCache {
   Cursors cursors;
-  uint8_t fine_classes[sizeof(kSizeClasses.fine)];
-  uint8_t coarse_classes[sizeof(kSizeClasses.coarse)];
+  ClassesBySize classes;
 };
 extern MALLOW_INTERNAL EmptyCache empty_cache;
 
@@ -282,11 +281,10 @@ void FreeOfClass(void* p, SizeClass size_class);
 
 // The hit path of malloc: an object, or null when the slow way must be gone (see AllocateSlow).
 MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
-  if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) {
-    return internal::HitCursors().Pop(internal::empty_cache.fine_classes[internal::FineIndex(bytes)]);
-  }
+  const internal::ClassesBySize& classes = internal::empty_cache.classes;
+  if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) return internal::HitCursors().Pop(classes.OfFine(bytes));
   if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return nullptr;
-  return internal::HitCursors().Pop(internal::empty_cache.coarse_classes[internal::CoarseIndex(bytes)]);
+  return internal::HitCursors().Pop(classes.OfCoarse(bytes));
 }
 
 // While the hit paths are closed: a small object of the thread's cache, of at most kMaxSmallBytes. To be followed by
