@@ -98,8 +98,10 @@ func TestPackagesOfFunctions(t *testing.T) {
 
 func TestShortFunctions(t *testing.T) {
 	for function, want := range map[string]string{
-		"example.org/a/b.F":     "b.F",
-		"bytes.(*Buffer).Write": "bytes.(*Buffer).Write",
+		"example.org/a/b.F":                                             "b.F",
+		"bytes.(*Buffer).Write":                                         "bytes.(*Buffer).Write",
+		"gopkg.in/yaml%2ev3.(*parser).parse":                            "yaml.v3.(*parser).parse",
+		"gopkg.in/yaml%2ev3.Map[example.org/b%2ev2.T].F":                "yaml.v3.Map[example.org/b%2ev2.T].F",
 		"example.org/a.Map[go.shape.5614d7,go.shape.[]uint8].F.func1":   "a.Map[...].F.func1",
 		"example.org/a.(*Set[go.shape.struct { x example.org/b.T }]).F": "a.(*Set[...]).F",
 		"example.org/a.Map[example.org/b.T].F":                          "a.Map[example.org/b.T].F",

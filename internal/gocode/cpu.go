@@ -86,6 +86,7 @@ func newCPU(stacks []cpuStack, rate int64) *CPU {
 			continue
 		}
 		c.Samples += s.samples
+		s.frames = interrupted(s.frames)
 		functions, calls := make(map[string]bool), make(map[callAt]bool)
 		inMalloc, inCollector := false, false
 		for i, f := range s.frames {
@@ -135,6 +136,16 @@ func newCPU(stacks []cpuStack, rate int64) *CPU {
 		return cmp.Or(cmp.Compare(b.Flat, a.Flat), cmp.Compare(b.Cumulated, a.Cumulated), cmp.Compare(a.Function, b.Function))
 	})
 	return c
+}
+
+// interrupted leaves out how the runtime stops a goroutine: the signal for that
+// and the one that samples are delivered at one tick, and the time is that of
+// the function which both interrupt.
+func interrupted(frames []Frame) []Frame {
+	if len(frames) > 1 && frames[0].Function == "runtime.asyncPreempt" {
+		return frames[1:]
+	}
+	return frames
 }
 
 // ofCounting tells whether a function is what the overlay adds to the runtime.

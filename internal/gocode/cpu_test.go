@@ -7,7 +7,9 @@ func TestSharesOfCPUTime(t *testing.T) {
 	stacks := []cpuStack{
 		{[]Frame{at("runtime.nextFree", 1), at(mallocgc, 2), at("strconv.Itoa", 3), at("p.Work", 10), at("testing.(*B).runN", 4)}, 20},
 		{[]Frame{at("runtime.scan", 1), at("runtime.gcAssistAlloc", 5), at(mallocgc, 2), at("runtime.newobject", 3), at("p.Work", 11), at("testing.(*B).runN", 4)}, 10},
-		{[]Frame{at("p.Work", 12), at("p.Work", 13), at("testing.(*B).runN", 4)}, 25},
+		{[]Frame{at("p.Work", 12), at("p.Work", 13), at("testing.(*B).runN", 4)}, 20},
+		// The signal that stops the goroutine came at the same tick.
+		{[]Frame{at("runtime.asyncPreempt", 1), at("p.Work", 12), at("testing.(*B).runN", 4)}, 5},
 		{[]Frame{at("runtime.cgocall", 1), at("p._Cfunc_work", 7), at("p.Work", 14), at("testing.(*B).runN", 4)}, 15},
 		{[]Frame{at("runtime.scan", 1), at("runtime.gcBgMarkWorker", 6)}, 30},
 		{[]Frame{at("runtime.mallowCount", 1), at(mallocgc, 2), at("p.Work", 10)}, 500},

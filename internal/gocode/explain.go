@@ -66,6 +66,8 @@ var rules = []rule{
 	{"pool", findCallee("pool")},
 	{"reuse", findCallee("reuse")},
 	{"library", findLibrary},
+	{"library", findScanned},
+	{"boxing", findLogged},
 	{"conversion", findConversion},
 	{"conversion", findCallee("conversion")},
 	{"join-strings", findConcatenation},
@@ -236,10 +238,22 @@ func WithoutShapes(text string) string {
 	}
 }
 
+// LongFunction is how texts call a function by its package's whole path:
+// "gopkg.in/yaml.v3.(*Node).Decode".
+func LongFunction(symbol string) string {
+	name := WithoutShapes(symbol)
+	at := strings.LastIndexByte(withoutArguments(name), '/') + 1
+	pkg, rest, _ := strings.Cut(name[at:], ".")
+	if rest == "" {
+		return name
+	}
+	return name[:at] + unescaped(pkg) + "." + rest
+}
+
 // ShortFunction leaves the path of the package out: "main.foo",
 // "bytes.(*Buffer).Write".
-func ShortFunction(name string) string {
-	name = WithoutShapes(name)
+func ShortFunction(symbol string) string {
+	name := LongFunction(symbol)
 	short := name[strings.LastIndexByte(withoutArguments(name), '/')+1:]
 	if _, called, ok := strings.Cut(short, "._Cfunc_"); ok {
 		return "C." + strings.ReplaceAll(called, "_CMalloc", "malloc") // as the source has it

@@ -90,10 +90,16 @@ func packageOf(function string) string {
 	if !dotted {
 		return ""
 	}
+	return function[:slash] + unescaped(name)
+}
+
+// unescaped gives the last part of a package's path back the dots that stand as
+// "%2e" in a symbol.
+func unescaped(name string) string {
 	if plain, err := url.PathUnescape(name); err == nil {
-		name = plain
+		return plain
 	}
-	return function[:slash] + name
+	return name
 }
 
 // Package is a package that a pattern matches.

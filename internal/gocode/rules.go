@@ -69,97 +69,6 @@ func findCompileInFunction(s *subject) (why, remedy string, found bool) {
 	return "", "", false
 }
 
-func findAppendGrowth(s *subject) (why, remedy string, found bool) {
-	if s.line.Callee != "runtime.growslice" {
-		return "", "", false
-	}
-	for _, at := range s.builtins("append") {
-		call := at.expr.(*ast.CallExpr)
-		slice := text(call.Args[0])
-		why = fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice)
-		loop := at.loop()
-		if at.isMapElement(call.Args[0]) {
-			return "append makes or extends the slice of a key, " + slice, "where a key has one value mostly: one array for all of them, of which each key gets a part, all[i:i+1:i+1]", true
-		}
-		if loop == nil {
-			return why, "make " + slice + " with room for what will be in it, or append to one that is kept and cut to [:0]", true
-		}
-		turns, ok := at.turns(loop)
-		element := at.elementOf(call.Args[0])
-		if ok && !call.Ellipsis.IsValid() {
-			return why, fmt.Sprintf("make it before the loop in line %d: %s := make([]%s, 0, %s)", s.sources.fset.Position(loop.Pos()).Line, slice, element, turns), true
-		}
-		return why, "append to one that is kept and cut to [:0]; or, where it is known what will be in it, make " + slice + " with room for that before the loop", true
-	}
-	return "append lets a slice grow", "make it with room for what will be in it", true
-}
-
-func (s *spot) isMapElement(e ast.Expr) bool {
-	index, ok := ast.Unparen(e).(*ast.IndexExpr)
-	if !ok {
-		return false
-	}
-	_, ok = s.info.TypeOf(index.X).Underlying().(*types.Map)
-	return ok
-}
-
-// elementOf returns the type of a slice's elements, as its file writes it.
-func (s *spot) elementOf(slice ast.Expr) string {
-	if of, ok := s.info.TypeOf(slice).Underlying().(*types.Slice); ok {
-		return types.TypeString(of.Elem(), s.qualifier)
-	}
-	return "T"
-}
-
-func findMapGrowth(s *subject) (why, remedy string, found bool) {
-	if !strings.HasPrefix(s.line.Callee, "runtime.mapassign") && !strings.HasPrefix(s.line.Callee, "internal/runtime/maps.") && !strings.HasPrefix(s.line.Callee, "runtime.makemap") {
-		return "", "", false
-	}
-	assigned := s.sources.spots(s.line.File, s.line.Line, func(f *sourceFile, e ast.Expr) bool {
-		index, ok := e.(*ast.IndexExpr)
-		if !ok {
-			return false
-		}
-		_, ok = f.info.TypeOf(index.X).Underlying().(*types.Map)
-		return ok
-	})
-	for _, at := range assigned {
-		name := text(at.expr.(*ast.IndexExpr).X)
-		if at.hasRoom(at.expr.(*ast.IndexExpr).X) {
-			return "the map " + name + " was made with room, which the first key that is put into it takes", "", true
-		}
-		why = "the map " + name + " grows with what is put into it"
-		if loop := at.loop(); loop != nil {
-			if turns, ok := at.turns(loop); ok {
-				return why, fmt.Sprintf("make it with room: make(%s, %s); or keep it and clear(%s)", types.TypeString(at.info.TypeOf(at.expr.(*ast.IndexExpr).X), at.qualifier), turns, name), true
-			}
-		}
-		return why, "make it with room for what will be in it, or keep it and clear it", true
-	}
-	if strings.HasPrefix(s.line.Callee, "runtime.makemap") {
-		if reason, kept := s.outlives(); kept {
-			return reason, "", true
-		}
-		return "a map is made", "keep one and clear it, where one is enough at a time; a few keys are found as fast in a slice", true
-	}
-	return "", "", false
-}
-
-// hasRoom tells whether a map is a variable of the function that was made for a
-// number of keys.
-func (s *spot) hasRoom(m ast.Expr) bool {
-	e := &editor{sourceFile: s.sourceFile, fset: s.fset}
-	if !e.begin(s) {
-		return false
-	}
-	v := e.local(m)
-	if v == nil {
-		return false
-	}
-	made, ok := initial(e.declared(v)).(*ast.CallExpr)
-	return ok && e.info.Types[made.Fun].IsBuiltin() && text(made.Fun) == "make" && len(made.Args) == 2
-}
-
 // outlives returns the reason why what the line makes has to be made: it is what
 // the function returns or stores somewhere.
 func (s *subject) outlives() (reason string, kept bool) {
@@ -170,32 +79,6 @@ func (s *subject) outlives() (reason string, kept bool) {
 		}
 	}
 	return "", false
-}
-
-func findBufferGrowth(s *subject) (why, remedy string, found bool) {
-	var kind string
-	for _, of := range []string{"bytes.(*Buffer).", "strings.(*Builder)."} {
-		if strings.HasPrefix(s.line.Callee, of) {
-			kind = of
-		}
-	}
-	if kind == "" {
-		return "", "", false
-	}
-	name := "it"
-	for _, at := range s.calls() {
-		if selector, ok := at.expr.(*ast.CallExpr).Fun.(*ast.SelectorExpr); ok {
-			name = text(selector.X)
-		}
-	}
-	if strings.HasSuffix(s.line.Callee, ".Grow") {
-		return name + " gets its room", "keep it and Reset it, where one is enough at a time", kind == "bytes.(*Buffer)."
-	}
-	remedy = name + ".Grow(n) before it is filled, with about what will be in it"
-	if kind == "bytes.(*Buffer)." {
-		remedy += "; or write to where the bytes go in the end"
-	}
-	return name + " grows with what is written to it: each time it is full it moves to a longer array", remedy, true
 }
 
 func findConversion(s *subject) (why, remedy string, found bool) {
@@ -286,8 +169,7 @@ func findBoxing(s *subject) (why, remedy string, found bool) {
 	for _, at := range receivers {
 		call := at.expr.(*ast.CallExpr)
 		if name := shortName(at.callee(call)); at.logs(call) {
-			return "an argument of " + name + " becomes an interface value before the call, whether anything is written or not",
-				"ask first whether anything will be written, if the logger can tell; else a logger with typed fields", true
+			return "an argument of " + name + " becomes an interface value before the call, whether anything is written or not", askFirst, true
 		}
 	}
 	why = "a value becomes an interface value, which needs a place on the heap for it"
@@ -297,15 +179,18 @@ func findBoxing(s *subject) (why, remedy string, found bool) {
 	return why, "use a function or a container that takes the type itself (type parameters, strconv, a typed logger's field), or keep a pointer that is there already", true
 }
 
-// logs tells whether a call hands any values to a method that by its name writes
-// a log.
+// askFirst is what to do about values that are made for a log.
+const askFirst = "ask first whether anything will be written, if the logger can tell; else a logger with typed fields"
+
+// logs tells whether a call is one of a method that takes any values and by its
+// name writes a log.
 func (s *spot) logs(call *ast.CallExpr) bool {
 	selector, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok || s.info.Selections[selector] == nil {
 		return false
 	}
 	signature, ok := s.info.TypeOf(selector).(*types.Signature)
-	if !ok || !signature.Variadic() || signature.Results().Len() > 0 || len(call.Args) < signature.Params().Len() {
+	if !ok || !signature.Variadic() || signature.Results().Len() > 0 {
 		return false
 	}
 	rest, ok := signature.Params().At(signature.Params().Len() - 1).Type().(*types.Slice)

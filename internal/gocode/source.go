@@ -246,19 +246,30 @@ func (f *sourceFile) callee(call *ast.CallExpr) string {
 func (s *spot) loop() ast.Stmt {
 	for i, n := range s.path {
 		switch n := n.(type) {
-		case *ast.ForStmt:
-			if i == 0 || s.path[i-1] != ast.Node(n.Init) {
-				return n
-			}
-		case *ast.RangeStmt:
-			if i == 0 || s.path[i-1] != ast.Node(n.X) {
-				return n
+		case *ast.ForStmt, *ast.RangeStmt:
+			if isTurn(n.(ast.Stmt), s.path[:i]) {
+				return n.(ast.Stmt)
 			}
 		case *ast.FuncDecl, *ast.FuncLit:
 			return nil
 		}
 	}
 	return nil
+}
+
+// isTurn tells whether a part of a loop, with all up to the loop, is done in
+// every turn of it.
+func isTurn(loop ast.Stmt, part []ast.Node) bool {
+	if len(part) == 0 {
+		return true
+	}
+	switch last := part[len(part)-1]; loop := loop.(type) {
+	case *ast.ForStmt:
+		return last != ast.Node(loop.Init)
+	case *ast.RangeStmt:
+		return last != ast.Node(loop.X)
+	}
+	return false
 }
 
 // function returns the body of the function around the spot.

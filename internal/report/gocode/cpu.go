@@ -26,7 +26,7 @@ func writeCPU(out *bufio.Writer, c *gocode.CPU, of string, o Options) {
 		rows = 0
 	}
 	for _, f := range c.Top(rows) {
-		fmt.Fprintf(out, "%14s %10s  %s\n", percent(f.Flat), percent(f.Cumulated), term.Safe(gocode.WithoutShapes(f.Function)))
+		fmt.Fprintf(out, "%14s %10s  %s\n", percent(f.Flat), percent(f.Cumulated), term.Safe(gocode.LongFunction(f.Function)))
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package reasons allocates for one reason in each function. The comment names
-// the rule that finds it; "none" is where nothing should be said.
+// the rule that finds it, and words of what it says to do.
 package reasons
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"regexp"
 	"sort"
@@ -72,15 +73,59 @@ func Compile(text string) bool {
 func Append(n int) []int {
 	var all []int
 	for i := range n {
-		all = append(all, i) // rule: append-capacity
+		all = append(all, i) // rule: append-capacity; do: all := make([]int, 0, n)
 	}
 	return all
+}
+
+// AppendToArgument would lose what is in it already if it made it anew.
+func AppendToArgument(all []int, n int) []int {
+	for i := range n {
+		all = append(all, i) // rule: append-capacity; do: all = slices.Grow(all, n)
+	}
+	return all
+}
+
+// AppendInLoops has what all rounds of the outer loop append.
+func AppendInLoops(n int) []int {
+	var all []int
+	for i := range n {
+		for j := range i {
+			all = append(all, j) // rule: append-capacity; do: where it is known what will be in it
+		}
+	}
+	return all
+}
+
+// AppendInRound has a slice of each round of the outer loop.
+func AppendInRound(n int) (total int) {
+	for i := range n {
+		var all []int
+		for j := range i {
+			all = append(all, j) // rule: append-capacity; do: all := make([]int, 0, i)
+		}
+		total += len(all)
+		kept = all // rule: boxing
+	}
+	return total
 }
 
 func Map(n int) map[int]int {
 	m := make(map[int]int)
 	for i := range n {
-		m[i] = i // rule: map-capacity
+		m[i] = i // rule: map-capacity; do: make(map[int]int, n)
+	}
+	return m
+}
+
+// MapInLoops has a key for each round of the inner loop of all rounds of the
+// outer one.
+func MapInLoops(rows [][]int) map[int]int {
+	m := make(map[int]int)
+	for _, row := range rows {
+		for _, i := range row {
+			m[i] = i // rule: map-capacity; do: make it with room for what will be in it
+		}
 	}
 	return m
 }
@@ -124,7 +169,17 @@ func (j *journal) Debugf(format string, values ...any) {
 
 func Log(j *journal, n int) {
 	j.Debugf("%d words",
-		n) // rule: boxing
+		n) // rule: boxing; do: ask first whether
+}
+
+func LogFields(log *slog.Logger) {
+	log.With("words", "a few").Debug("text") // rule: boxing; do: ask first whether
+}
+
+//go:noinline
+func Scan(text string) (n int) { // rule: library
+	fmt.Sscanf(text, "%d", &n) // rule: library; do: strconv.Atoi
+	return n
 }
 
 func Variadic(a, b int) {

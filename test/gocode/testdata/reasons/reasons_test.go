@@ -1,6 +1,7 @@
 package reasons
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 )
@@ -10,6 +11,10 @@ var (
 	reader = strings.NewReader("")
 	owned  owner
 )
+
+var silent = slog.New(slog.DiscardHandler)
+
+var rows = [][]int{{1, 2, 3, 4, 5, 6}, {11, 12, 13, 14, 15, 16}, {21, 22, 23, 24, 25, 26}}
 
 var text = "a,b,c,d,e,f,g,h,a long text that is on the heap"
 
@@ -27,7 +32,10 @@ func BenchmarkAll(b *testing.B) {
 		kept = Bytes(text)
 		kept = Join(text, text)
 		Box(1000 + i)
+		kept = AppendToArgument(nil, 100)
+		count += len(AppendInLoops(20)) + AppendInRound(20) + len(MapInLoops(rows)) + Scan("12345")
 		Log(&journal{}, 1000+i)
+		LogFields(silent)
 		Variadic(i, i)
 		kept = Closure(i)
 		Pointers(3)

@@ -1,0 +1,181 @@
+package gocode
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// Rules of what grows with what is put into it.
+
+func findAppendGrowth(s *subject) (why, remedy string, found bool) {
+	if s.line.Callee != "runtime.growslice" {
+		return "", "", false
+	}
+	for _, at := range s.builtins("append") {
+		call := at.expr.(*ast.CallExpr)
+		slice := text(call.Args[0])
+		if at.isMapElement(call.Args[0]) {
+			return "append makes or extends the slice of a key, " + slice, "where a key has one value mostly: one array for all of them, of which each key gets a part, all[i:i+1:i+1]", true
+		}
+		return fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice), at.roomForSlice(call), true
+	}
+	return "append lets a slice grow", "make it with room for what will be in it", true
+}
+
+// roomForSlice says where the slice that a call of append extends can be made
+// long enough at once.
+func (s *spot) roomForSlice(call *ast.CallExpr) string {
+	slice := text(call.Args[0])
+	loop, nested := s.loopOf(call.Args[0])
+	if loop == nil {
+		return "make " + slice + " with room for what will be in it, or append to one that is kept and cut to [:0]"
+	}
+	turns, known := s.turns(loop)
+	if nested || call.Ellipsis.IsValid() || !known {
+		return "append to one that is kept and cut to [:0]; or, where it is known what will be in it, make " + slice + " with room for that before the loop"
+	}
+	line := s.fset.Position(loop.Pos()).Line
+	e := &editor{sourceFile: s.sourceFile, fset: s.fset}
+	if e.begin(s) {
+		if v := e.local(call.Args[0]); v != nil && e.declaredEmpty(v) != nil {
+			return fmt.Sprintf("make it before the loop in line %d: %s := make([]%s, 0, %s)", line, slice, s.elementOf(call.Args[0]), turns)
+		}
+	}
+	return fmt.Sprintf("give it room before the loop in line %d: %s = slices.Grow(%s, %s)", line, slice, slice, turns)
+}
+
+// loopOf returns the outermost loop in which a slice or map grows: it was there
+// before the loop began. nested tells that the spot stands in another loop
+// within that one. It is nil where the variable is made anew for the spot.
+func (s *spot) loopOf(grows ast.Expr) (loop ast.Stmt, nested bool) {
+	from := s.info.ObjectOf(root(grows))
+	for i, n := range s.path {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			if from != nil && contains(n, from.Pos()) {
+				return loop, nested
+			}
+			if isTurn(n.(ast.Stmt), s.path[:i]) {
+				nested = loop != nil
+				loop = n.(ast.Stmt)
+			}
+		case *ast.FuncDecl, *ast.FuncLit:
+			return loop, nested
+		}
+	}
+	return loop, nested
+}
+
+// root is the name that an expression begins with, nil where it begins with
+// something else.
+func root(e ast.Expr) *ast.Ident {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return e
+	case *ast.SelectorExpr:
+		return root(e.X)
+	case *ast.IndexExpr:
+		return root(e.X)
+	case *ast.StarExpr:
+		return root(e.X)
+	}
+	return nil
+}
+
+func (s *spot) isMapElement(e ast.Expr) bool {
+	index, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok {
+		return false
+	}
+	_, ok = s.info.TypeOf(index.X).Underlying().(*types.Map)
+	return ok
+}
+
+// elementOf returns the type of a slice's elements, as its file writes it.
+func (s *spot) elementOf(slice ast.Expr) string {
+	if of, ok := s.info.TypeOf(slice).Underlying().(*types.Slice); ok {
+		return types.TypeString(of.Elem(), s.qualifier)
+	}
+	return "T"
+}
+
+func findMapGrowth(s *subject) (why, remedy string, found bool) {
+	if !strings.HasPrefix(s.line.Callee, "runtime.mapassign") && !strings.HasPrefix(s.line.Callee, "internal/runtime/maps.") && !strings.HasPrefix(s.line.Callee, "runtime.makemap") {
+		return "", "", false
+	}
+	assigned := s.sources.spots(s.line.File, s.line.Line, func(f *sourceFile, e ast.Expr) bool {
+		index, ok := e.(*ast.IndexExpr)
+		if !ok {
+			return false
+		}
+		_, ok = f.info.TypeOf(index.X).Underlying().(*types.Map)
+		return ok
+	})
+	for _, at := range assigned {
+		m := at.expr.(*ast.IndexExpr).X
+		if at.hasRoom(m) {
+			return "the map " + text(m) + " was made with room, which the first key that is put into it takes", "", true
+		}
+		return "the map " + text(m) + " grows with what is put into it", at.roomForMap(m), true
+	}
+	if strings.HasPrefix(s.line.Callee, "runtime.makemap") {
+		if reason, kept := s.outlives(); kept {
+			return reason, "", true
+		}
+		return "a map is made", "keep one and clear it, where one is enough at a time; a few keys are found as fast in a slice", true
+	}
+	return "", "", false
+}
+
+// roomForMap says how a map can be made large enough at once.
+func (s *spot) roomForMap(m ast.Expr) string {
+	if loop, nested := s.loopOf(m); loop != nil && !nested {
+		if turns, known := s.turns(loop); known {
+			return fmt.Sprintf("make it with room: make(%s, %s); or keep it and clear(%s)", types.TypeString(s.info.TypeOf(m), s.qualifier), turns, text(m))
+		}
+	}
+	return "make it with room for what will be in it, or keep it and clear it"
+}
+
+// hasRoom tells whether a map is a variable of the function that was made for a
+// number of keys.
+func (s *spot) hasRoom(m ast.Expr) bool {
+	e := &editor{sourceFile: s.sourceFile, fset: s.fset}
+	if !e.begin(s) {
+		return false
+	}
+	v := e.local(m)
+	if v == nil {
+		return false
+	}
+	made, ok := initial(e.declared(v)).(*ast.CallExpr)
+	return ok && e.info.Types[made.Fun].IsBuiltin() && text(made.Fun) == "make" && len(made.Args) == 2
+}
+
+func findBufferGrowth(s *subject) (why, remedy string, found bool) {
+	var kind string
+	for _, of := range []string{"bytes.(*Buffer).", "strings.(*Builder)."} {
+		if strings.HasPrefix(s.line.Callee, of) {
+			kind = of
+		}
+	}
+	if kind == "" {
+		return "", "", false
+	}
+	name := "it"
+	for _, at := range s.calls() {
+		if selector, ok := at.expr.(*ast.CallExpr).Fun.(*ast.SelectorExpr); ok {
+			name = text(selector.X)
+		}
+	}
+	if strings.HasSuffix(s.line.Callee, ".Grow") {
+		return name + " gets its room", "keep it and Reset it, where one is enough at a time", kind == "bytes.(*Buffer)."
+	}
+	remedy = name + ".Grow(n) before it is filled, with about what will be in it"
+	if kind == "bytes.(*Buffer)." {
+		remedy += "; or write to where the bytes go in the end"
+	}
+	return name + " grows with what is written to it: each time it is full it moves to a longer array", remedy, true
+}
