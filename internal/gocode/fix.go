@@ -42,6 +42,8 @@ type Fixed struct {
 	Root      string  // folder of the module
 	Measure   Measure // what an operation is
 	Benchmark string  // its name, "" for tests and programs
+	// Others are the benchmarks that were asked for as well: one is the measure.
+	Others []string
 	// Spread is by how many allocations of an operation counts of the unchanged
 	// benchmark differ; 0 where two of them agree.
 	Spread   float64

@@ -192,11 +192,14 @@ func (f *fixer) begin() (*Benchmark, error) {
 		return nil, err
 	}
 	for _, b := range found {
+		f.Others = append(f.Others, b.Name)
+	}
+	for _, b := range found {
 		if err := t.tests.count(b, f.o.BenchmarkOptions); err != nil {
 			return nil, err
 		}
 		if b.AllocsPerOp >= leastSaved || len(found) == 1 {
-			f.Benchmark = b.Name
+			f.choose(b)
 			if f.Spread, err = t.spread(b); err != nil {
 				return nil, err
 			}
@@ -205,7 +208,7 @@ func (f *fixer) begin() (*Benchmark, error) {
 	}
 	switch {
 	case len(found) > 0:
-		f.Benchmark = found[0].Name
+		f.choose(found[0])
 		return found[0], f.keepBefore(t)
 	case f.o.Bench != anyBenchmark:
 		return nil, fmt.Errorf("%s: no benchmark matches %s", f.p.ImportPath, f.o.Bench)
@@ -213,6 +216,12 @@ func (f *fixer) begin() (*Benchmark, error) {
 		return f.measureAnew(MeasureProgram)
 	}
 	return f.measureAnew(MeasureTests)
+}
+
+// choose makes a benchmark the measure.
+func (f *fixer) choose(b *Benchmark) {
+	f.Benchmark = b.Name
+	f.Others = slices.DeleteFunc(f.Others, func(name string) bool { return name == b.Name })
 }
 
 // anyBenchmark is the expression that all benchmarks match.

@@ -18,6 +18,9 @@ import (
 func WriteFixed(w io.Writer, f *gocode.Fixed, o Options) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s  %s\n", term.Safe(f.Package), term.Safe(operation(f)))
+	if len(f.Others) > 0 {
+		fmt.Fprintf(out, "the first that allocates; --bench takes another: %s\n", term.Safe(strings.Join(f.Others, ", ")))
+	}
 	per := "op"
 	if f.Measure != gocode.MeasureBenchmark {
 		per = "run"

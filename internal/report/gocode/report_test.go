@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mallow/internal/gocode"
@@ -114,4 +115,16 @@ func TestDifferences(t *testing.T) {
 	}
 	golden(t, "differences.txt", func(w io.Writer) error { return WriteDifferences(w, d, Options{Verbose: true}) })
 	golden(t, "differences.json", func(w io.Writer) error { return WriteDifferencesJSON(w, d) })
+}
+
+// One benchmark is the measure: who asked for several is told.
+func TestOtherBenchmarks(t *testing.T) {
+	fixed := &gocode.Fixed{Package: "example.org/p", Benchmark: "Parse", Others: []string{"Join", "Split"}, Ladder: []gocode.LadderStep{{AllocsPerOp: 3, NsPerOp: 100}}}
+	var out strings.Builder
+	if err := WriteFixed(&out, fixed, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "example.org/p  BenchmarkParse\nthe first that allocates; --bench takes another: Join, Split\n"; !strings.HasPrefix(out.String(), want) {
+		t.Errorf("%s", out.String())
+	}
 }
