@@ -22,6 +22,13 @@ func (s *Site) Contained() bool {
 	return *s.contained
 }
 
+// InObject tells whether the site's blocks belong to a string or container
+// within an object that the site's function constructs.
+func (s *Site) InObject() bool { return s.Contained() && IsConstructor(s.Function) }
+
+// SetAnew is what to do about an object whose parts take memory in each round.
+const SetAnew = "make the object once, outside of the loop, and set it anew in each round: the string or container in it keeps its memory"
+
 // OfElements tells whether a good part of the site's blocks are what elements of
 // a container took while they were constructed there: rows of a vector of
 // vectors, which are gone when it is cleared.

@@ -39,6 +39,11 @@ func (s *Site) Callers() []*Site {
 	return s.c.Callers([]*Site{s})[0]
 }
 
+// AllCallers returns all of them, however few their calls are.
+func (s *Site) AllCallers() []*Site {
+	return s.c.each(s.c.Profile.Split([]*profile.Part{s.Part})[0])
+}
+
 // Callers does the same for several sites.
 func (c *Case) Callers(sites []*Site) [][]*Site {
 	parts := make([]*profile.Part, len(sites))
@@ -51,6 +56,9 @@ func (c *Case) Callers(sites []*Site) [][]*Site {
 	}
 	return all
 }
+
+// IsFew tells that nothing is to be found out about so few allocations.
+func (s *Site) IsFew() bool { return Share(s.Counters.Calls, s.c.Allocations) < tooFew }
 
 // Matters tells whether the site makes so many allocations that to save them
 // is worth a change.

@@ -16,6 +16,9 @@ var Rule = rule.Rule{Name: "container-copy", Find: find}
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.By(rule.ContainerCopy) {
+		if _, own := rule.CopyOf(s.Function); own {
+			continue // object-copy tells who copies the object that holds it
+		}
 		n := &s.Counters
 		gone := s.ThrownAway()
 		if rule.Share(gone, n.Calls) < rule.LeastThrownAway {
@@ -28,20 +31,9 @@ func find(c *rule.Case) []rule.Finding {
 			Remedy: "take and pass it as a const reference; copy it only where it is changed, and move it where it is no longer needed",
 			Evidence: fmt.Sprintf("its copy constructor or assignment asked for them, and %s were gone within %s heap events of their thread",
 				figure.Percent(gone, n.Calls), figure.Count(rule.CopyLife)),
-			Places: rule.Places(copier(s), s.Frame),
+			Places: []profile.Frame{s.Frame},
 			Claims: []rule.Claim{s.Claim(gone)},
 		})
 	}
 	return found
-}
-
-// copier is the line that asks for the copy. It stands outside of constructors
-// that copy the container as a member, and that nobody wrote, as a rule.
-func copier(s *rule.Site) profile.Frame {
-	for _, f := range append([]profile.Frame{s.Frame}, s.Outer()...) {
-		if !rule.IsConstructor(f.Function) {
-			return f
-		}
-	}
-	return s.Frame
 }

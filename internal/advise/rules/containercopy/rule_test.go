@@ -16,15 +16,17 @@ const (
 	pushed = "void std::allocator_traits<std::allocator<" + vector + " > >::construct<" + vector + ">(" + vector + "*)"
 )
 
-// A structure is passed by value, of which a map of 60 nodes is a member.
+// A map of 60 nodes is passed by value. One that is a member of a structure is
+// copied with it, which is another rule's.
 func TestByValue(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	node := p.Stack(recording.New, "operator new(unsigned long)", "std::__new_allocator<std::_Rb_tree_node<int> >::allocate(unsigned long, void const*)",
-		copied, "Config::Config(Config const&) config.cc:3", "run run.cc:40")
+		copied, "run run.cc:40")
+	member := p.Stack(recording.New, "operator new(unsigned long)", copied, "Config::Config(Config const&) config.cc:3", "run run.cc:50")
 	for range 200 {
 		var nodes []recordingtest.Block
 		for range 60 {
-			nodes = append(nodes, p.Alloc(node, 96))
+			nodes = append(nodes, p.Alloc(node, 96), p.Alloc(member, 96))
 		}
 		for _, b := range nodes {
 			p.FreeFrom(b, p.By("std::_Rb_tree<int>::_M_erase(std::_Rb_tree_node<int>*)"))

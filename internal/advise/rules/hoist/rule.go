@@ -90,6 +90,8 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 		Claims: []rule.Claim{claim(s)},
 	}
 	switch {
+	case s.InObject():
+		f.Remedy = rule.SetAnew
 	case s.Contained():
 		f.Remedy = "declare the string, container or stream outside of the loop, and clear() it in each round: it keeps its memory"
 	case owned && n.SizeMax <= onStack && !s.OneSize() && s.InCpp():

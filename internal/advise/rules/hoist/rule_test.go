@@ -47,6 +47,19 @@ func TestVector(t *testing.T) {
 	p.Finds(hoist.Rule, "vector")
 }
 
+// The string belongs to an object, which is what can stay.
+func TestInObject(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	name := p.Stack(recording.New, "operator new(unsigned long)", "std::__cxx11::basic_string<char>::_M_create(unsigned long&, unsigned long)", "Scope::Scope(char const*) scope.h:8", "visit visit.cc:30")
+	node := p.Stack(recording.New, "operator new(unsigned long)", "visit visit.cc:31")
+	for i := range uint64(500) {
+		b := p.Alloc(name, 20+i%30)
+		p.Alloc(node, 24)
+		p.FreeFrom(b, p.By("visit visit.cc:40"))
+	}
+	p.Finds(hoist.Rule, "in-object")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	// Ten at a time.

@@ -3,7 +3,9 @@
 package objectcopy
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -17,51 +19,116 @@ var Rule = rule.Rule{Name: "object-copy", Find: find}
 // there may stand so many others.
 const farthest = 3
 
-// copies are the blocks that one line takes for copies of objects of a class.
+// copies are the blocks that lines take for copies of objects of a class.
 type copies struct {
-	line  profile.Frame
 	class string
+	lines []profile.Frame
 	sites []*rule.Site
+
+	calls, gone, bytes uint64 // gone soon
+	claims             []rule.Claim
 }
 
 func find(c *rule.Case) []rule.Finding {
-	var found []rule.Finding
+	byClass := make(map[string][]*copies)
+	var classes []string
 	for _, of := range byLine(c) {
-		if f, ok := finding(c, of); ok {
-			found = append(found, f)
+		if of.weigh(); rule.Share(of.gone, of.calls) < rule.LeastThrownAway {
+			continue
+		}
+		if byClass[of.class] == nil {
+			classes = append(classes, of.class)
+		}
+		byClass[of.class] = append(byClass[of.class], of)
+	}
+	var found []rule.Finding
+	for _, class := range classes {
+		for _, of := range told(byClass[class], c.Allocations) {
+			found = append(found, of.finding())
 		}
 	}
 	return found
 }
 
-func finding(c *rule.Case, of *copies) (f rule.Finding, ok bool) {
-	var calls, gone, bytes uint64
-	places := []profile.Frame{of.line}
+// told returns the lines that copy objects of a class of which each is worth a
+// change, and the others together if they are; all together where most of the
+// copies are made by lines of which none is.
+func told(lines []*copies, allocations uint64) []*copies {
+	worthwhile := func(of *copies) bool { return rule.Share(of.gone, allocations) >= rule.Worthwhile }
+	var alone []*copies
+	others, whole := &copies{class: lines[0].class}, &copies{class: lines[0].class}
+	for _, of := range lines {
+		whole.add(of)
+		if worthwhile(of) {
+			alone = append(alone, of)
+		} else {
+			others.add(of)
+		}
+	}
+	if 2*others.gone > whole.gone {
+		alone, others = nil, whole
+	}
+	if worthwhile(others) {
+		alone = append(alone, others)
+	}
+	return alone
+}
+
+// weigh counts how many of the blocks are soon gone.
+func (of *copies) weigh() {
 	for _, s := range of.sites {
 		n := &s.Counters
 		if n.Foreign > 0 {
 			continue // it was made to be handed on
 		}
 		thrown := s.ThrownAway()
-		calls, gone, bytes = calls+n.Calls, gone+thrown, bytes+n.Bytes
-		f.Claims = append(f.Claims, s.Claim(thrown))
-		places = append(places, s.Way[0])
+		of.calls, of.gone, of.bytes = of.calls+n.Calls, of.gone+thrown, of.bytes+n.Bytes
+		of.claims = append(of.claims, s.Claim(thrown))
 	}
-	if rule.Share(gone, c.Allocations) < rule.Worthwhile || rule.Share(gone, calls) < rule.LeastThrownAway {
-		return f, false
+}
+
+// add takes what another line has for copies of the same class.
+func (of *copies) add(other *copies) {
+	of.lines, of.sites, of.claims = append(of.lines, other.lines...), append(of.sites, other.sites...), append(of.claims, other.claims...)
+	of.calls, of.gone, of.bytes = of.calls+other.calls, of.gone+other.gone, of.bytes+other.bytes
+}
+
+func (of *copies) finding() rule.Finding {
+	at := ""
+	if len(of.lines) > 1 {
+		at = fmt.Sprintf(" at %d lines", len(of.lines))
 	}
-	f.Named = true
-	f.Means = rule.Avoid
-	f.Title = fmt.Sprintf("copies of %s take %s (%s), and are soon thrown away", of.class, figure.Counted(calls, "block", "blocks"), figure.Size(bytes))
+	f := rule.Finding{
+		Named:  true,
+		Means:  rule.Avoid,
+		Title:  fmt.Sprintf("copies of %s take %s (%s)%s, and are soon thrown away", of.class, figure.Counted(of.calls, "block", "blocks"), figure.Size(of.bytes), at),
+		Remedy: "take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed",
+		Claims: of.claims,
+	}
 	copier := "its copy constructor or assignment"
-	f.Remedy = "take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed"
 	if of.sites[0].InRust() {
 		copier = "its clone"
 		f.Remedy = "borrow it (&T); Rc or Arc where it is shared; clone only what is changed, and move what is no longer needed"
+	} else if len(of.lines) > 1 {
+		f.Remedy += "; or let copies share what they hold until one of them is changed"
 	}
-	f.Evidence = fmt.Sprintf("%s asked for them, and %s were gone within %s heap events of their thread", copier, figure.Percent(gone, calls), figure.Count(rule.CopyLife))
-	f.Places = rule.Places(places...)
-	return f, true
+	f.Evidence = fmt.Sprintf("%s asked for them, and %s were gone within %s heap events of their thread", copier, figure.Percent(of.gone, of.calls), figure.Count(rule.CopyLife))
+	f.Places = of.places()
+	return f
+}
+
+// places are the lines that copy, those that copy most first, then those that
+// allocate.
+func (of *copies) places() []profile.Frame {
+	const most = 3
+	sites := slices.Clone(of.sites)
+	slices.SortStableFunc(sites, func(a, b *rule.Site) int { return cmp.Compare(b.Counters.Calls, a.Counters.Calls) })
+	var lines, makers []profile.Frame
+	for _, s := range sites {
+		lines, makers = append(lines, s.Frame), append(makers, s.Way[0])
+	}
+	lines = rule.Places(lines...)
+	return rule.Places(append(lines[:min(most, len(lines))], makers...)...)
 }
 
 // byLine collects what lines take for copies, from all sites.
@@ -80,7 +147,7 @@ func byLine(c *rule.Case) []*copies {
 		for _, found := range copiers(s, farthest) {
 			at := key{found.site.Frame, found.class}
 			if of[at] == nil {
-				of[at] = &copies{line: at.line, class: at.class}
+				of[at] = &copies{class: at.class, lines: []profile.Frame{at.line}}
 				all = append(all, of[at])
 			}
 			of[at].sites = append(of[at].sites, found.site)
@@ -102,15 +169,19 @@ type copier struct {
 // counts. It looks at so many functions that copy nothing, one after the other.
 func copiers(s *rule.Site, others int) (found []copier) {
 	class, copied := rule.CopyOf(s.Function)
-	if !copied && others == 0 {
-		return nil
-	}
-	for _, caller := range s.Callers() {
-		if !copied {
-			found = append(found, copiers(caller, others-1)...)
-			continue
+	if !copied {
+		if others > 0 {
+			for _, caller := range s.Callers() {
+				found = append(found, copiers(caller, others-1)...)
+			}
 		}
-		outer := copiers(caller, farthest)
+		return found
+	}
+	for _, caller := range s.AllCallers() {
+		var outer []copier
+		if !caller.IsFew() {
+			outer = copiers(caller, farthest)
+		}
 		var calls uint64
 		for _, o := range outer {
 			calls += o.site.Counters.Calls

@@ -1,6 +1,7 @@
 package objectcopy_test
 
 import (
+	"fmt"
 	"testing"
 
 	"mallow/internal/advise/rule/ruletest"
@@ -39,6 +40,17 @@ func TestRows(t *testing.T) {
 	copies(p, 50, "sum(db::Row<std::map>) sum.cc:3", "main main.cc:20")
 	p.Noise(1000)
 	p.Finds(objectcopy.Rule, "rows")
+}
+
+// A class is copied at many lines, none of which matters by itself: together
+// they do.
+func TestLines(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	for line := range 5 {
+		copies(p, 1+line, fmt.Sprintf("parse parse.cc:%d", 10+line), "main main.cc:30")
+	}
+	p.Noise(20_000)
+	p.Finds(objectcopy.Rule, "lines")
 }
 
 func TestAssignment(t *testing.T) {

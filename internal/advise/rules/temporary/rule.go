@@ -60,13 +60,19 @@ func finding(s, site *rule.Site) rule.Finding {
 	}
 	size, fitting := buffer(s)
 	keeps := s.Contained()
-	if keeps || size == 0 {
+	// What an object needs whenever it is made.
+	inline := s.InObject() && s.OneSize() && size != 0
+	if keeps && !inline || size == 0 {
 		f.Means = rule.Reuse
 		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Knowledge().Threads))}
 	} else {
 		f.Claims = []rule.Claim{s.Claim(uint64(fitting * float64(s.Temporary())))}
 	}
 	switch {
+	case inline:
+		f.Remedy = fmt.Sprintf("room for %s in the object itself: an array, or a vector that has room within (small_vector, InlinedVector) and asks for memory only where it is longer", rule.Bytes(size))
+	case s.InObject():
+		f.Remedy = rule.SetAnew
 	case keeps:
 		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
 	case size == 0:

@@ -77,6 +77,20 @@ func TestString(t *testing.T) {
 	p.Finds(temporary.Rule, "string")
 }
 
+// A vector within an object makes room when the object is made: always the same
+// has its place there; else the object can stay.
+func TestInObject(t *testing.T) {
+	const room = "std::vector<Token const*, std::allocator<Token const*> >::reserve(unsigned long)"
+	p := ruletest.NewProgram(t)
+	fixed := p.Stack(recording.New, "operator new(unsigned long)", room, "SmallVector<Token const*, 9ul>::SmallVector() small.h:55", "visit visit.cc:20")
+	named := p.Stack(recording.New, "operator new(unsigned long)", "std::__cxx11::basic_string<char>::_M_create(unsigned long&, unsigned long)", "Scope::Scope(char const*) scope.h:8", "visit visit.cc:30")
+	for i := range uint64(500) {
+		p.Free(p.Alloc(fixed, 72))
+		p.Free(p.Alloc(named, 20+i%30))
+	}
+	p.Finds(temporary.Rule, "in-object")
+}
+
 // What Rust has in a Box, or in a short Vec of its own.
 func TestRust(t *testing.T) {
 	p := ruletest.NewProgram(t)
