@@ -33,6 +33,7 @@ type Saves struct {
 	Bytes       uint64   // requested by these
 	Memory      uint64   // bytes that are no longer held at the peak; 0 where that is not what it is about
 	Share       float64  // of all allocations of program and libraries, 0..1
+	AtMost      bool     // the allocations are the most that can be saved
 	CPUShare    *float64 // of the program's CPU time, 0..1; nil where it is not known
 	Basis       string   // of CPUShare: what an allocation costs, and how that is known; "" when CPUShare is nil
 }
@@ -92,7 +93,7 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 	for _, place := range f.Places {
 		a.Sites = append(a.Sites, Place{place})
 	}
-	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, Share: rule.Share(f.left.Calls, c.AllFor(&f.Finding))}
+	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, AtMost: f.AtMost, Share: rule.Share(f.left.Calls, c.AllFor(&f.Finding))}
 	cost.price(&a.Saves, f)
 	if c.Profile.Sampling != nil {
 		a.Evidence += "; estimated from samples"

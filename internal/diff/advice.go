@@ -27,11 +27,24 @@ type AdviceChange struct {
 	// Brought is how many allocations fewer, for as much work, its sites make
 	// now; less than 0: more. Nil where that cannot be told.
 	Brought *float64
+	// Divided tells that other advice is about some of these sites: what they
+	// make less is divided among them by what each promised.
+	Divided bool
 }
 
-// kept is the part of its promise that an advice must have brought to count
-// as followed.
-const kept = 0.5
+// An advice counts as followed if it has brought such a part of its promise, or
+// of the most that it can bring.
+const (
+	kept       = 0.5
+	keptAtMost = 0.1
+)
+
+func leastBrought(saves *advise.Saves) float64 {
+	if saves.AtMost {
+		return keptAtMost
+	}
+	return kept
+}
 
 // Advice tells what became of the advice that was given for the old profile,
 // in the order in which it was given, and then what is new.
@@ -39,22 +52,26 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	p := d.places()
 	var changes []AdviceChange
 	taken := make([]bool, len(new.Advice))
+	oldWeights, newWeights := weigh(p.old, old.Advice), weigh(p.new, new.Advice)
 	for i := range old.Advice {
 		a := &old.Advice[i]
-		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(d.asMuchWork(a.Saves.Allocations) + 0.5), Brought: p.brought(p.old, a)}
+		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(d.asMuchWork(a.Saves.Allocations) + 0.5)}
+		c.Brought, c.Divided = p.brought(p.old, oldWeights, a)
 		again := slices.IndexFunc(new.Advice, func(n advise.Advice) bool { return n.Rule == a.Rule && p.same(a, &n) })
 		switch {
 		case again >= 0 && !taken[again]:
 			taken[again] = true
 			c.Advice, c.Status = new.Advice[again], Open
-		case c.Brought != nil && *c.Brought >= kept*float64(c.Promised) && *c.Brought > 0:
+		case c.Brought != nil && *c.Brought >= leastBrought(&a.Saves)*float64(c.Promised) && *c.Brought > 0:
 			c.Status = Followed
 		}
 		changes = append(changes, c)
 	}
 	for i, a := range new.Advice {
 		if !taken[i] {
-			changes = append(changes, AdviceChange{Advice: a, Status: Arisen, Brought: p.brought(p.new, &a)})
+			c := AdviceChange{Advice: a, Status: Arisen}
+			c.Brought, c.Divided = p.brought(p.new, newWeights, &a)
+			changes = append(changes, c)
 		}
 	}
 	return changes
@@ -110,23 +127,47 @@ func (p *places) sameLine(a, b *profile.Frame) bool {
 	return name == p.diff.nameOf(b)
 }
 
-// brought is by how much the allocations of the sites of an advice fell.
-func (p *places) brought(at map[profile.Frame]*Site, a *advise.Advice) *float64 {
-	var sites []*Site
+// weights are what all advice about a site promises together.
+type weights map[*Site]float64
+
+func weigh(at map[profile.Frame]*Site, all []advise.Advice) weights {
+	w := make(weights)
+	for i := range all {
+		for _, s := range sitesOf(at, &all[i]) {
+			w[s] += weight(&all[i])
+		}
+	}
+	return w
+}
+
+// weight is more than 0 of an advice that saves no allocations, too.
+func weight(a *advise.Advice) float64 { return float64(a.Saves.Allocations) + 1 }
+
+// sitesOf are the sites that an advice is about, each once.
+func sitesOf(at map[profile.Frame]*Site, a *advise.Advice) (sites []*Site) {
 	for _, place := range a.Sites {
 		if s := at[place.Frame]; s != nil && !slices.Contains(sites, s) {
 			sites = append(sites, s)
 		}
 	}
+	return sites
+}
+
+// brought is by how much the allocations of the sites of an advice fell, or its
+// part of that where others are about the same sites.
+func (p *places) brought(at map[profile.Frame]*Site, w weights, a *advise.Advice) (fewer *float64, divided bool) {
+	sites := sitesOf(at, a)
 	if len(sites) == 0 {
-		return nil
+		return nil, false
 	}
 	sum := 0.0
 	for _, s := range sites {
 		if s.Match == Unmatched && (p.diff.unnamed[s.Frame().Module] != "" || p.diff.rebuilt[s.Frame().Module] != "" && !s.Frame().Named()) {
-			return nil // it may well be there under another name
+			return nil, false // it may well be there under another name
 		}
-		sum -= s.Excess
+		part := weight(a) / w[s]
+		divided = divided || part < 1
+		sum -= s.Excess * part
 	}
-	return &sum
+	return &sum, divided
 }

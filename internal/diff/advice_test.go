@@ -17,6 +17,22 @@ func advised(rule, function, file string, line int, saves uint64) advise.Advice 
 	}
 }
 
+// Two lines copy what one site allocates: what it makes less is divided by what
+// was promised of them, and no allocation is credited twice.
+func TestDividedAdvice(t *testing.T) {
+	d := diff.Compare(difftest.Profile("3000 malloc 16: copy a.c:10"), difftest.Profile("600 malloc 16: copy a.c:10"), diff.Options{All: true})
+	of := func(line int, saves uint64) advise.Advice {
+		a := advised("object-copy", "caller", "b.c", line, saves)
+		a.Sites = append(a.Sites, advised("", "copy", "a.c", 10, 0).Sites...)
+		a.Saves.AtMost = true
+		return a
+	}
+	changes := d.Advice(advise.Result{Advice: []advise.Advice{of(1, 1999), of(2, 999)}}, advise.Result{})
+	if len(changes) != 2 || !changes[0].Divided || changes[0].Status != diff.Followed || *changes[0].Brought != 1600 || *changes[1].Brought != 800 {
+		t.Errorf("%+v", changes)
+	}
+}
+
 func TestAdvice(t *testing.T) {
 	d := diff.Compare(
 		difftest.Profile("4000 malloc 16: f a.c:10\n100 malloc 8: g a.c:20\n50 malloc 8: h a.c:30\n7 malloc 9: i a.c:40"),

@@ -41,6 +41,9 @@ type Finding struct {
 	// Named tells that the remedy is for what the blocks are known to be, by the
 	// names of functions: it is told before one that goes by their habits.
 	Named bool
+	// AtMost tells that the claims are the most that can be saved: nothing says
+	// which of the copies are changed, so that they are needed.
+	AtMost bool
 	// OfLibc tells that the allocations are libc's own: a part of all, and not
 	// of those of the program and its libraries.
 	OfLibc bool

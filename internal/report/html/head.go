@@ -163,7 +163,8 @@ type advice struct {
 	Share       float64  `json:"share"`
 	CPU         *float64 `json:"cpu"`
 	Basis       string   `json:"basis"`
-	Little      bool     `json:"little"` // CPU time is no reason to follow it
+	Little      bool     `json:"little"`  // CPU time is no reason to follow it
+	AtMost      bool     `json:"at_most"` // the allocations are the most that can be saved
 }
 
 type place struct {
@@ -191,7 +192,7 @@ func (b *builder) advice(r advise.Result, side int) []advice {
 		a := &r.Advice[i]
 		entry := advice{
 			Rule: a.Rule, Title: clean(a.Title), Remedy: clean(a.Remedy), Evidence: clean(a.Evidence),
-			Allocations: a.Saves.Allocations, Bytes: a.Saves.Bytes, Share: a.Saves.Share,
+			Allocations: a.Saves.Allocations, Bytes: a.Saves.Bytes, Share: a.Saves.Share, AtMost: a.Saves.AtMost,
 			CPU: a.Saves.CPUShare, Basis: clean(a.Saves.Basis), Little: a.Saves.Little(),
 		}
 		for j := range a.Sites {

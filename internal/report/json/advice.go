@@ -15,6 +15,7 @@ type saves struct {
 	Allocations   uint64   `json:"allocations"`
 	Bytes         uint64   `json:"bytes"`
 	MemoryBytes   uint64   `json:"memory_bytes"` // held less at the peak
+	AtMost        bool     `json:"at_most"`      // the allocations are the most that can be saved
 	Share         float64  `json:"share"`
 	CPUShare      *float64 `json:"cpu_share"`
 	CPUShareBasis *string  `json:"cpu_share_basis"`
@@ -29,7 +30,7 @@ func adviceKeys(all []advise.Advice) []advice {
 			keys[i].Sites[k] = frameKeys(&a.Sites[k].Frame)
 		}
 		s := &a.Saves
-		keys[i].Saves = saves{s.Allocations, s.Bytes, s.Memory, s.Share, s.CPUShare, known(s.Basis)}
+		keys[i].Saves = saves{s.Allocations, s.Bytes, s.Memory, s.AtMost, s.Share, s.CPUShare, known(s.Basis)}
 	}
 	return keys
 }

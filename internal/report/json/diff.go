@@ -34,7 +34,8 @@ import (
 //   - advice has the keys of a report's, and its status: followed, open (still
 //     given), withdrawn (no more given, without having brought what it promised)
 //     or new. promised and brought are allocations; brought is null where none
-//     of its lines is a site.
+//     of its lines is a site; with divided others are about some of its sites,
+//     and what these make less is divided by what each promised.
 //   - regressions are judged of program and libraries; regression is null where
 //     it cannot be told, and unknown says why.
 const DiffSchema = "mallow.diff/1"
@@ -196,12 +197,13 @@ type adviceChange struct {
 	Status   diff.AdviceStatus `json:"status"`
 	Promised uint64            `json:"promised"`
 	Brought  *float64          `json:"brought"`
+	Divided  bool              `json:"divided"`
 }
 
 func adviceChanges(changes []diff.AdviceChange) []adviceChange {
 	keys := make([]adviceChange, 0, len(changes))
 	for _, c := range changes {
-		keys = append(keys, adviceChange{adviceKeys([]advise.Advice{c.Advice})[0], c.Status, c.Promised, c.Brought})
+		keys = append(keys, adviceChange{adviceKeys([]advise.Advice{c.Advice})[0], c.Status, c.Promised, c.Brought, c.Divided})
 	}
 	return keys
 }

@@ -41,6 +41,7 @@
 //     two moments; null where there is no steady state to tell.
 //   - advice begins with what saves most. saves.share is that of all
 //     allocations without libc's own, cpu_share that of the program's CPU time;
+//     with at_most all of them are the most that following it can save;
 //     advice_stop is the sentence that nothing further is worth the work, null
 //     while something is.
 //   - restricted is null in a report of everything. Otherwise all figures are

@@ -88,7 +88,7 @@ func (r *report) saves(s *advise.Saves) string {
 	if s.Allocations == 0 && s.Memory > 0 {
 		return fmt.Sprintf("-%s at the peak", size(s.Memory))
 	}
-	text := fmt.Sprintf("-%s (%s)", counted(s.Allocations, "allocation", "allocations"), shareOf(s.Share))
+	text := fmt.Sprintf("%s-%s (%s)", upTo(s.AtMost), counted(s.Allocations, "allocation", "allocations"), shareOf(s.Share))
 	if s.CPUShare == nil {
 		return text
 	}
@@ -101,6 +101,14 @@ func (r *report) saves(s *advise.Saves) string {
 		text += " (many calls, little cost)"
 	}
 	return text
+}
+
+// upTo stands before what is the most that can be saved.
+func upTo(atMost bool) string {
+	if atMost {
+		return "up to "
+	}
+	return ""
 }
 
 // shareOf writes a share of 0..1.

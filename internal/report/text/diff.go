@@ -606,6 +606,14 @@ func (r *diffReport) inRegion(region *diff.Region) string {
 
 const advicesShown = 3
 
+// about stands before an estimate.
+func about(estimate bool) string {
+	if estimate {
+		return "about "
+	}
+	return ""
+}
+
 // followed tells what following advice brought, and which advice is new.
 func (r *diffReport) followed() {
 	var followed, arisen []diff.AdviceChange
@@ -618,10 +626,10 @@ func (r *diffReport) followed() {
 		}
 	}
 	r.adviceList("advice followed", followed, func(a *diff.AdviceChange) string {
-		return fmt.Sprintf("%s allocations fewer, %s promised: %s", count(uint64(*a.Brought+0.5)), count(a.Promised), term.Safe(a.Remedy))
+		return fmt.Sprintf("%s%s allocations fewer, %s%s promised: %s", about(a.Divided), count(uint64(*a.Brought+0.5)), upTo(a.Saves.AtMost), count(a.Promised), term.Safe(a.Remedy))
 	})
 	r.adviceList("new advice, where more is allocated", arisen, func(a *diff.AdviceChange) string {
-		return fmt.Sprintf("%s -> %s: -%s", term.Safe(a.Title), term.Safe(a.Remedy), counted(a.Saves.Allocations, "allocation", "allocations"))
+		return fmt.Sprintf("%s -> %s: %s-%s", term.Safe(a.Title), term.Safe(a.Remedy), upTo(a.Saves.AtMost), counted(a.Saves.Allocations, "allocation", "allocations"))
 	})
 }
 

@@ -184,8 +184,12 @@ func format(f *rule.Finding) string {
 		fmt.Fprintf(&b, "    at %s %s:%d\n", place.Function, place.File, place.Line)
 	}
 	fmt.Fprintf(&b, "    do %s\n    as %s\n", f.Remedy, f.Evidence)
+	upTo := ""
+	if f.AtMost {
+		upTo = "up to "
+	}
 	for _, c := range f.Claims {
-		fmt.Fprintf(&b, "    -%d allocations, %d bytes\n", c.Calls, c.Bytes)
+		fmt.Fprintf(&b, "    %s-%d allocations, %d bytes\n", upTo, c.Calls, c.Bytes)
 	}
 	if f.Memory > 0 {
 		fmt.Fprintf(&b, "    -%d bytes at the peak\n", f.Memory)

@@ -27,6 +27,7 @@ func find(c *rule.Case) []rule.Finding {
 		found = append(found, rule.Finding{
 			Named:  true,
 			Means:  rule.Avoid,
+			AtMost: true,
 			Title:  fmt.Sprintf("copies of a container take %s, and are soon thrown away", rule.Blocks(n.Calls, s)),
 			Remedy: "take and pass it as a const reference; copy it only where it is changed, and move it where it is no longer needed",
 			Evidence: fmt.Sprintf("its copy constructor or assignment asked for them, and %s were gone within %s heap events of their thread",

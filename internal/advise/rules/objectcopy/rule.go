@@ -101,6 +101,7 @@ func (of *copies) finding() rule.Finding {
 	f := rule.Finding{
 		Named:  true,
 		Means:  rule.Avoid,
+		AtMost: true,
 		Title:  fmt.Sprintf("copies of %s take %s (%s)%s, and are soon thrown away", of.class, figure.Counted(of.calls, "block", "blocks"), figure.Size(of.bytes), at),
 		Remedy: "take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed",
 		Claims: of.claims,

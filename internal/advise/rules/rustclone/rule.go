@@ -24,6 +24,7 @@ func find(c *rule.Case) []rule.Finding {
 		found = append(found, rule.Finding{
 			Named:    true,
 			Means:    rule.Avoid,
+			AtMost:   true,
 			Title:    fmt.Sprintf("%s allocations to clone what is soon dropped, %s on average", figure.Count(n.ShortLived), figure.Size(s.MeanSize())),
 			Remedy:   "borrow it (&T, &str, &[T]); Cow<str> where it is changed only now and then, Rc or Arc where it is shared, clone_from where a buffer can be used again",
 			Evidence: fmt.Sprintf("%s of %s were freed within 32 heap events", figure.Count(n.ShortLived), figure.Count(n.Calls)),

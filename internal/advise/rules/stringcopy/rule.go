@@ -37,6 +37,7 @@ func find(c *rule.Case) []rule.Finding {
 			f := rule.Finding{
 				Named:    true,
 				Means:    rule.Avoid,
+				AtMost:   true,
 				Title:    fmt.Sprintf("%s %s, %s on average, soon thrown away", figure.Count(n.Calls), of.what, figure.Size(s.MeanSize())),
 				Remedy:   of.remedy,
 				Evidence: fmt.Sprintf("%s of them were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls)),
@@ -45,6 +46,7 @@ func find(c *rule.Case) []rule.Finding {
 			}
 			if by, blocks := s.Releaser(rule.StringGrowth); by == rule.ByGrowth {
 				f.Title = fmt.Sprintf("%s %s, %s on average, to which so much is appended that they take another block", figure.Count(n.Calls), of.what, figure.Size(s.MeanSize()))
+				f.AtMost = false
 				f.Remedy, f.Claims = outgrown, []rule.Claim{s.Claim(min(blocks, n.Calls))}
 			}
 			found = append(found, f)
