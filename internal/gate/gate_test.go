@@ -176,3 +176,14 @@ func TestKeptStacks(t *testing.T) {
 		}
 	}
 }
+
+// What is not judged to differ is not said to be the same.
+func TestApart(t *testing.T) {
+	b := &budget.Benchmark{}
+	if got := sentence("cpu", b, span{0.0001, 0.0001, 0.0001, 1}, span{0.005, 0.006, 0.011, 5}, "the budget", 0); got != "0.005 s to 0.011 s of CPU time, and the budget has 0.0001 s: not to be told apart" {
+		t.Error(got)
+	}
+	if got := sentence("cpu", b, span{0.004, 0.005, 0.006, 1}, span{0.005, 0.006, 0.011, 5}, "the budget", 0); got != "0.005 s to 0.011 s of CPU time, as the budget has it" {
+		t.Error(got)
+	}
+}

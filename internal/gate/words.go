@@ -65,6 +65,9 @@ func sentence(metric string, b *budget.Benchmark, was, now span, against string,
 		}
 		return fmt.Sprintf("%s %s, and %s has %s: %s", now.words(metric), of, against, was.words(metric), change)
 	}
+	if now.least > was.most || now.most < was.least {
+		return fmt.Sprintf("%s %s, and %s has %s: not to be told apart", now.words(metric), of, against, was.words(metric))
+	}
 	return fmt.Sprintf("%s %s, as %s has it", now.words(metric), of, against)
 }
 

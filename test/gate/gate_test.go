@@ -445,7 +445,7 @@ func TestTime(t *testing.T) {
 	source := func(turns int) string {
 		return fmt.Sprintf("#include <stdlib.h>\nint main(void) { volatile unsigned long n = 0; for (unsigned long i = 0; i < %dul; i++) n += i; free(malloc(1)); return 0; }\n", turns)
 	}
-	r.write("spin.c", source(20_000_000))
+	r.write("spin.c", source(60_000_000)) // some 30 ms, beside which a start is little
 	r.write("mallow.toml", "[benchmark.spin]\ncommand = \"./spin\"\nbuild = \"cc -O1 -fno-builtin -o spin spin.c\"\nmetrics = [\"allocations\", \"cpu\"]\n")
 	r.write(".gitignore", "spin\n")
 	r.commit("it spins")
@@ -461,12 +461,12 @@ func TestTime(t *testing.T) {
 	r.commit("another machine")
 	r.write("other", "")
 	r.commit("work")
-	r.write("spin.c", source(10_000_000))
+	r.write("spin.c", source(30_000_000))
 	found := r.decide(0, "--no-history")
 	if c := r.check(found, "spin", "cpu"); c.Verdict != gate.OK || c.Class != gate.Noisy || !strings.Contains(c.Message, "it was not shown to be slower") {
 		t.Errorf("%+v", c)
 	}
-	r.write("spin.c", source(60_000_000))
+	r.write("spin.c", source(180_000_000))
 	found = r.decide(2, "--no-history")
 	if c := r.check(found, "spin", "cpu"); c.Verdict != gate.Regression || !strings.Contains(c.Message, "times as slow") {
 		t.Errorf("%+v", c)
