@@ -125,36 +125,16 @@ var sanitizerFunctions = map[string]string{
 	"__hwasan_init": "HWAddressSanitizer",
 }
 
-// readMalloc finds out whose malloc the program runs on: what decides whether
-// it can be recorded.
-func (p *Program) readMalloc(object *elf.File) {
+// readHeaps finds out whose malloc the program runs on, which decides whether it
+// can be recorded, and if asked for the whole the allocators beside it: that
+// takes up to 0.1 s more in a large program, whose names and constants are
+// looked through.
+func (p *Program) readHeaps(object *elf.File, whole bool) {
 	for _, library := range p.Needed {
 		stem, _, _ := strings.Cut(library, ".so")
 		if name, ok := sanitizers[stem]; ok {
 			p.Sanitizer = name
 		}
-	}
-	switch noteType(object) {
-	case noteOfRecorder:
-		p.Recorder = true
-		return // its malloc is ours
-	case noteOfMinimal:
-		p.Minimal = true
-	}
-	names := slices.AppendSeq([]string{"malloc"}, maps.Keys(sanitizerFunctions))
-	for _, name := range definedFunctions(object, names) {
-		if name == "malloc" {
-			p.OwnMalloc = true
-		} else {
-			p.Sanitizer = sanitizerFunctions[name]
-		}
-	}
-}
-
-// readOwnHeaps finds the allocators beside malloc. It costs up to 0.1 s in a
-// large program, whose names and constants it looks through.
-func (p *Program) readOwnHeaps(object *elf.File) {
-	for _, library := range p.Needed {
 		for _, of := range heapLibraries {
 			if strings.HasPrefix(library, of.start) {
 				p.OwnHeaps = append(p.OwnHeaps, of.heap)
@@ -164,13 +144,27 @@ func (p *Program) readOwnHeaps(object *elf.File) {
 			p.OwnHeaps = append(p.OwnHeaps, gslice)
 		}
 	}
-	if p.Recorder {
-		return // tcmalloc's names are ours
+	switch noteType(object) {
+	case noteOfRecorder:
+		p.Recorder = true
+		return // its malloc is ours, and so are tcmalloc's names
+	case noteOfMinimal:
+		p.Minimal = true
 	}
-	for _, name := range definedFunctions(object, slices.Collect(maps.Keys(ownHeaps))) {
-		p.OwnHeaps = append(p.OwnHeaps, ownHeaps[name])
+	wanted := slices.AppendSeq([]string{"malloc"}, maps.Keys(sanitizerFunctions))
+	if whole {
+		wanted = slices.AppendSeq(wanted, maps.Keys(ownHeaps))
 	}
-	if object.SectionByType(elf.SHT_SYMTAB) == nil && !p.OwnMalloc {
+	for _, name := range definedFunctions(object, wanted) {
+		if name == "malloc" {
+			p.OwnMalloc = true
+		} else if heap, ok := ownHeaps[name]; ok {
+			p.OwnHeaps = append(p.OwnHeaps, heap)
+		} else {
+			p.Sanitizer = sanitizerFunctions[name]
+		}
+	}
+	if whole && object.SectionByType(elf.SHT_SYMTAB) == nil && !p.OwnMalloc {
 		p.OwnHeaps = append(p.OwnHeaps, heapsByMessage(object)...)
 	}
 	slices.SortFunc(p.OwnHeaps, func(a, b OwnHeap) int { return strings.Compare(a.Name, b.Name) })

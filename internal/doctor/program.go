@@ -132,11 +132,7 @@ func inspectELF(path string, whole bool) (*Program, error) {
 	}
 	p := &Program{Path: path, Class: object.Class, Machine: object.Machine, Privilege: privilegeOf(file)}
 	p.readLinking(object)
-	p.readMalloc(object)
-	// A refusal names whose malloc it is.
-	if whole || p.OwnMalloc {
-		p.readOwnHeaps(object)
-	}
+	p.readHeaps(object, whole)
 	if whole {
 		p.readDebugging(object)
 	}

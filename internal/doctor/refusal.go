@@ -27,6 +27,9 @@ func (r *Refusal) Error() string {
 // tried.
 func Refuses(path string) *Refusal {
 	p, err := inspect(path, false)
+	if err == nil && p.OwnMalloc {
+		p, err = inspect(path, true) // to name that malloc
+	}
 	switch {
 	case errors.Is(err, errNotELF):
 		return &Refusal{path, "is no program for this system", "give mallow an ELF program or a script"}
