@@ -241,13 +241,11 @@ func WithoutShapes(text string) string {
 // LongFunction is how texts call a function by its package's whole path:
 // "gopkg.in/yaml.v3.(*Node).Decode".
 func LongFunction(symbol string) string {
-	name := WithoutShapes(symbol)
-	at := strings.LastIndexByte(withoutArguments(name), '/') + 1
-	pkg, rest, _ := strings.Cut(name[at:], ".")
-	if rest == "" {
+	pkg, name := cutPackage(WithoutShapes(symbol))
+	if pkg == "" {
 		return name
 	}
-	return name[:at] + unescaped(pkg) + "." + rest
+	return pkg + "." + name
 }
 
 // ShortFunction leaves the path of the package out: "main.foo",

@@ -80,26 +80,26 @@ func isGlue(name string) bool {
 }
 
 // packageOf returns the import path of a function's package, from a name such
-// as "example.org/a/b%2ev2.(*T[...]).Method".
+// as "example.org/a/b%2ev2.(*T[...]).Method"; "" where it has none.
 func packageOf(function string) string {
-	if at := strings.IndexByte(function, '['); at >= 0 {
-		function = function[:at]
-	}
-	slash := strings.LastIndexByte(function, '/') + 1
-	name, _, dotted := strings.Cut(function[slash:], ".")
-	if !dotted {
-		return ""
-	}
-	return function[:slash] + unescaped(name)
+	pkg, _ := cutPackage(function)
+	return pkg
 }
 
-// unescaped gives the last part of a package's path back the dots that stand as
-// "%2e" in a symbol.
-func unescaped(name string) string {
-	if plain, err := url.PathUnescape(name); err == nil {
-		return plain
+// cutPackage takes the import path of a function's package, in whose last part
+// symbols have "%2e" for a dot, off its name.
+func cutPackage(function string) (pkg, name string) {
+	path := withoutArguments(function)
+	slash := strings.LastIndexByte(path, '/') + 1
+	last, _, dotted := strings.Cut(path[slash:], ".")
+	if !dotted {
+		return "", function
 	}
-	return name
+	name = function[slash+len(last)+1:]
+	if plain, err := url.PathUnescape(last); err == nil {
+		last = plain
+	}
+	return function[:slash] + last, name
 }
 
 // Package is a package that a pattern matches.

@@ -192,14 +192,11 @@ func (f *fixer) begin() (*Benchmark, error) {
 		return nil, err
 	}
 	for _, b := range found {
-		f.Others = append(f.Others, b.Name)
-	}
-	for _, b := range found {
 		if err := t.tests.count(b, f.o.BenchmarkOptions); err != nil {
 			return nil, err
 		}
 		if b.AllocsPerOp >= leastSaved || len(found) == 1 {
-			f.choose(b)
+			f.choose(b, found)
 			if f.Spread, err = t.spread(b); err != nil {
 				return nil, err
 			}
@@ -208,7 +205,7 @@ func (f *fixer) begin() (*Benchmark, error) {
 	}
 	switch {
 	case len(found) > 0:
-		f.choose(found[0])
+		f.choose(found[0], found)
 		return found[0], f.keepBefore(t)
 	case f.o.Bench != anyBenchmark:
 		return nil, fmt.Errorf("%s: no benchmark matches %s", f.p.ImportPath, f.o.Bench)
@@ -218,10 +215,14 @@ func (f *fixer) begin() (*Benchmark, error) {
 	return f.measureAnew(MeasureTests)
 }
 
-// choose makes a benchmark the measure.
-func (f *fixer) choose(b *Benchmark) {
+// choose makes one of the benchmarks that were found the measure.
+func (f *fixer) choose(b *Benchmark, found []*Benchmark) {
 	f.Benchmark = b.Name
-	f.Others = slices.DeleteFunc(f.Others, func(name string) bool { return name == b.Name })
+	for _, other := range found {
+		if other != b {
+			f.Others = append(f.Others, other.Name)
+		}
+	}
 }
 
 // anyBenchmark is the expression that all benchmarks match.

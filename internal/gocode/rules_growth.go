@@ -16,7 +16,7 @@ func findAppendGrowth(s *subject) (why, remedy string, found bool) {
 	for _, at := range s.builtins("append") {
 		call := at.expr.(*ast.CallExpr)
 		slice := text(call.Args[0])
-		if at.isMapElement(call.Args[0]) {
+		if at.isMapElement(ast.Unparen(call.Args[0])) {
 			return "append makes or extends the slice of a key, " + slice, "where a key has one value mostly: one array for all of them, of which each key gets a part, all[i:i+1:i+1]", true
 		}
 		return fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice), at.roomForSlice(call), true
@@ -50,7 +50,7 @@ func (s *spot) roomForSlice(call *ast.CallExpr) string {
 // before the loop began. nested tells that the spot stands in another loop
 // within that one. It is nil where the variable is made anew for the spot.
 func (s *spot) loopOf(grows ast.Expr) (loop ast.Stmt, nested bool) {
-	from := s.info.ObjectOf(root(grows))
+	from := s.info.ObjectOf(firstName(grows))
 	for i, n := range s.path {
 		switch n := n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
@@ -68,28 +68,29 @@ func (s *spot) loopOf(grows ast.Expr) (loop ast.Stmt, nested bool) {
 	return loop, nested
 }
 
-// root is the name that an expression begins with, nil where it begins with
-// something else.
-func root(e ast.Expr) *ast.Ident {
+// firstName is the name that an expression begins with, through pointers, too;
+// nil where it begins with something else. root is the variable in whose own
+// memory it lies.
+func firstName(e ast.Expr) *ast.Ident {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		return e
 	case *ast.SelectorExpr:
-		return root(e.X)
+		return firstName(e.X)
 	case *ast.IndexExpr:
-		return root(e.X)
+		return firstName(e.X)
 	case *ast.StarExpr:
-		return root(e.X)
+		return firstName(e.X)
 	}
 	return nil
 }
 
-func (s *spot) isMapElement(e ast.Expr) bool {
-	index, ok := ast.Unparen(e).(*ast.IndexExpr)
+func (f *sourceFile) isMapElement(e ast.Expr) bool {
+	index, ok := e.(*ast.IndexExpr)
 	if !ok {
 		return false
 	}
-	_, ok = s.info.TypeOf(index.X).Underlying().(*types.Map)
+	_, ok = f.info.TypeOf(index.X).Underlying().(*types.Map)
 	return ok
 }
 
@@ -105,15 +106,7 @@ func findMapGrowth(s *subject) (why, remedy string, found bool) {
 	if !strings.HasPrefix(s.line.Callee, "runtime.mapassign") && !strings.HasPrefix(s.line.Callee, "internal/runtime/maps.") && !strings.HasPrefix(s.line.Callee, "runtime.makemap") {
 		return "", "", false
 	}
-	assigned := s.sources.spots(s.line.File, s.line.Line, func(f *sourceFile, e ast.Expr) bool {
-		index, ok := e.(*ast.IndexExpr)
-		if !ok {
-			return false
-		}
-		_, ok = f.info.TypeOf(index.X).Underlying().(*types.Map)
-		return ok
-	})
-	for _, at := range assigned {
+	for _, at := range s.sources.spots(s.line.File, s.line.Line, (*sourceFile).isMapElement) {
 		m := at.expr.(*ast.IndexExpr).X
 		if at.hasRoom(m) {
 			return "the map " + text(m) + " was made with room, which the first key that is put into it takes", "", true
