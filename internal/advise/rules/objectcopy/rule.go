@@ -19,10 +19,12 @@ var Rule = rule.Rule{Name: "object-copy", Find: find}
 // there may stand so many others.
 const farthest = 3
 
+// mostLines are named where more copy.
+const mostLines = 3
+
 // copies are the blocks that lines take for copies of objects of a class.
 type copies struct {
 	class string
-	lines []profile.Frame
 	sites []*rule.Site
 
 	calls, gone, bytes uint64 // gone soon
@@ -89,14 +91,15 @@ func (of *copies) weigh() {
 
 // add takes what another line has for copies of the same class.
 func (of *copies) add(other *copies) {
-	of.lines, of.sites, of.claims = append(of.lines, other.lines...), append(of.sites, other.sites...), append(of.claims, other.claims...)
+	of.sites, of.claims = append(of.sites, other.sites...), append(of.claims, other.claims...)
 	of.calls, of.gone, of.bytes = of.calls+other.calls, of.gone+other.gone, of.bytes+other.bytes
 }
 
 func (of *copies) finding() rule.Finding {
+	lines, makers := of.places()
 	at := ""
-	if len(of.lines) > 1 {
-		at = fmt.Sprintf(" at %d lines", len(of.lines))
+	if len(lines) > 1 {
+		at = fmt.Sprintf(" at %d lines", len(lines))
 	}
 	f := rule.Finding{
 		Named:  true,
@@ -104,32 +107,29 @@ func (of *copies) finding() rule.Finding {
 		AtMost: true,
 		Title:  fmt.Sprintf("copies of %s take %s (%s)%s, and are soon thrown away", of.class, figure.Counted(of.calls, "block", "blocks"), figure.Size(of.bytes), at),
 		Remedy: "take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed",
+		Places: rule.Places(append(lines[:min(mostLines, len(lines))], makers...)...),
 		Claims: of.claims,
 	}
 	copier := "its copy constructor or assignment"
 	if of.sites[0].InRust() {
 		copier = "its clone"
 		f.Remedy = "borrow it (&T); Rc or Arc where it is shared; clone only what is changed, and move what is no longer needed"
-	} else if len(of.lines) > 1 {
+	} else if len(lines) > 1 {
 		f.Remedy += "; or let copies share what they hold until one of them is changed"
 	}
 	f.Evidence = fmt.Sprintf("%s asked for them, and %s were gone within %s heap events of their thread", copier, figure.Percent(of.gone, of.calls), figure.Count(rule.CopyLife))
-	f.Places = of.places()
 	return f
 }
 
-// places are the lines that copy, those that copy most first, then those that
-// allocate.
-func (of *copies) places() []profile.Frame {
-	const most = 3
+// places are the lines that copy, those that copy most first, and in that order
+// those that allocate for them.
+func (of *copies) places() (lines, makers []profile.Frame) {
 	sites := slices.Clone(of.sites)
 	slices.SortStableFunc(sites, func(a, b *rule.Site) int { return cmp.Compare(b.Counters.Calls, a.Counters.Calls) })
-	var lines, makers []profile.Frame
 	for _, s := range sites {
 		lines, makers = append(lines, s.Frame), append(makers, s.Way[0])
 	}
-	lines = rule.Places(lines...)
-	return rule.Places(append(lines[:min(most, len(lines))], makers...)...)
+	return rule.Places(lines...), makers
 }
 
 // byLine collects what lines take for copies, from all sites.
@@ -148,7 +148,7 @@ func byLine(c *rule.Case) []*copies {
 		for _, found := range copiers(s, farthest) {
 			at := key{found.site.Frame, found.class}
 			if of[at] == nil {
-				of[at] = &copies{class: at.class, lines: []profile.Frame{at.line}}
+				of[at] = &copies{class: at.class}
 				all = append(all, of[at])
 			}
 			of[at].sites = append(of[at].sites, found.site)
