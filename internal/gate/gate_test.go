@@ -39,6 +39,9 @@ func TestCompare(t *testing.T) {
 		{"within the error of the recorder", budget.Peak, []float64{1000}, []float64{1500}, 65536, 0, Bounded},
 		{"a time", budget.CPU, []float64{2, 2.01}, []float64{2.03, 2.04}, 0, 0, Noisy},
 		{"a longer time", budget.CPU, []float64{2, 2.01}, []float64{2.2, 2.3}, 0, 1, Noisy},
+		{"times far apart, and far away", budget.CPU, []float64{0.0001}, []float64{0.0113, 0.0241}, 0, 1, Noisy},
+		{"times far apart, and not so far away", budget.CPU, []float64{0.008}, []float64{0.0113, 0.0241}, 0, 0, Noisy},
+		{"a time of nothing", budget.CPU, []float64{0, 0}, []float64{0.01, 0.02}, 0, 1, Noisy},
 	} {
 		was, now := spanOf(test.was), spanOf(test.now)
 		if got := compare(test.metric, was, now, test.error); got != test.want {

@@ -37,6 +37,8 @@ const (
 	leastMargin = 0.001
 	// timeMargin is the same for times, which others on the machine decide.
 	timeMargin = 0.03
+	// leastTime is what clocks tell apart, in seconds.
+	leastTime = 1e-6
 )
 
 // classOf learns from repeating how steady a metric is. error is how far the
@@ -53,26 +55,38 @@ func classOf(metric string, s span, error float64) Class {
 	return Noisy
 }
 
-// margin is by how much two spans of a metric may lie apart and still be the
-// same. That all of so many runs are beyond all that was seen before happens by
-// chance once in some hundred times; half of that again, hardly ever.
-func margin(metric string, was, now span, error float64) float64 {
-	if budget.IsTime(metric) {
-		return max(was.spread(), now.spread(), timeMargin*was.most)
-	}
+// margin is by how much two spans of a metric that is no time may lie apart and
+// still be the same. That all of so many runs are beyond all that was seen
+// before happens by chance once in some hundred times; half of that again,
+// hardly ever.
+func margin(was, now span, error float64) float64 {
 	if was.exact() && now.exact() && error == 0 {
 		return 0
 	}
 	return max(was.spread()/2, now.spread()/2, leastMargin*max(was.most, now.most), error)
 }
 
+// fluctuation is by what factor times may lie apart and still be the same: as
+// far as those of either side do. A busy machine stretches all times by factors,
+// so that a difference of many times is one however far apart its runs are.
+func fluctuation(was, now span) float64 {
+	return max(was.most/max(was.least, leastTime), now.most/max(now.least, leastTime), 1+timeMargin)
+}
+
 // compare tells whether now is worse (1) or better (-1) than was, or neither.
 func compare(metric string, was, now span, error float64) int {
-	m := margin(metric, was, now, error)
+	most, least := 0.0, 0.0
+	if budget.IsTime(metric) {
+		f := fluctuation(was, now)
+		most, least = max(was.most, leastTime)*f, was.least/f
+	} else {
+		m := margin(was, now, error)
+		most, least = was.most+m, was.least-m
+	}
 	switch {
-	case now.least > was.most+m:
+	case now.least > most:
 		return 1
-	case now.most < was.least-m:
+	case now.most < least:
 		return -1
 	}
 	return 0
