@@ -318,19 +318,29 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
 }
 
 // The figures of the others change meanwhile. An event is a birth or a death, of a block of ours or of another.
-MALLOW_NO_SANITIZE Process::Sums Process::SumUp() {
+// A thread's events and live blocks are read while it goes on, and this one may be put to sleep in between: so both are
+// read again, but not for ever. Of an event that is half counted, events go first.
+MALLOW_NO_SANITIZE void Process::AddUp(const Shard& shard, int64_t* events, Sums* sums) {
+  int64_t own_events, live;
+  int tries = 4;
+  do {
+    own_events = static_cast<int64_t>(__atomic_load_n(&shard.events, __ATOMIC_ACQUIRE));
+    live = __atomic_load_n(&shard.live_blocks, __ATOMIC_ACQUIRE);
+  } while (own_events != static_cast<int64_t>(__atomic_load_n(&shard.events, __ATOMIC_RELAXED)) &&
+           --tries > 0);
+  own_events -= static_cast<int64_t>(__atomic_load_n(&shard.inherited_frees, __ATOMIC_RELAXED));
+  if ((own_events + live) % 2 != 0) own_events--;
+  *events += own_events;
+  sums->live_blocks += live;
+  sums->live_bytes += __atomic_load_n(&shard.live_bytes, __ATOMIC_RELAXED);
+}
+
+Process::Sums Process::SumUp() {
   Sums sums = {};
   int64_t events = 0;
-  Shard* const shards = file_.Items<Shard>(Section::kShards);
+  const Shard* const shards = file_.Items<Shard>(Section::kShards);
   const uint32_t count = __atomic_load_n(&shard_count_, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < count; i++) {
-    const Shard& shard = shards[i];
-    const int64_t live = __atomic_load_n(&shard.live_blocks, __ATOMIC_RELAXED);
-    events += static_cast<int64_t>(__atomic_load_n(&shard.events, __ATOMIC_RELAXED) -
-                                   __atomic_load_n(&shard.inherited_frees, __ATOMIC_RELAXED));
-    sums.live_blocks += live;
-    sums.live_bytes += __atomic_load_n(&shard.live_bytes, __ATOMIC_RELAXED);
-  }
+  for (uint32_t i = 0; i < count; i++) AddUp(shards[i], &events, &sums);
   sums.births = static_cast<uint64_t>(events + sums.live_blocks) / 2;
   return sums;
 }

@@ -84,6 +84,7 @@ class Process {
   char* NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index);
 
  private:
+  static void AddUp(const Shard& shard, int64_t* events, Sums* sums);
   ThreadRecorder* CurrentSlow();
   // The next four with every signal blocked. A fork child that has not recorded yet gets a file of its own; false: there
   // is none to record in.
