@@ -1,7 +1,8 @@
 // A program with a beginning, a middle and an end.
 //
 //   phases THREADS ROUNDS     each thread keeps 20,000 blocks of 64 bytes, then allocates and releases ROUNDS times,
-//                             then releases what it kept; none is ahead of the others. It ends by _exit
+//                             then releases what it kept; none is ahead of the others. The last of that they release
+//                             one after the other, so that each sees to its own. It ends by _exit
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,9 +10,10 @@
 
 #define NOINLINE __attribute__((noinline))
 
-enum { kKept = 20000 };
+enum { kKept = 20000, kAlone = 2000 };
 
 static pthread_barrier_t together;
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
 static long rounds;
 
 NOINLINE static void *Keep(void) {
@@ -29,7 +31,11 @@ static void *Live(void *argument) {
   pthread_barrier_wait(&together);
   for (long i = 0; i < rounds; i++) Serve();
   pthread_barrier_wait(&together);
-  for (int i = 0; i < kKept; i++) free(kept[i]);
+  for (int i = kAlone; i < kKept; i++) free(kept[i]);
+  pthread_barrier_wait(&together);
+  pthread_mutex_lock(&alone);
+  for (int i = 0; i < kAlone; i++) free(kept[i]);
+  pthread_mutex_unlock(&alone);
   pthread_barrier_wait(&together);
   return NULL;
 }
