@@ -94,10 +94,12 @@ type search struct {
 }
 
 func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
-	return &search{
+	s := &search{
 		frameTable: t, accept: accept,
 		found: make([]atomic.Int32, len(t.forest.parent)), indexes: make([]int32, len(t.places.all)),
 	}
+	clear(s.found)
+	return s
 }
 
 // prepare searches from these nodes, so that whoever asks for what was found

@@ -86,8 +86,7 @@ func (p *Profile) Group(sites []*Site, by Grouping) []*Site {
 // Members returns for each of some groups the functions that are sites of it,
 // the most frequent first.
 func (p *Profile) Members(groups []*Site) [][]Caller {
-	return p.collect(groups, func(st *stack) *Frame {
-		at := p.sites.node(st.leaf)
+	return collect(groups, p.sites, func(at node) *Frame {
 		if at == root {
 			return nil
 		}

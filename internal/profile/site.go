@@ -203,11 +203,11 @@ func (p *Profile) Callers(sites []*Site) [][]Caller {
 		}
 	}
 	p.sites.prepare(outside)
-	return p.collect(sites, func(st *stack) *Frame {
-		if at := p.sites.node(st.leaf); at != root {
-			return p.sites.outside(at)
+	return collect(sites, p.sites, func(at node) *Frame {
+		if at == root {
+			return nil
 		}
-		return nil
+		return p.sites.outside(at)
 	})
 }
 
@@ -220,11 +220,11 @@ func (p *Profile) FreeNullCallers() []Caller {
 		leaves = append(leaves, st.leaf)
 	}
 	p.sites.prepare(leaves)
-	return p.collect([]*Site{all}, func(st *stack) *Frame {
-		if at := p.sites.node(st.leaf); at != root {
-			return p.sites.frame(at)
+	return collect([]*Site{all}, p.sites, func(at node) *Frame {
+		if at == root {
+			return &Frame{}
 		}
-		return &Frame{}
+		return p.sites.frame(at)
 	})[0]
 }
 
@@ -240,35 +240,53 @@ func (p *Profile) NamedCallers(sites []*Site) [][]Caller {
 	}
 	named := newSearch(p.frames, func(f *Frame) bool { return f.Named() && p.sites.accept(f) })
 	named.prepare(leaves)
-	return p.collect(sites, func(st *stack) *Frame {
-		if at := named.node(st.leaf); at != root {
-			return named.frame(at)
+	return collect(sites, named, func(at node) *Frame {
+		if at == root {
+			return nil
 		}
-		return nil
+		return named.frame(at)
 	})
 }
 
-func (p *Profile) collect(sites []*Site, callerOf func(*stack) *Frame) [][]Caller {
+// collect returns for each of the sites the frames that frameOf finds for where
+// its stacks have come to in a search that was prepared from them; nil is none.
+func collect(sites []*Site, by *search, frameOf func(at node) *Frame) [][]Caller {
 	all := make([][]Caller, len(sites))
-	for i, site := range sites {
-		byPlace := make(map[*Frame]uint64) // the same one may have several places
-		for _, st := range site.stacks {
-			if caller := callerOf(st); caller != nil && st.counters.Calls > 0 {
-				byPlace[caller] += st.counters.Calls
-			}
+	together(allWorkers(), len(sites), func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			all[i] = sites[i].collect(by, frameOf)
 		}
-		calls := make(map[Frame]uint64, len(byPlace))
-		for frame, n := range byPlace {
-			calls[*frame] += n
-		}
-		for frame, n := range calls {
-			all[i] = append(all[i], Caller{frame, n})
-		}
-		slices.SortFunc(all[i], func(a, b Caller) int {
-			return cmp.Or(cmp.Compare(b.Allocations, a.Allocations), a.Frame.compare(&b.Frame))
-		})
-	}
+	})
 	return all
+}
+
+func (s *Site) collect(by *search, frameOf func(at node) *Frame) []Caller {
+	byPlace := make(map[*Frame]uint64) // the same one may have several places
+	var last *Frame
+	lastAt := node(-1) // neighbours often have the same
+	for _, st := range s.stacks {
+		if st.counters.Calls == 0 {
+			continue
+		}
+		if at := by.node(st.leaf); at != lastAt {
+			last, lastAt = frameOf(at), at
+		}
+		if last != nil {
+			byPlace[last] += st.counters.Calls
+		}
+	}
+	calls := make(map[Frame]uint64, len(byPlace))
+	for frame, n := range byPlace {
+		calls[*frame] += n
+	}
+	list := make([]Caller, 0, len(calls))
+	for frame, n := range calls {
+		list = append(list, Caller{frame, n})
+	}
+	slices.SortFunc(list, func(a, b Caller) int {
+		return cmp.Or(cmp.Compare(b.Allocations, a.Allocations), a.Frame.compare(&b.Frame))
+	})
+	return list
 }
 
 // Stack is a call stack of a site, summed over all processes.
