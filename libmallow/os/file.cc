@@ -156,6 +156,10 @@ int Populate(void* p, size_t bytes) {
   return static_cast<int>(Retried(SYS_madvise, Word(p), static_cast<long>(bytes), kPopulateWrite));
 }
 
+void ReadAhead(void* p, size_t bytes) {
+  Retried(SYS_madvise, Word(p), static_cast<long>(bytes), MADV_NORMAL);
+}
+
 void LetGo(void* p, size_t bytes) { Retried(SYS_madvise, Word(p), static_cast<long>(bytes), MADV_DONTNEED); }
 
 int WipeOnFork(void* p, size_t bytes) {

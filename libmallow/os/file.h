@@ -54,6 +54,9 @@ bool MapCopyOver(void* p, size_t bytes);
 // Makes the pages of a mapping exist; those of a shared one in the file, so that later writes cannot meet a full disk as a
 // signal. 0 or -errno (-ENOSPC, -EFAULT, -EDQUOT; -EINVAL before Linux 5.14). Both arguments page-aligned.
 int Populate(void* p, size_t bytes);
+// Of a mapping by ReserveShared: its pages will be wanted one after the other, so that what lies behind one that is
+// populated may be brought along. A wish.
+void ReadAhead(void* p, size_t bytes);
 // Pages of a shared mapping of a file that will hardly be looked at again: they leave the memory of the process, and stay
 // in the file as they are. A wish.
 void LetGo(void* p, size_t bytes);

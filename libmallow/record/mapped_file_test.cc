@@ -8,6 +8,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <fstream>
+#include <string>
+
 #include "record/test_folder.h"
 #include "record/test_process.h"
 
@@ -65,6 +68,37 @@ TEST(MappedFile, GrowsInPlaceAndReadsBackFromTheFile) {
   ASSERT_EQ(static_cast<ssize_t>(sizeof(value)), pread(fd, &value, sizeof(value), offset));
   EXPECT_EQ((kCount - 1) * 3, value);
   close(fd);
+}
+
+// Whether the kernel was told that pages around `p` will not be wanted.
+bool IsRandom(const void* p) {
+  std::ifstream maps("/proc/self/smaps");
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin, end;
+    if (sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2)
+      inside = begin <= reinterpret_cast<uintptr_t>(p) && reinterpret_cast<uintptr_t>(p) < end;
+    if (inside && line.starts_with("VmFlags:")) return line.find(" rr") != std::string::npos;
+  }
+  return false;
+}
+
+TEST(MappedFile, ReadsAheadWhereASectionHasGrownLarge) {
+  TestFolder folder;
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  constexpr uint64_t kPages = (12 << 20) / kCounterPageBytes;
+  char* const pages = file.Items<char>(Section::kCounterPages);
+  for (uint64_t i = 0; i < kPages; i++) {
+    ASSERT_TRUE(file.Grow(Section::kCounterPages, i + 1, kStacksFull));
+    memset(pages + i * kCounterPageBytes, static_cast<int>(i), kCounterPageBytes);
+  }
+  EXPECT_TRUE(IsRandom(pages));
+  EXPECT_FALSE(IsRandom(pages + (kPages - 1) * kCounterPageBytes));
+  EXPECT_FALSE(IsRandom(pages + kPages * kCounterPageBytes + (2 << 20)));
+  EXPECT_TRUE(IsRandom(file.Items<char>(Section::kNodes)));
+  for (uint64_t i = 0; i < kPages; i++)
+    ASSERT_EQ(static_cast<char>(i), pages[(i + 1) * kCounterPageBytes - 1]);
 }
 
 TEST(MappedFile, SaysWhenASectionIsFull) {
