@@ -120,6 +120,8 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   LeafEntry* const leaf = caller.TryLeaf(thread, function);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return GiveBack(thread, p, *block.span);
   Births* const births = static_cast<Births*>(leaf->memo.place);
+  // Most blocks die young: what their death is counted in is here by then.
+  __builtin_prefetch(ThreadRecorder::DeathsBeside(births), 1);
   const StackId stack = leaf->memo.value;
   Counting counting(thread);
   Shard& shard = *thread.shard;
@@ -170,6 +172,7 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
     Exit(thread);
     return otherwise(p);
   }
+  if (tag->study() != Study::kNone) thread.PrefetchForDeath(stack);
   InFlight::Begin(*thread.shard, stack);
   if (g_process.IsLibc(pc)) thread.shard->frees_libc++;
   const Death death = CountRelease(thread, p, tag, stack, tag->size());

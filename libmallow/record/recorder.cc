@@ -145,6 +145,8 @@ MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, 
   ThreadRecorder& thread = entry.thread();
   const StackId stack = StackOf(thread, function, caller);
   if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
+  // A stack that had to be walked is a new one, as a rule.
+  thread.PrefetchForBirth(stack);
   InFlight in_flight(*thread.shard, stack);
   if constexpr (kSampled) Sampler::Catch(thread);
   *tag = Counting(thread).Birth(stack, bytes, block.usable_bytes);

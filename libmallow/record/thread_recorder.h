@@ -7,10 +7,12 @@
 //  T1  Only the owning thread writes its shard and its counter pages, by plain stores.
 //  T2  `busy` is set while the owner is inside the recorder: a signal handler that allocates meanwhile must not touch
 //      the counters (it would tear a read-modify-write) and is counted in the header's lost_calls.
+//  T3  The deaths of a stack lie a page behind its births: both pages are made at once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "base/config.h"
 #include "base/hash.h"
@@ -79,7 +81,19 @@ struct ThreadRecorder {
     return page == nullptr ? nullptr : reinterpret_cast<Births*>(page) + StackIndex(stack) % kCountersPerPage;
   }
 
-  void SetPage(CounterKind kind, size_t at, char* page) { pages.items[at].of_kind[IndexOf(kind)] = page; }
+  // Asks for what NoteBirth writes, or NoteDeath: most of their time they would wait for it.
+  MALLOW_ALWAYS_INLINE void PrefetchForBirth(StackId stack) const { Prefetch(CounterKind::kTraits, stack); }
+  MALLOW_ALWAYS_INLINE void PrefetchForDeath(StackId stack) const {
+    Prefetch(CounterKind::kTraits, stack);
+    Prefetch(CounterKind::kLifetimes, stack);
+  }
+
+  // T3.
+  static void* DeathsBeside(Births* births) { return reinterpret_cast<char*>(births) + kCounterPageBytes; }
+  void SetPages(size_t at, char* births) {
+    pages.items[at].of_kind[IndexOf(CounterKind::kBirths)] = births;
+    pages.items[at].of_kind[IndexOf(CounterKind::kDeaths)] = births + kCounterPageBytes;
+  }
 
   // A thread's figures of a region; null for none, and when there is no room.
   RegionFigures* FiguresOf(RegionId region) {
@@ -155,9 +169,9 @@ struct ThreadRecorder {
     if (page == nullptr) page = NewExtraPage(table, kind, index);
     return page == nullptr ? nullptr : reinterpret_cast<T*>(page) + index % kCountersPerPage;
   }
-  // A page of the file, with room for it in the table; null when there is none.
+  // Pages of the file, with room for them in the table; null when there is none.
   template <typename T>
-  char* NewPageFor(Table<T>& table, CounterKind kind, uint32_t index);
+  char* NewPagesFor(Table<T>& table, std::initializer_list<CounterKind> kinds, uint32_t index);
   // Null when there is no room; counts that.
   char* NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index);
 
@@ -169,6 +183,13 @@ struct ThreadRecorder {
     char* page = MALLOW_LIKELY(at < pages.capacity) ? pages.items[at].of_kind[IndexOf(kind)] : nullptr;
     if (MALLOW_UNLIKELY(page == nullptr)) return *static_cast<T*>(NewRecord(kind, index));
     return *reinterpret_cast<T*>(page + size_t{index} * kRecordBytes % kCounterPageBytes);
+  }
+  MALLOW_ALWAYS_INLINE void Prefetch(CounterKind kind, StackId stack) const {
+    const uint32_t index = StackIndex(stack);
+    const size_t at = index / kCountersPerPage;
+    if (MALLOW_UNLIKELY(at >= pages.capacity)) return;
+    const char* const page = pages.items[at].of_kind[IndexOf(kind)];
+    __builtin_prefetch(page + size_t{index} * kRecordBytes % kCounterPageBytes, 1);
   }
   // The same where there is no page yet.
   MALLOW_COLD void* NewRecord(CounterKind kind, uint32_t index);
