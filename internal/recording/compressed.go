@@ -19,8 +19,10 @@ const (
 // Coders are used again: each takes megabytes, and a recording of many
 // processes has many sections.
 var (
+	// One goroutine finds what repeats while another writes the block before:
+	// somebody waits for it.
 	encoders = coders(func() (*zstd.Encoder, error) {
-		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2),
 			zstd.WithWindowSize(mostWindow/2))
 	})
 	streamDecoders = coders(func() (*zstd.Decoder, error) {
