@@ -98,6 +98,7 @@ func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
 		frameTable: t, accept: accept,
 		found: make([]atomic.Int32, len(t.forest.parent)), indexes: make([]int32, len(t.places.all)),
 	}
+	// Nodes are looked at before they are written: see recording.blocks.
 	clear(s.found)
 	return s
 }
