@@ -147,20 +147,6 @@ TEST_F(CountingTest, TemporaryAndShortLived) {
   EXPECT_EQ(2u, sums.short_lived);
 }
 
-// T3, whichever of the two a thread counts first.
-TEST_F(CountingTest, DeathsLieBehindBirths) {
-  ThreadRecorder* const thread = process_.Current();
-  for (int i = 0; i < kStacks; i += 64) thread->BirthsOf(stacks_[i]);
-  std::thread([&] {
-    ThreadRecorder* const other = process_.Current();
-    for (int i = 0; i < kStacks; i += 64) other->DeathsOf(stacks_[i]);
-    for (const StackId stack : stacks_)
-      EXPECT_EQ(ThreadRecorder::DeathsBeside(&other->BirthsOf(stack)), &other->DeathsOf(stack));
-  }).join();
-  for (const StackId stack : stacks_)
-    EXPECT_EQ(ThreadRecorder::DeathsBeside(&thread->BirthsOf(stack)), &thread->DeathsOf(stack));
-}
-
 TEST_F(CountingTest, ThreadsSumUpAndThePeakErrorIsBounded) {
   constexpr int kThreads = 4, kBlocks = 5'000, kBytes = 1'000;
   std::vector<std::vector<Tag>> made(kThreads);

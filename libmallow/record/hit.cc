@@ -121,7 +121,7 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   if (MALLOW_UNLIKELY(leaf == nullptr)) return GiveBack(thread, p, *block.span);
   Births* const births = static_cast<Births*>(leaf->memo.place);
   // Most blocks die young: what their death is counted in is here by then.
-  __builtin_prefetch(ThreadRecorder::DeathsBeside(births), 1);
+  __builtin_prefetch(&ThreadRecorder::DeathsBeside(*births), 1);
   const StackId stack = leaf->memo.value;
   Counting counting(thread);
   Shard& shard = *thread.shard;

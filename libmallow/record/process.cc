@@ -296,13 +296,13 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
     header().incomplete |= kShardsFull;
     return false;
   }
-  char* const births = NewCounterPages(shard_count_, {CounterKind::kBirths, CounterKind::kDeaths}, 0);
+  char* const births = NewCounterPage(shard_count_, CounterKind::kBirths, 0);
   if (births == nullptr) {
     header().incomplete |= kShardsFull;
     return false;
   }
   recorder->full = false;
-  recorder->SetPages(0, births);
+  recorder->SetPage(CounterKind::kBirths, 0, births);
   recorder->number = number;
   recorder->origin = Tag::OriginOf(number);
   recorder->session = session_;
@@ -343,20 +343,21 @@ Process::Sums Process::SumUp() {
   return sums;
 }
 
-char* Process::NewCounterPages(uint32_t shard, std::initializer_list<CounterKind> kinds,
-                               uint32_t stack_index) {
+char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index) {
   QuietHolder holder(pages_lock_);
-  const uint64_t first = file_.Used(Section::kCounterPages);
-  uint64_t page = first;
-  if (!file_.Grow(Section::kPageDirectory, first + kinds.size(), kStacksFull)) return nullptr;
-  if (!file_.Grow(Section::kCounterPages, first + kinds.size(), kStacksFull)) return nullptr;
-  for (const CounterKind kind : kinds) {
-    file_.Items<PageDirectoryEntry>(Section::kPageDirectory)[page++] = {
-        shard | static_cast<uint32_t>(kind) << 24, stack_index / static_cast<uint32_t>(kCountersPerPage)};
-  }
-  file_.SetUsed(Section::kPageDirectory, page);
-  file_.SetUsed(Section::kCounterPages, page);
-  return file_.Items<char>(Section::kCounterPages) + first * kCounterPageBytes;
+  const bool with_deaths = kind == CounterKind::kBirths;
+  const uint64_t page = file_.Used(Section::kCounterPages), end = page + (with_deaths ? 2 : 1);
+  if (!file_.Grow(Section::kPageDirectory, end, kStacksFull)) return nullptr;
+  if (!file_.Grow(Section::kCounterPages, end, kStacksFull)) return nullptr;
+  const auto entry = [=](CounterKind of) -> PageDirectoryEntry {
+    return {shard | static_cast<uint32_t>(of) << 24, stack_index / static_cast<uint32_t>(kCountersPerPage)};
+  };
+  PageDirectoryEntry* const directory = file_.Items<PageDirectoryEntry>(Section::kPageDirectory);
+  directory[page] = entry(kind);
+  if (with_deaths) directory[page + 1] = entry(CounterKind::kDeaths);
+  file_.SetUsed(Section::kPageDirectory, end);
+  file_.SetUsed(Section::kCounterPages, end);
+  return file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
 }
 
 // The coarse clock may be late: in the first milliseconds it may say a time before the start.
@@ -385,14 +386,14 @@ ThreadRecorder::CallerSlot& ThreadRecorder::CallerAt(uintptr_t pc) {
 }
 
 template <typename T>
-char* ThreadRecorder::NewPagesFor(Table<T>& table, std::initializer_list<CounterKind> kinds, uint32_t index) {
+char* ThreadRecorder::NewPageFor(Table<T>& table, CounterKind kind, uint32_t index) {
   // Late from the session before: its numbers mean nothing in this one.
   if (session != g_process.session() || !Widen(table, index / kCountersPerPage)) return nullptr;
-  return g_process.NewCounterPages(number - g_process.first_shard(), kinds, index);
+  return g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
 }
 
 char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index) {
-  char* const page = NewPagesFor(table, {kind}, index);
+  char* const page = NewPageFor(table, kind, index);
   if (page == nullptr) {
     shard->lost_growth++;
   } else {
@@ -402,24 +403,19 @@ char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32
 }
 
 void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {
-  const size_t at = index / kCountersPerPage, place = index % kCountersPerPage * kRecordBytes;
-  if (kind == CounterKind::kBirths || kind == CounterKind::kDeaths) {
-    if (char* const births = NewPagesFor(pages, {CounterKind::kBirths, CounterKind::kDeaths}, index);
-        births != nullptr) {
-      SetPages(at, births);
-      return pages.items[at].of_kind[IndexOf(kind)] + place;
-    }
-    shard->lost_growth++;
-    return pages.items[0].of_kind[IndexOf(kind)];
+  const bool rare = kind != CounterKind::kBirths;
+  if (rare && full) return unread_;
+  char* const page = NewPageFor(pages, kind, index);
+  if (page != nullptr) {
+    SetPage(kind, index / kCountersPerPage, page);
+    return page + index % kCountersPerPage * kRecordBytes;
   }
-  if (full) return unread_;
-  char* const page = NewPagesFor(pages, {kind}, index);
-  if (page == nullptr) {
+  if (rare) {
     full = true;
     return unread_;
   }
-  pages.items[at].of_kind[IndexOf(kind)] = page;
-  return page + place;
+  shard->lost_growth++;
+  return pages.items[0].of_kind[IndexOf(kind)];
 }
 
 void Process::OnThreadExit(void* argument) {

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 
 #include "base/spinlock.h"
 #include "os/thread.h"
@@ -81,8 +80,8 @@ class Process {
   Sums SumUp();
   Timeline& timeline() { return timeline_; }
 
-  // Pages of counters for `shard`, one behind the other; null when there is no room for all.
-  char* NewCounterPages(uint32_t shard, std::initializer_list<CounterKind> kinds, uint32_t stack_index);
+  // A page of counters for `shard`, that of births with one of deaths behind it; null when there is no room.
+  char* NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index);
 
  private:
   static void AddUp(const Shard& shard, int64_t* events, Sums* sums);

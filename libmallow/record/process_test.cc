@@ -31,7 +31,7 @@ void OnSignal(int) {
 void Grow(int round) {
   g_process.Current();
   for (uint32_t i = 0; i < 100; i++)
-    g_process.NewCounterPages(0, {CounterKind::kReallocs}, i * kCountersPerPage);
+    g_process.NewCounterPage(0, CounterKind::kReallocs, i * kCountersPerPage);
   const std::string name = "round " + std::to_string(round);
   g_process.regions().Enter(kNoRegion, name.c_str());
   g_process.units().Add(name.c_str(), UnitSource::kProgram);

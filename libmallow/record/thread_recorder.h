@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 
 #include "base/config.h"
 #include "base/hash.h"
@@ -38,7 +37,7 @@ struct ThreadRecorder {
   static constexpr size_t IndexOf(CounterKind kind) { return static_cast<size_t>(kind) - 1; }
   // Where counter pages of stacks lie that are neighbours.
   struct PageRow {
-    char* of_kind[kStackCounterKinds + 1];  // the last is not used
+    char* of_kind[kStackCounterKinds + 1];  // that of deaths (T3) and the last are not used
   };
   template <typename T>
   struct Table {
@@ -60,7 +59,11 @@ struct ThreadRecorder {
 
   // Counter records of a stack; with no room in the file those of stack 0, which always exist.
   Births& BirthsOf(StackId stack) { return Of<Births>(CounterKind::kBirths, stack); }
-  Deaths& DeathsOf(StackId stack) { return Of<Deaths>(CounterKind::kDeaths, stack); }
+  Deaths& DeathsOf(StackId stack) { return DeathsBeside(BirthsOf(stack)); }
+  // T3.
+  static Deaths& DeathsBeside(Births& births) {
+    return *reinterpret_cast<Deaths*>(reinterpret_cast<char*>(&births) + kCounterPageBytes);
+  }
   // With no room in the file one that nobody reads.
   Traits& TraitsOf(StackId stack) { return Of<Traits>(CounterKind::kTraits, stack); }
   Lifetimes& LifetimesOf(StackId stack) { return Of<Lifetimes>(CounterKind::kLifetimes, stack); }
@@ -88,12 +91,7 @@ struct ThreadRecorder {
     Prefetch(CounterKind::kLifetimes, stack);
   }
 
-  // T3.
-  static void* DeathsBeside(Births* births) { return reinterpret_cast<char*>(births) + kCounterPageBytes; }
-  void SetPages(size_t at, char* births) {
-    pages.items[at].of_kind[IndexOf(CounterKind::kBirths)] = births;
-    pages.items[at].of_kind[IndexOf(CounterKind::kDeaths)] = births + kCounterPageBytes;
-  }
+  void SetPage(CounterKind kind, size_t at, char* page) { pages.items[at].of_kind[IndexOf(kind)] = page; }
 
   // A thread's figures of a region; null for none, and when there is no room.
   RegionFigures* FiguresOf(RegionId region) {
@@ -138,8 +136,8 @@ struct ThreadRecorder {
   uint32_t run;              // allocations in a row with that stack
   StackId last_freed;        // stack of the block that the thread released last, 0 before the first
   bool full;                 // no room for another page of the rarer kinds
-  // Where the thread's counter pages lie, by stack / 64 and kind; null where there is none yet. Births and deaths of
-  // item 0 always are.
+  // Where the thread's counter pages lie, by stack / 64 and kind; null where there is none yet. That of the
+  // births of item 0 always is.
   Table<PageRow> pages;
 
   Registers wrapped_caller;
@@ -169,9 +167,9 @@ struct ThreadRecorder {
     if (page == nullptr) page = NewExtraPage(table, kind, index);
     return page == nullptr ? nullptr : reinterpret_cast<T*>(page) + index % kCountersPerPage;
   }
-  // Pages of the file, with room for them in the table; null when there is none.
+  // A page of the file, with room for it in the table; null when there is none.
   template <typename T>
-  char* NewPagesFor(Table<T>& table, std::initializer_list<CounterKind> kinds, uint32_t index);
+  char* NewPageFor(Table<T>& table, CounterKind kind, uint32_t index);
   // Null when there is no room; counts that.
   char* NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index);
 

@@ -59,7 +59,7 @@ void Timeline::StartIn(Header* header) {
 TimelineSample* Timeline::At(uint32_t item) {
   TimelineSample*& page = pages_[item / kCountersPerPage];
   if (page == nullptr) {
-    page = reinterpret_cast<TimelineSample*>(g_process.NewCounterPages(0, {CounterKind::kTimeline}, item));
+    page = reinterpret_cast<TimelineSample*>(g_process.NewCounterPage(0, CounterKind::kTimeline, item));
   }
   return page == nullptr ? nullptr : page + item % kCountersPerPage;
 }
