@@ -75,7 +75,7 @@ func fluctuation(was, now span) float64 {
 
 // compare tells whether now is worse (1) or better (-1) than was, or neither.
 func compare(metric string, was, now span, error float64) int {
-	most, least := 0.0, 0.0
+	var most, least float64
 	if budget.IsTime(metric) {
 		f := fluctuation(was, now)
 		most, least = max(was.most, leastTime)*f, was.least/f

@@ -46,9 +46,8 @@ constexpr int kNarrowest = 10;  // halvings after which every section is at its 
 // Pages are opened up in steps: few system calls for a long growth, little waste for a short one.
 constexpr uint64_t kFirstStep = 4 * 1024;
 constexpr uint64_t kLastStep = 1024 * 1024;
-// A section that has come so far will go on, so that what the kernel reads ahead of a hole is soon used: 64 MiB are opened
-// up in 25 ms then, in place of 70 page by page (ext4). To ask for huge pages took 13, but up to 130 in a virtual machine
-// whose host had taken them back.
+// A section that has come so far will go on, so that what the kernel reads ahead of a hole is soon used, and costs less than
+// page by page. Huge pages would cost less still, but many times as much where a virtual machine's host took them back.
 constexpr uint64_t kReadAheadFrom = 8 * 1024 * 1024;
 
 uint64_t RoundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }

@@ -187,7 +187,7 @@ struct ThreadRecorder {
     const size_t at = index / kCountersPerPage;
     if (MALLOW_UNLIKELY(at >= pages.capacity)) return;
     const char* const page = pages.items[at].of_kind[IndexOf(kind)];
-    __builtin_prefetch(page + size_t{index} * kRecordBytes % kCounterPageBytes, 1);
+    if (page != nullptr) __builtin_prefetch(page + size_t{index} * kRecordBytes % kCounterPageBytes, 1);
   }
   // The same where there is no page yet.
   MALLOW_COLD void* NewRecord(CounterKind kind, uint32_t index);
