@@ -262,7 +262,7 @@ ThreadRecorder* Process::NewThreadRecorder() {
   const size_t bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
   auto* recorder = static_cast<ThreadRecorder*>(os::Map(nullptr, bytes));
   if (recorder == nullptr) return nullptr;
-  if (Widen(recorder->pages, 0) && GiveShard(recorder)) {
+  if (Widen(recorder->births_pages, 0) && GiveShard(recorder)) {
     recorder->next_of_all = all_threads_;
     all_threads_ = recorder;
     return recorder;
@@ -279,7 +279,8 @@ bool Process::Renew(ThreadRecorder* recorder) {
     recorder->regions = {};
     memset(recorder->caller_slots, 0, sizeof(recorder->caller_slots));
   }
-  Forget(recorder->pages);
+  Forget(recorder->births_pages);
+  Forget(recorder->rows);
   Forget(recorder->region_pages);
   Forget(recorder->weight_pages);
   recorder->flushed_live = recorder->flushed_live_libc = 0;
@@ -302,7 +303,7 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
     return false;
   }
   recorder->full = false;
-  recorder->SetPage(CounterKind::kBirths, 0, births);
+  recorder->births_pages.items[0] = reinterpret_cast<Births*>(births);
   recorder->number = number;
   recorder->origin = Tag::OriginOf(number);
   recorder->session = session_;
@@ -402,20 +403,25 @@ char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32
   return page;
 }
 
-void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {
-  const bool rare = kind != CounterKind::kBirths;
-  if (rare && full) return unread_;
-  char* const page = NewPageFor(pages, kind, index);
-  if (page != nullptr) {
-    SetPage(kind, index / kCountersPerPage, page);
-    return page + index % kCountersPerPage * kRecordBytes;
+Births& ThreadRecorder::NewBirths(uint32_t index) {
+  char* const page = NewPageFor(births_pages, CounterKind::kBirths, index);
+  if (page == nullptr) {
+    shard->lost_growth++;
+    return *births_pages.items[0];
   }
-  if (rare) {
+  Births* const births = reinterpret_cast<Births*>(page);
+  births_pages.items[index / kCountersPerPage] = births;
+  return births[index % kCountersPerPage];
+}
+
+void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {
+  char* const page = full ? nullptr : NewPageFor(rows, kind, index);
+  if (page == nullptr) {
     full = true;
     return unread_;
   }
-  shard->lost_growth++;
-  return pages.items[0].of_kind[IndexOf(kind)];
+  PageOf(rows.items[index / kCountersPerPage], kind) = page;
+  return page + index % kCountersPerPage * kRecordBytes;
 }
 
 void Process::OnThreadExit(void* argument) {

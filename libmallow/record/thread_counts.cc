@@ -31,9 +31,8 @@ bool CountThread(ThreadCounts* counts) {
   if (!g_recording || g_sampling) return false;
   ThreadRecorder* const thread = g_process.Current();
   if (thread == nullptr || thread->state.busy) return false;
-  for (size_t page = 0; page < thread->pages.capacity; ++page) {
-    const auto* births = reinterpret_cast<const Births*>(
-        thread->pages.items[page].of_kind[ThreadRecorder::IndexOf(CounterKind::kBirths)]);
+  for (size_t page = 0; page < thread->births_pages.capacity; ++page) {
+    const Births* const births = thread->births_pages.items[page];
     for (size_t i = 0; births != nullptr && i < kCountersPerPage; ++i) {
       if (births[i].calls == 0) continue;
       const uint32_t stack = static_cast<uint32_t>(page * kCountersPerPage + i);

@@ -34,10 +34,11 @@ inline bool IsRecorder(const ThreadRecorder* recorder) { return reinterpret_cast
 
 struct ThreadRecorder {
   static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
-  static constexpr size_t IndexOf(CounterKind kind) { return static_cast<size_t>(kind) - 1; }
-  // Where counter pages of stacks lie that are neighbours.
+  // Where the counter pages of the kinds from traits on lie, of stacks that are neighbours.
   struct PageRow {
-    char* of_kind[kStackCounterKinds + 1];  // that of deaths (T3) and the last are not used
+    static constexpr size_t kFirstKind = static_cast<size_t>(CounterKind::kTraits);
+
+    char* of_kind[kStackCounterKinds + 1 - kFirstKind];
   };
   template <typename T>
   struct Table {
@@ -58,7 +59,10 @@ struct ThreadRecorder {
   bool is_first() const { return shard == first_shard; }
 
   // Counter records of a stack; with no room in the file those of stack 0, which always exist.
-  Births& BirthsOf(StackId stack) { return Of<Births>(CounterKind::kBirths, stack); }
+  Births& BirthsOf(StackId stack) {
+    Births* const births = KnownBirthsOf(stack);
+    return MALLOW_LIKELY(births != nullptr) ? *births : NewBirths(StackIndex(stack));
+  }
   Deaths& DeathsOf(StackId stack) { return DeathsBeside(BirthsOf(stack)); }
   // T3.
   static Deaths& DeathsBeside(Births& births) {
@@ -80,8 +84,8 @@ struct ThreadRecorder {
   // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
   Births* KnownBirthsOf(StackId stack) {
     const size_t at = StackIndex(stack) / kCountersPerPage;
-    char* const page = at < pages.capacity ? pages.items[at].of_kind[IndexOf(CounterKind::kBirths)] : nullptr;
-    return page == nullptr ? nullptr : reinterpret_cast<Births*>(page) + StackIndex(stack) % kCountersPerPage;
+    Births* const page = MALLOW_LIKELY(at < births_pages.capacity) ? births_pages.items[at] : nullptr;
+    return MALLOW_LIKELY(page != nullptr) ? page + StackIndex(stack) % kCountersPerPage : nullptr;
   }
 
   // Asks for what NoteBirth writes, or NoteDeath: most of their time they would wait for it.
@@ -90,8 +94,6 @@ struct ThreadRecorder {
     Prefetch(CounterKind::kTraits, stack);
     Prefetch(CounterKind::kLifetimes, stack);
   }
-
-  void SetPage(CounterKind kind, size_t at, char* page) { pages.items[at].of_kind[IndexOf(kind)] = page; }
 
   // A thread's figures of a region; null for none, and when there is no room.
   RegionFigures* FiguresOf(RegionId region) {
@@ -136,9 +138,10 @@ struct ThreadRecorder {
   uint32_t run;              // allocations in a row with that stack
   StackId last_freed;        // stack of the block that the thread released last, 0 before the first
   bool full;                 // no room for another page of the rarer kinds
-  // Where the thread's counter pages lie, by stack / 64 and kind; null where there is none yet. That of the
-  // births of item 0 always is.
-  Table<PageRow> pages;
+  // Where the thread's counter pages lie, by stack / 64; null where there is none yet. That of the births of item 0 always
+  // is. These have a table of their own, which is small enough to stay in the first cache.
+  Table<Births*> births_pages;
+  Table<PageRow> rows;
 
   Registers wrapped_caller;
   uint64_t wrapped_argument;
@@ -178,19 +181,23 @@ struct ThreadRecorder {
     static_assert(sizeof(T) == kRecordBytes);
     const uint32_t index = StackIndex(stack);
     const size_t at = index / kCountersPerPage;
-    char* page = MALLOW_LIKELY(at < pages.capacity) ? pages.items[at].of_kind[IndexOf(kind)] : nullptr;
+    char* page = MALLOW_LIKELY(at < rows.capacity) ? PageOf(rows.items[at], kind) : nullptr;
     if (MALLOW_UNLIKELY(page == nullptr)) return *static_cast<T*>(NewRecord(kind, index));
     return *reinterpret_cast<T*>(page + size_t{index} * kRecordBytes % kCounterPageBytes);
   }
   MALLOW_ALWAYS_INLINE void Prefetch(CounterKind kind, StackId stack) const {
     const uint32_t index = StackIndex(stack);
     const size_t at = index / kCountersPerPage;
-    if (MALLOW_UNLIKELY(at >= pages.capacity)) return;
-    const char* const page = pages.items[at].of_kind[IndexOf(kind)];
+    if (MALLOW_UNLIKELY(at >= rows.capacity)) return;
+    const char* const page = PageOf(rows.items[at], kind);
     if (page != nullptr) __builtin_prefetch(page + size_t{index} * kRecordBytes % kCounterPageBytes, 1);
+  }
+  static char*& PageOf(PageRow& row, CounterKind kind) {
+    return row.of_kind[static_cast<size_t>(kind) - PageRow::kFirstKind];
   }
   // The same where there is no page yet.
   MALLOW_COLD void* NewRecord(CounterKind kind, uint32_t index);
+  MALLOW_COLD Births& NewBirths(uint32_t index);
 
   alignas(kCacheLineBytes) char unread_[kRecordBytes];  // a record for which there is no room
 };
