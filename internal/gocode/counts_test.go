@@ -183,6 +183,7 @@ func TestAllocationsOfTheRuntime(t *testing.T) {
 		{[]string{"runtime.growslice", "main.f", "main.main", "runtime.main"}, false, 1},
 		{[]string{"runtime.malg", "runtime.newproc1", "runtime.gcBgMarkStartWorkers"}, true, 0},
 		{[]string{"runtime.acquireSudog", "runtime.gcAssistAlloc", "runtime.mallocgc", "main.f"}, true, 1},
+		{[]string{"runtime.malg", "runtime.allocm", "runtime.newm", "runtime.startm", "runtime.wakep", "os.Exit", "main.main"}, true, 6},
 		{[]string{"net/http.newBuffer", "net/http.(*conn).serve", "runtime.goexit"}, false, 1},
 	} {
 		var s Stack

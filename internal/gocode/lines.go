@@ -194,11 +194,15 @@ func withoutAllocator(frames []Frame) []Frame {
 const newObject = "runtime.newobject"
 
 // OfRuntime tells whether the runtime allocated on its own account: for a
-// goroutine of its own, or for the collector, whose work an allocation of the
-// program may have to do.
+// goroutine of its own, for a thread, which it starts when no other is idle
+// whatever goroutine it is on, or for the collector, whose work an allocation
+// of the program may have to do.
 func (s *Stack) OfRuntime() bool {
-	return collectorsFrame(s.Frames) > 0 || !slices.ContainsFunc(s.Frames, func(f Frame) bool { return !ofRuntime(f.Function) })
+	return collectorsFrame(s.Frames) > 0 || slices.ContainsFunc(s.Frames, startsThread) ||
+		!slices.ContainsFunc(s.Frames, func(f Frame) bool { return !ofRuntime(f.Function) })
 }
+
+func startsThread(f Frame) bool { return f.Function == "runtime.allocm" }
 
 // OfTesting tells whether package testing, or the initialization of a package
 // of the standard library, allocated on its own account: no function of the
