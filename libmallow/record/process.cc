@@ -303,7 +303,7 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
     return false;
   }
   recorder->full = false;
-  recorder->births_pages.items[0] = reinterpret_cast<Births*>(births);
+  recorder->births_pages.items[0] = births;
   recorder->number = number;
   recorder->origin = Tag::OriginOf(number);
   recorder->session = session_;
@@ -404,14 +404,9 @@ char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32
 }
 
 Births& ThreadRecorder::NewBirths(uint32_t index) {
-  char* const page = NewPageFor(births_pages, CounterKind::kBirths, index);
-  if (page == nullptr) {
-    shard->lost_growth++;
-    return *births_pages.items[0];
-  }
-  Births* const births = reinterpret_cast<Births*>(page);
-  births_pages.items[index / kCountersPerPage] = births;
-  return births[index % kCountersPerPage];
+  char* const page = NewExtraPage(births_pages, CounterKind::kBirths, index);
+  return page == nullptr ? *KnownBirthsOf(kNoStack)
+                         : reinterpret_cast<Births*>(page)[index % kCountersPerPage];
 }
 
 void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {

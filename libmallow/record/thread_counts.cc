@@ -32,7 +32,7 @@ bool CountThread(ThreadCounts* counts) {
   ThreadRecorder* const thread = g_process.Current();
   if (thread == nullptr || thread->state.busy) return false;
   for (size_t page = 0; page < thread->births_pages.capacity; ++page) {
-    const Births* const births = thread->births_pages.items[page];
+    const auto* const births = reinterpret_cast<const Births*>(thread->births_pages.items[page]);
     for (size_t i = 0; births != nullptr && i < kCountersPerPage; ++i) {
       if (births[i].calls == 0) continue;
       const uint32_t stack = static_cast<uint32_t>(page * kCountersPerPage + i);

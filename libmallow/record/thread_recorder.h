@@ -84,8 +84,9 @@ struct ThreadRecorder {
   // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
   Births* KnownBirthsOf(StackId stack) {
     const size_t at = StackIndex(stack) / kCountersPerPage;
-    Births* const page = MALLOW_LIKELY(at < births_pages.capacity) ? births_pages.items[at] : nullptr;
-    return MALLOW_LIKELY(page != nullptr) ? page + StackIndex(stack) % kCountersPerPage : nullptr;
+    char* const page = MALLOW_LIKELY(at < births_pages.capacity) ? births_pages.items[at] : nullptr;
+    if (MALLOW_UNLIKELY(page == nullptr)) return nullptr;
+    return reinterpret_cast<Births*>(page) + StackIndex(stack) % kCountersPerPage;
   }
 
   // Asks for what NoteBirth writes, or NoteDeath: most of their time they would wait for it.
@@ -140,7 +141,7 @@ struct ThreadRecorder {
   bool full;                 // no room for another page of the rarer kinds
   // Where the thread's counter pages lie, by stack / 64; null where there is none yet. That of the births of item 0 always
   // is. These have a table of their own, which is small enough to stay in the first cache.
-  Table<Births*> births_pages;
+  Table<char*> births_pages;
   Table<PageRow> rows;
 
   Registers wrapped_caller;
