@@ -93,6 +93,7 @@ func (im *Image) readCounters(r io.ReaderAt) {
 	if err != nil {
 		im.warn("%d counter pages cannot be read: %v", described-added, err)
 	}
+	im.finishSizes()
 }
 
 func (im *Image) addPage(item directoryItem, page []byte) {
@@ -100,44 +101,55 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 	if item.block >= blocks {
 		return
 	}
-	of := &im.blocks
-	if !im.counts(item.shard) {
-		if item.kind != pageBirths && item.kind != pageDeaths {
-			return
-		}
-		of = im.others
-	}
-	if item.kind == pageRegions {
+	if item.kind == pageRegions && im.counts(item.shard) {
 		im.addRegions(item, page)
 		return
 	}
 	if allZero(page) {
 		return
 	}
+	im.addCounters(item, page)
+	if !im.counts(item.shard) {
+		return
+	}
 	switch item.kind {
-	case pageBirths, pageDeaths:
 	case pageWeights:
 		im.addWeights(item, page)
-		return
 	case pageTraits, pageLifetimes, pageLifetimeCarries, pageReallocs:
 		// Neighbours of samples are strangers.
 		if im.Sampling == nil {
 			im.addKnowledge(item, page)
 		}
-		return
 	case pageTimeline:
 		im.addTimeline(item, page)
-		return
+	}
+}
+
+// addCounters adds what a page has of the counters of its stacks.
+func (im *Image) addCounters(item directoryItem, page []byte) {
+	var add func(c *Counters, b *[recordBytes]byte)
+	switch item.kind {
+	case pageCounts:
+		add = im.addCounts
+	case pageRareCounts:
+		add = im.addRareCounts
+	case pageReallocs:
+		add = addGivenUp
+	case pageBirths:
+		add = im.addBirths
+	case pageDeaths:
+		add = im.addDeaths
 	default:
 		return
 	}
+	of := &im.blocks
+	if !im.counts(item.shard) {
+		of = im.others
+	}
 	counters := of.counters(item.block)
 	for i := range counters {
-		record := (*[recordBytes]byte)(page[i*recordBytes:])
-		if item.kind == pageBirths {
-			im.addBirths(&counters[i], record)
-		} else {
-			im.addDeaths(&counters[i], record)
+		if b := (*[recordBytes]byte)(page[i*recordBytes:]); !allZero(b[:]) {
+			add(&counters[i], b)
 		}
 	}
 }
@@ -161,10 +173,61 @@ func (im *Image) addWeights(item directoryItem, page []byte) {
 	}
 }
 
-func (im *Image) addBirths(c *Counters, b *[recordBytes]byte) {
-	if allZero(b[:]) {
-		return
+// hugeSize stands in counts for itself and all greater sizes, which are in the
+// rare counts.
+const hugeSize = 1<<32 - 1
+
+func (im *Image) addCounts(c *Counters, b *[recordBytes]byte) {
+	calls, bytes, released := uint64(le.Uint32(b[0:])), le.Uint64(b[8:]), le.Uint64(b[16:])
+	if calls > 0 {
+		c.addSizes(c.Calls > 0, uint64(le.Uint32(b[44:])), uint64(le.Uint32(b[48:])))
 	}
+	c.Calls += calls
+	c.Releases += uint64(le.Uint32(b[4:]))
+	c.Bytes += bytes
+	c.ReleasedBytes += released
+	c.PeakBytes += int64(im.bytesAtPeak(bytes-released, le.Uint64(b[24:]), le.Uint64(b[32:])))
+	c.UsableBytes += bytes + uint64(le.Uint32(b[40:]))
+	c.Temporary += uint64(le.Uint32(b[52:]))
+	c.ShortLived += uint64(le.Uint32(b[56:]))
+	c.Foreign += uint64(le.Uint32(b[60:]))
+}
+
+// addRareCounts adds what did not fit into counts.
+func (im *Image) addRareCounts(c *Counters, b *[recordBytes]byte) {
+	carried := func(at int) uint64 { return uint64(le.Uint32(b[at:])) << 30 }
+	c.Calls += carried(0)
+	c.Releases += carried(4)
+	c.UsableBytes += carried(8)
+	c.Temporary += carried(12)
+	c.ShortLived += carried(16)
+	c.Foreign += carried(20)
+	c.Failed += le.Uint64(b[24:])
+	if least, most := le.Uint64(b[32:]), le.Uint64(b[40:]); most > 0 {
+		c.SizeMax = max(c.SizeMax, most)
+		if im.hugeLeast == nil {
+			im.hugeLeast = make(map[*Counters]uint64)
+		}
+		if before, known := im.hugeLeast[c]; !known || least < before {
+			im.hugeLeast[c] = least
+		}
+	}
+}
+
+// finishSizes gives those stacks their least size that have huge ones alone.
+func (im *Image) finishSizes() {
+	for c, least := range im.hugeLeast {
+		if c.SizeMin == hugeSize {
+			c.SizeMin = least
+		}
+	}
+	im.hugeLeast = nil
+}
+
+// addGivenUp adds those releases that a realloc made.
+func addGivenUp(c *Counters, b *[recordBytes]byte) { c.ByRealloc += le.Uint64(b[48:]) }
+
+func (im *Image) addBirths(c *Counters, b *[recordBytes]byte) {
 	calls, bytes := le.Uint64(b[0:]), le.Uint64(b[8:])
 	if calls > 0 {
 		c.addSizes(c.Calls > 0, le.Uint64(b[40:]), le.Uint64(b[48:]))
@@ -185,9 +248,6 @@ func (c *Counters) addSizes(known bool, least, most uint64) {
 }
 
 func (im *Image) addDeaths(c *Counters, b *[recordBytes]byte) {
-	if allZero(b[:]) {
-		return
-	}
 	released := le.Uint64(b[8:])
 	c.Releases += le.Uint64(b[0:])
 	c.ReleasedBytes += released

@@ -4,7 +4,7 @@ package recording
 // here follow its names.
 const (
 	magic        = "MALLOWRC"
-	major        = 2 // the newest that is read
+	major        = 3 // the newest that is read
 	headerBytes  = 4096
 	sectionTable = 1024
 
@@ -207,7 +207,8 @@ const (
 	ModuleVdso
 )
 
-// Kinds of counter pages.
+// Kinds of counter pages. In place of counts older recorders wrote births and
+// deaths, and so do importers.
 const (
 	pageUnused = iota
 	pageBirths
@@ -218,6 +219,8 @@ const (
 	pageLifetimeCarries
 	pageReallocs
 	pageTimeline
+	pageCounts
+	pageRareCounts
 
 	pageRegions = 64
 	pageWeights = 65

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write format/testdata anew")
 
-var names = []string{"one_thread", "two_threads", "fork_child", "incomplete", "functions", "cpu_samples", "habits"}
+var names = []string{"one_thread", "two_threads", "fork_child", "incomplete", "functions", "cpu_samples", "habits", "huge"}
 
 func testdata(name string) string {
 	return filepath.Join(harness.Root(), "format", "testdata", name+".mallow")
@@ -96,7 +96,9 @@ func TestGoldenRead(t *testing.T) {
 				LiveBlocks: 5, LiveBytes: 80, PeakBytes: 92, PeakProgram: 92}},
 		"incomplete": {{Calls: 10, Failed: 1, Bytes: 725, LiveBlocks: 10, LiveBytes: 725, PeakBytes: 725, PeakProgram: 725}},
 		"habits":     {{Calls: 70028, Bytes: 7000730, Releases: 70028, ByRealloc: 70000, Foreign: 8}},
-		"functions":  {{Calls: 222, Bytes: 3096, LiveBlocks: 213, LiveBytes: 3096, PeakBytes: 3096, PeakProgram: 1680}},
+		"huge": {{Calls: 4e9 + 3, Failed: 1, Bytes: 32e9 + 18<<30, Releases: 4e9 + 1, Temporary: 4e9 - 5, ShortLived: 3<<30 + 7, Foreign: 1,
+			LiveBlocks: 2, LiveBytes: 11 << 30, PeakBytes: 18 << 30, PeakProgram: 18 << 30}},
+		"functions": {{Calls: 222, Bytes: 3096, LiveBlocks: 213, LiveBytes: 3096, PeakBytes: 3096, PeakProgram: 1680}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec, err := recording.Open(testdata(name))
@@ -133,6 +135,25 @@ func sum(image *recording.Image) total {
 	})
 	sum.PeakBytes, sum.PeakProgram = image.PeakBytes()
 	return sum
+}
+
+// TestGoldenHuge reads what is kept apart of great figures.
+func TestGoldenHuge(t *testing.T) {
+	rec, err := recording.Open(testdata("huge"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []recording.Counters
+	rec.Images[0].EachStack(func(_ uint32, c *recording.Counters) { got = append(got, *c) })
+	want := []recording.Counters{
+		{Calls: 4e9, Bytes: 32e9, UsableBytes: 64e9, SizeMin: 8, SizeMax: 8,
+			Releases: 4e9, ReleasedBytes: 32e9, Temporary: 4e9 - 5, ShortLived: 3<<30 + 7},
+		{Calls: 3, Failed: 1, Bytes: 18 << 30, UsableBytes: 19<<30 + 4096, SizeMin: 5 << 30, SizeMax: 7 << 30, PeakBytes: 18 << 30,
+			Releases: 1, ReleasedBytes: 7 << 30, Foreign: 1},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
 }
 
 func TestGoldenCPUSamples(t *testing.T) {

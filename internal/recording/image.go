@@ -44,6 +44,8 @@ type Image struct {
 	chosen   []bool              // of each shard; nil: all are
 	others   *blocks             // of the shards that are not chosen
 
+	hugeLeast map[*Counters]uint64 // while counters are read: least of the huge sizes
+
 	regions       []Region
 	regionFigures map[uint32]*RegionFigures
 	cpu           []CPUSample

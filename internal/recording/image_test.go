@@ -156,7 +156,7 @@ func TestANewerVersionIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	im := recordingtest.Goldens()[0].Images[0]
 	b := im.Bytes()
-	binary.LittleEndian.PutUint32(b[8:], 3)
+	binary.LittleEndian.PutUint32(b[8:], 4)
 	if err := os.WriteFile(filepath.Join(folder, im.Name), b, 0o600); err != nil {
 		t.Fatal(err)
 	}

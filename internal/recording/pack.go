@@ -108,7 +108,7 @@ func writePacked(target *os.File, source *os.File, header Header) error {
 		}
 		if stored > 0 {
 			reserved = (stored + headerBytes - 1) / headerBytes * headerBytes
-			le.PutUint32(b[8:], majorCompressed)
+			le.PutUint32(b[8:], max(le.Uint32(b[8:]), majorCompressed))
 			le.PutUint64(entry[16:], uint64(reserved))
 			le.PutUint64(entry[32:], uint64(stored))
 		} else if err := copyData(target, offset, source, s.offset, s.bytes()); err != nil {

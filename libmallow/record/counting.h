@@ -53,7 +53,7 @@ inline bool IsOurs(const Tag& tag) {
   return tag.shard() >= g_process.first_shard() && tag.shard() != kNoShard;
 }
 
-// Of what StackCache remembers beside a node: the stack in that place, and the thread's Births of it.
+// Of what StackCache remembers beside a node: the stack in that place, and the thread's Counts of it.
 inline uint32_t MemoKey(Function function, RegionId region) {
   return region << 8 | static_cast<uint32_t>(function);
 }
@@ -66,36 +66,51 @@ class Counting {
   MALLOW_ALWAYS_INLINE Tag Birth(StackId stack, size_t bytes, size_t usable_bytes);
   // A realloc that fails, a malloc without memory.
   void Failure(StackId stack);
+  // free(NULL).
+  void NullRelease(StackId stack);
   enum class Release { kFree, kRealloc };
   // `block` only for comparison. `pc` is the return address of the call.
   MALLOW_ALWAYS_INLINE void Death(const Tag& tag, const void* block, Release how, uintptr_t pc);
   // A thread but the first adds what changed since its last flush to the shared sums.
   void Flush();
 
-  // What those two are made of, for hit.cc. True: there is something to flush. The first returns what was born before.
+  // What those two are made of, for hit.cc. The first returns what was born before.
   MALLOW_ALWAYS_INLINE StackId CountRun(StackId stack);
-  // `births` is the thread's record of the stack.
-  MALLOW_ALWAYS_INLINE bool CountBirth(Births& births, StackId stack, size_t bytes, size_t usable_bytes);
+  // `counts` is the thread's record of the stack. True: NoteBirthOf has to follow.
+  MALLOW_ALWAYS_INLINE bool CountBirth(Counts& counts, StackId stack, size_t bytes, size_t usable_bytes);
   // After it: the side record of a small block that is not studied.
   Tag TagOfSmall(StackId stack, size_t bytes) const {
     return {stack, static_cast<uint32_t>(shard_.events), bytes | thread_.origin};
   }
   // Then, for the few that there is more to be noted of.
-  void NoteBirthOf(StackId stack, StackId born_before, size_t bytes, Study study);
-  // Of a block that this thread made: returns how long it lived. To be followed by CountDeath.
-  MALLOW_ALWAYS_INLINE uint64_t CountDeathOfOwn(StackId stack, uint64_t bytes, uint32_t clock,
-                                                const void* block, Release how);
-  MALLOW_ALWAYS_INLINE bool CountDeath(StackId stack, uint64_t bytes);
+  void NoteBirthOf(Counts& counts, StackId stack, StackId born_before, size_t bytes, Study study);
+
+  // Returns the thread's record of the stack, in which it has not counted yet.
+  MALLOW_ALWAYS_INLINE Counts& BeginDeath(StackId stack);
+  // Of a block that this thread made: returns how long it lived.
+  MALLOW_ALWAYS_INLINE uint64_t CountLife(Counts& counts, uint32_t clock, const void* block);
+  // True: NoteDeathOf has to follow.
+  MALLOW_ALWAYS_INLINE bool CountDeath(Counts& counts, StackId stack, uint64_t bytes);
   // Then, or the stack becomes the thread's last_freed.
   void NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study);
+  // Whether a unit is to be carried over to RareCounts before the figures run over. It is enough to ask at every birth
+  // and death that is studied, of which there is one in some hundred, and wherever many bytes may be wasted at once.
+  static bool IsFull(const Counts& counts) {
+    return (counts.calls | counts.releases | counts.waste) >= 1u << (RareCounts::kCarriedBits + 1);
+  }
 
  private:
+  static constexpr uint32_t kCarried = 1u << RareCounts::kCarriedBits;
+
   Shard& first() const { return *thread_.first_shard; }
   Header& header() const { return *thread_.header; }
   uint64_t Epoch() const { return __atomic_load_n(&header().peak_epoch, __ATOMIC_RELAXED); }
   MALLOW_ALWAYS_INLINE void LeavePeak();
   MALLOW_ALWAYS_INLINE void RaisePeaks(int64_t sum);
-  MALLOW_ALWAYS_INLINE Deaths& BeginDeath(StackId stack, uint64_t bytes, Release how);
+  MALLOW_ALWAYS_INLINE void SaveForPeak(Counts& counts);
+  // Of a block of a GiB or more: returns what of its usable bytes is still to be counted.
+  MALLOW_COLD size_t CountHuge(StackId stack, size_t bytes, size_t usable_bytes);
+  MALLOW_COLD void Carry(Counts& counts, StackId stack);
   // Own figures that other threads look at: one plain store. Returns what it is then.
   static MALLOW_ALWAYS_INLINE int64_t Add(int64_t& figure, int64_t change) {
     const int64_t sum = figure + change;
@@ -134,12 +149,14 @@ class InFlight {
 };
 
 inline Tag Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
-  Births& births = thread_.BirthsOf(stack);
+  Counts& counts = thread_.CountsOf(stack);
   const StackId born_before = CountRun(stack);
-  const Study study = StudyOf(births.calls + 1);
-  if (births.calls == 0) births.size_min = bytes;
-  const bool due = CountBirth(births, stack, bytes, usable_bytes);
-  if (MALLOW_UNLIKELY(study != Study::kNone || due)) NoteBirthOf(stack, born_before, bytes, study);
+  const Study study = StudyOf(counts.calls + 1);
+  if (counts.calls == 0) counts.size_min = CappedSize(bytes);
+  if (MALLOW_UNLIKELY(usable_bytes >= kCarried)) usable_bytes = CountHuge(stack, bytes, usable_bytes);
+  const bool due = CountBirth(counts, stack, bytes, usable_bytes);
+  if (MALLOW_UNLIKELY(study != Study::kNone || due || IsFull(counts)))
+    NoteBirthOf(counts, stack, born_before, bytes, study);
   return Tag::Of(stack, static_cast<uint32_t>(shard_.events), bytes, thread_.number, study);
 }
 
@@ -155,17 +172,20 @@ inline StackId Counting::CountRun(StackId stack) {
   return born_before;
 }
 
-inline bool Counting::CountBirth(Births& births, StackId stack, size_t bytes, size_t usable_bytes) {
+inline void Counting::SaveForPeak(Counts& counts) {
   const uint64_t epoch = Epoch();
-  if (births.peak_epoch != epoch) {
-    births.bytes_at_peak = births.bytes;
-    births.peak_epoch = epoch;
-  }
-  births.calls++;
-  births.bytes += bytes;
-  births.usable_bytes += usable_bytes;
-  if (MALLOW_UNLIKELY(bytes < births.size_min)) births.size_min = bytes;
-  if (MALLOW_UNLIKELY(bytes > births.size_max)) births.size_max = bytes;
+  if (counts.peak_epoch == epoch) return;
+  counts.live_bytes_at_peak = static_cast<int64_t>(counts.bytes - counts.released_bytes);
+  counts.peak_epoch = epoch;
+}
+
+inline bool Counting::CountBirth(Counts& counts, StackId stack, size_t bytes, size_t usable_bytes) {
+  SaveForPeak(counts);
+  counts.calls++;
+  counts.bytes += bytes;
+  counts.waste += static_cast<uint32_t>(usable_bytes - bytes);
+  if (MALLOW_UNLIKELY(bytes < counts.size_min)) counts.size_min = static_cast<uint32_t>(bytes);
+  if (MALLOW_UNLIKELY(bytes > counts.size_max)) counts.size_max = CappedSize(bytes);
 
   shard_.events++;
   shard_.live_blocks++;
@@ -192,49 +212,46 @@ inline void Counting::RaisePeaks(int64_t sum) {
     shard_.peak_bytes_program = static_cast<uint64_t>(peak);
 }
 
-inline void Counting::NoteBirthOf(StackId stack, StackId born_before, size_t bytes, Study study) {
+inline void Counting::NoteBirthOf(Counts& counts, StackId stack, StackId born_before, size_t bytes,
+                                  Study study) {
   if (study != Study::kNone) NoteBirth(thread_, stack, born_before, bytes, study);
+  if (MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, stack);
   if (!thread_.is_first() && shard_.live_bytes - thread_.flushed_live >= kFlushBytes) Flush();
 }
 
 inline void Counting::Death(const Tag& tag, const void* block, Release how, uintptr_t pc) {
   uint64_t life = 0;
+  Counts& counts = BeginDeath(tag.stack);
   if (MALLOW_LIKELY(tag.shard() == thread_.number)) {
-    life = CountDeathOfOwn(tag.stack, tag.size(), tag.clock, block, how);
+    life = CountLife(counts, tag.clock, block);
   } else {
-    BeginDeath(tag.stack, tag.size(), how).foreign++;
+    counts.foreign++;
+    if (MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, tag.stack);
   }
-  const bool due = CountDeath(tag.stack, tag.size());
+  if (how == Release::kRealloc) thread_.ReallocsOf(tag.stack).given_up++;
+  const bool due = CountDeath(counts, tag.stack, tag.size());
   if (MALLOW_UNLIKELY(tag.study() != Study::kNone || due))
     return NoteDeathOf(tag.stack, life, tag.size(), pc, tag.study());
   thread_.last_freed = tag.stack;
 }
 
-inline uint64_t Counting::CountDeathOfOwn(StackId stack, uint64_t bytes, uint32_t clock, const void* block,
-                                          Release how) {
-  Deaths& deaths = BeginDeath(stack, bytes, how);
-  if (MALLOW_UNLIKELY(block == thread_.newest_block)) deaths.temporary++;
+inline Counts& Counting::BeginDeath(StackId stack) {
+  // Of a thread but the first it is never set.
+  if (MALLOW_UNLIKELY(__atomic_load_n(&shard_.at_peak, __ATOMIC_RELAXED) != 0)) LeavePeak();
+  return thread_.CountsOf(stack);
+}
+
+inline uint64_t Counting::CountLife(Counts& counts, uint32_t clock, const void* block) {
+  if (MALLOW_UNLIKELY(block == thread_.newest_block)) counts.temporary++;
   const uint32_t events = static_cast<uint32_t>(shard_.events) - clock;
-  if (events < kShortLifeEvents) deaths.short_lived++;
+  if (events < kShortLifeEvents) counts.short_lived++;
   return uint64_t{events} + 1;
 }
 
-inline Deaths& Counting::BeginDeath(StackId stack, uint64_t bytes, Release how) {
-  // Of a thread but the first it is never set.
-  if (MALLOW_UNLIKELY(__atomic_load_n(&shard_.at_peak, __ATOMIC_RELAXED) != 0)) LeavePeak();
-  Deaths& deaths = thread_.DeathsOf(stack);
-  const uint64_t epoch = Epoch();
-  if (deaths.peak_epoch != epoch) {
-    deaths.bytes_at_peak = deaths.bytes;
-    deaths.peak_epoch = epoch;
-  }
-  deaths.releases++;
-  deaths.bytes += bytes;
-  if (how == Release::kRealloc) deaths.by_realloc++;
-  return deaths;
-}
-
-inline bool Counting::CountDeath(StackId stack, uint64_t bytes) {
+inline bool Counting::CountDeath(Counts& counts, StackId stack, uint64_t bytes) {
+  SaveForPeak(counts);
+  counts.releases++;
+  counts.released_bytes += bytes;
   shard_.events++;
   shard_.live_blocks--;
   const int64_t live = Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
@@ -246,11 +263,21 @@ inline void Counting::NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, 
   const StackId freed_before = thread_.last_freed;
   thread_.last_freed = stack;
   if (study != Study::kNone) NoteDeath(thread_, stack, freed_before, life, bytes, pc, study);
+  if (Counts& counts = thread_.CountsOf(stack); MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, stack);
   if (!thread_.is_first() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes) Flush();
 }
 
+inline void Counting::NullRelease(StackId stack) {
+  if (stack != kNoStack) {
+    Counts& counts = thread_.CountsOf(stack);
+    counts.calls++;
+    if (MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, stack);
+  }
+  shard_.free_nulls++;
+}
+
 inline void Counting::Failure(StackId stack) {
-  thread_.BirthsOf(stack).failed++;
+  if (RareCounts* const rare = thread_.RareCountsOf(stack); rare != nullptr) rare->failed++;
   shard_.failed++;
 }
 

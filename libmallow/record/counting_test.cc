@@ -17,7 +17,7 @@ constexpr int kStacks = 200;  // four pages of counters
 
 // What a reader makes of the recording; see "The peak" in format/recording.md.
 struct Sums {
-  uint64_t calls = 0, releases = 0, temporary = 0, short_lived = 0, foreign = 0;
+  uint64_t calls = 0, releases = 0, waste = 0, temporary = 0, short_lived = 0, foreign = 0;
   int64_t live_bytes = 0, bytes_at_peak = 0;
 };
 
@@ -51,24 +51,30 @@ class CountingTest : public ::testing::Test {
     Sums sums;
     for (uint64_t page = 0; page < file.Used(Section::kCounterPages); page++) {
       if (directory[page].first_stack_by_64 != StackIndex(stack) / kCountersPerPage) continue;
-      char* at = file.Items<char>(Section::kCounterPages) + page * kCounterPageBytes +
-                 StackIndex(stack) % kCountersPerPage * sizeof(Births);
-      if (directory[page].shard_and_kind >> 24 == static_cast<uint32_t>(CounterKind::kBirths)) {
-        const Births& births = *reinterpret_cast<Births*>(at);
-        sums.calls += births.calls;
-        sums.live_bytes += births.bytes;
-        sums.bytes_at_peak +=
-            births.peak_epoch == epoch && saved_counts ? births.bytes_at_peak : births.bytes;
-      } else if (directory[page].shard_and_kind >> 24 == static_cast<uint32_t>(CounterKind::kDeaths)) {
-        const Deaths& deaths = *reinterpret_cast<Deaths*>(at);
-        sums.releases += deaths.releases;
-        sums.live_bytes -= deaths.bytes;
-        sums.bytes_at_peak -=
-            deaths.peak_epoch == epoch && saved_counts ? deaths.bytes_at_peak : deaths.bytes;
-        sums.temporary += deaths.temporary;
-        sums.short_lived += deaths.short_lived;
-        sums.foreign += deaths.foreign;
+      const auto kind = static_cast<CounterKind>(directory[page].shard_and_kind >> 24);
+      const uint64_t item = page * kCountersPerPage + StackIndex(stack) % kCountersPerPage;
+      if (kind == CounterKind::kRareCounts) {
+        const auto units = [](uint64_t carried) { return carried << RareCounts::kCarriedBits; };
+        const RareCounts& rare = file.Items<RareCounts>(Section::kCounterPages)[item];
+        sums.calls += units(rare.calls);
+        sums.releases += units(rare.releases);
+        sums.waste += units(rare.waste);
+        sums.temporary += units(rare.temporary);
+        sums.short_lived += units(rare.short_lived);
+        sums.foreign += units(rare.foreign);
       }
+      if (kind != CounterKind::kCounts) continue;
+      const Counts& counts = file.Items<Counts>(Section::kCounterPages)[item];
+      const auto live_bytes = static_cast<int64_t>(counts.bytes - counts.released_bytes);
+      sums.calls += counts.calls;
+      sums.releases += counts.releases;
+      sums.waste += counts.waste;
+      sums.live_bytes += live_bytes;
+      sums.bytes_at_peak +=
+          counts.peak_epoch == epoch && saved_counts ? counts.live_bytes_at_peak : live_bytes;
+      sums.temporary += counts.temporary;
+      sums.short_lived += counts.short_lived;
+      sums.foreign += counts.foreign;
     }
     return sums;
   }
@@ -145,6 +151,70 @@ TEST_F(CountingTest, TemporaryAndShortLived) {
   EXPECT_EQ(3u, sums.releases);
   EXPECT_EQ(1u, sums.temporary);
   EXPECT_EQ(2u, sums.short_lived);
+}
+
+// As hit.cc counts, which asks for room at the births alone that are studied.
+TEST_F(CountingTest, GreatFiguresOfHitsAreCarried) {
+  constexpr uint32_t kCalls = 20'000, kWaste = 1 << 18, kAlmostFull = (1u << 31) - 1;
+  ThreadRecorder& thread = *process_.Current();
+  const StackId stack = stacks_[3];
+  Counts& counts = thread.CountsOf(stack);
+  counts.calls = counts.releases = counts.waste = kAlmostFull;
+  for (uint32_t i = 0; i < kCalls; i++) {
+    Counting counting(thread);
+    const StackId born_before = counting.CountRun(stack);
+    const bool due = counting.CountBirth(counts, stack, 8, 8 + kWaste);
+    if (const Study study = StudyOf(counts.calls); due || study != Study::kNone)
+      counting.NoteBirthOf(counts, stack, born_before, 8, study);
+    counting.CountDeath(counting.BeginDeath(stack), stack, 8);
+    ASSERT_GT(counts.calls, kYoungCalls);
+  }
+  const Sums sums = Read(stack);
+  EXPECT_EQ(uint64_t{kAlmostFull} + kCalls, sums.calls);
+  EXPECT_EQ(uint64_t{kAlmostFull} + kCalls, sums.releases);
+  EXPECT_EQ(uint64_t{kAlmostFull} + uint64_t{kCalls} * kWaste, sums.waste);
+}
+
+TEST_F(CountingTest, GreatFiguresOfDeathsAreCarried) {
+  constexpr uint32_t kAlmostFull = (1u << 31) - 1, kDeaths = 3;
+  ThreadRecorder& thread = *process_.Current();
+  const StackId stack = stacks_[4];
+  Counts& counts = thread.CountsOf(stack);
+  counts.releases = counts.temporary = counts.short_lived = counts.foreign = kAlmostFull;
+  for (uint32_t i = 0; i < kDeaths; i++) {
+    const Tag own =
+        Tag::Of(stack, static_cast<uint32_t>(thread.shard->events), 8, thread.number, Study::kYoung);
+    Counting(thread).Death(own, thread.newest_block, Counting::Release::kFree, 0);
+    const Tag foreign = Tag::Of(stack, 0, 8, thread.number + 1, Study::kNone);
+    Counting(thread).Death(foreign, nullptr, Counting::Release::kFree, 0);
+    counts.releases += i == 0 ? 1u << 30 : 0;
+  }
+  const Sums sums = Read(stack);
+  EXPECT_EQ(uint64_t{kAlmostFull} + 2 * kDeaths + (1u << 30), sums.releases);
+  EXPECT_EQ(uint64_t{kAlmostFull} + kDeaths, sums.temporary);
+  EXPECT_EQ(uint64_t{kAlmostFull} + kDeaths, sums.short_lived);
+  EXPECT_EQ(uint64_t{kAlmostFull} + kDeaths, sums.foreign);
+}
+
+TEST_F(CountingTest, HugeBlocksAndRareEvents) {
+  constexpr uint64_t kGiB = 1 << 30;
+  ThreadRecorder& thread = *process_.Current();
+  const StackId stack = stacks_[5];
+  for (const uint64_t bytes : {6 * kGiB, 5 * kGiB, 7 * kGiB})
+    Counting(thread).Birth(stack, bytes, bytes + 4096);
+  const Tag tag = Counting(thread).Birth(stack, 8, 9 * kGiB);
+  Counting(thread).Death(tag, nullptr, Counting::Release::kRealloc, 0);
+  Counting(thread).Failure(stack);
+  const Counts& counts = thread.CountsOf(stack);
+  EXPECT_EQ(8u, counts.size_min);
+  EXPECT_EQ(kHugeSize, counts.size_max);
+  EXPECT_EQ(18 * kGiB + 8, counts.bytes);
+  const RareCounts& rare = *thread.RareCountsOf(stack);
+  EXPECT_EQ(5 * kGiB, rare.huge_min);
+  EXPECT_EQ(7 * kGiB, rare.huge_max);
+  EXPECT_EQ(1u, rare.failed);
+  EXPECT_EQ(1u, thread.ReallocsOf(stack).given_up);
+  EXPECT_EQ(3 * 4096 + 9 * kGiB - 8, Read(stack).waste);
 }
 
 TEST_F(CountingTest, ThreadsSumUpAndThePeakErrorIsBounded) {

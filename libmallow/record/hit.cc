@@ -37,13 +37,13 @@ MALLOW_ALWAYS_INLINE void Exit(ThreadRecorder& thread) {
 }
 
 // The end of a birth of which there is more to note than its counters.
-MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Births& births,
+MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts,
                                   StackId born_before) {
-  const Study study = StudyOf(births.calls);
+  const Study study = StudyOf(counts.calls);
   const size_t bytes = tag->size();
-  if (births.calls == 1) births.size_min = bytes;
+  if (counts.calls == 1) counts.size_min = static_cast<uint32_t>(bytes);
   *tag = Tag::Of(tag->stack, tag->clock, bytes, thread.number, study);
-  Counting(thread).NoteBirthOf(tag->stack, born_before, bytes, study);
+  Counting(thread).NoteBirthOf(counts, tag->stack, born_before, bytes, study);
   heap::VisitClosed(heap::thread_words.cache);
   InFlight::End(*thread.shard);
   Exit(thread);
@@ -119,22 +119,20 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   const Caller caller(frame);
   LeafEntry* const leaf = caller.TryLeaf(thread, function);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return GiveBack(thread, p, *block.span);
-  Births* const births = static_cast<Births*>(leaf->memo.place);
-  // Most blocks die young: what their death is counted in is here by then.
-  __builtin_prefetch(&ThreadRecorder::DeathsBeside(*births), 1);
+  Counts& counts = *static_cast<Counts*>(leaf->memo.place);
   const StackId stack = leaf->memo.value;
   Counting counting(thread);
   Shard& shard = *thread.shard;
   caller.Count(thread, *leaf);
   InFlight::Begin(shard, stack);
   const StackId born_before = counting.CountRun(stack);
-  const bool due = counting.CountBirth(*births, stack, bytes, block.span->object_bytes);
+  const bool due = counting.CountBirth(counts, stack, bytes, block.span->object_bytes);
   Tag* const tag = static_cast<Tag*>(block.record);
   *tag = counting.TagOfSmall(stack, bytes);
   thread.newest_block = p;
   if (MALLOW_UNLIKELY(due || heap::thread_words.cache->watching()) ||
-      MALLOW_UNLIKELY(StudyOf(births->calls) != Study::kNone))
-    return FinishBirth(thread, p, tag, *births, born_before);
+      MALLOW_UNLIKELY(StudyOf(counts.calls) != Study::kNone))
+    return FinishBirth(thread, p, tag, counts, born_before);
   InFlight::End(shard);
   Exit(thread);
   return p;
@@ -157,8 +155,9 @@ struct Death {
 MALLOW_ALWAYS_INLINE Death CountRelease(ThreadRecorder& thread, const void* p, Tag* tag, StackId stack,
                                         uint64_t bytes) {
   Counting counting(thread);
-  const uint64_t life = counting.CountDeathOfOwn(stack, bytes, tag->clock, p, Counting::Release::kFree);
-  const bool due = counting.CountDeath(stack, bytes);
+  Counts& counts = counting.BeginDeath(stack);
+  const uint64_t life = counting.CountLife(counts, tag->clock, p);
+  const bool due = counting.CountDeath(counts, stack, bytes);
   thread.shard->frees++;
   tag->stack = kReleased;
   return {life, due};
@@ -183,13 +182,13 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
 MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, void (*otherwise)(void* p)) {
   const ThreadRecorder::CallerSlot& slot = thread.SlotOfCaller(pc);
   const StackId stack = slot.null_stack;
-  Births* const births = slot.IsOf(pc) && stack != kNoStack ? thread.KnownBirthsOf(stack) : nullptr;
-  if (MALLOW_UNLIKELY(births == nullptr)) {
+  Counts* const counts = slot.IsOf(pc) && stack != kNoStack ? thread.KnownCountsOf(stack) : nullptr;
+  if (MALLOW_UNLIKELY(counts == nullptr || Counting::IsFull(*counts))) {
     Exit(thread);
     return otherwise(nullptr);
   }
   InFlight::Begin(*thread.shard, stack);
-  births->calls++;
+  counts->calls++;
   thread.shard->free_nulls++;
   InFlight::End(*thread.shard);
   Exit(thread);

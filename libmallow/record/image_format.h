@@ -1,4 +1,4 @@
-// The image file as format/recording.md specifies it, version 1. Any change here is a change there.
+// The image file as format/recording.md specifies it, version 3. Any change here is a change there.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace mallow::record {
 
 inline constexpr char kMagic[8] = {'M', 'A', 'L', 'L', 'O', 'W', 'R', 'C'};
-inline constexpr uint32_t kMajor = 1;
+inline constexpr uint32_t kMajor = 3;
 inline constexpr uint32_t kMinor = 0;
 inline constexpr size_t kHeaderBytes = 4096;
 
@@ -188,33 +188,52 @@ struct PageDirectoryEntry {
 };
 static_assert(sizeof(PageDirectoryEntry) == 8);
 
+// In place of 9 and 10 older recorders wrote 1 and 2.
 enum class CounterKind : uint32_t {
-  kBirths = 1,
-  kDeaths = 2,
   kTraits = 4,
   kLifetimes = 5,
   kLifetimeCarries = 6,
   kReallocs = 7,
-  kTimeline = 8,  // neither this one nor the next is of stacks
+  kTimeline = 8,  // not of stacks
+  kCounts = 9,
+  kRareCounts = 10,
   kRegions = 64,
   kWeights = 65,
 };
-inline constexpr size_t kStackCounterKinds = 7;  // those before
 inline constexpr size_t kCounterPageBytes = 4096;
 inline constexpr size_t kCountersPerPage = 64;
 
-struct Births {
-  uint64_t calls, bytes, usable_bytes, bytes_at_peak, peak_epoch, size_min, size_max, failed;
+// What births and deaths change, in one cache line.
+struct Counts {
+  uint32_t calls, releases;
+  uint64_t bytes, released_bytes;
+  int64_t live_bytes_at_peak;
+  uint64_t peak_epoch;
+  uint32_t waste;               // usable bytes less those asked for
+  uint32_t size_min, size_max;  // capped
+  uint32_t temporary, short_lived, foreign;
 };
-struct Deaths {
-  uint64_t releases, bytes, bytes_at_peak, peak_epoch, temporary, short_lived, by_realloc, foreign;
+// Stands for itself and all greater sizes.
+inline constexpr uint32_t kHugeSize = ~uint32_t{0};
+constexpr uint32_t CappedSize(uint64_t bytes) {
+  return bytes < kHugeSize ? static_cast<uint32_t>(bytes) : kHugeSize;
+}
+// What does not fit there.
+struct RareCounts {
+  static constexpr unsigned kCarriedBits = 30;
+
+  // In units of 2^30, which are taken from a count before it gets to 2^32.
+  uint32_t calls, releases, waste, temporary, short_lived, foreign;
+  uint64_t failed, huge_min, huge_max;
+  uint64_t unused[2];
 };
 // Of samples, see sampling.h.
 struct Weights {
   double calls, bytes, calls_variance, bytes_variance;
   double releases, released_bytes, releases_variance, released_bytes_variance;
 };
-static_assert(sizeof(Births) * kCountersPerPage == kCounterPageBytes);
+static_assert(sizeof(Counts) * kCountersPerPage == kCounterPageBytes);
+static_assert(sizeof(RareCounts) == sizeof(Counts));
 static_assert(sizeof(Weights) * kCountersPerPage == kCounterPageBytes);
 // A majority vote: the value that more than half of the voters named, if there is one, and its lead over all others.
 struct Vote {
@@ -235,13 +254,14 @@ struct Lifetimes {
   uint16_t counts[32];
 };
 struct Reallocs {
-  uint64_t resized, grown, shrunk, moved, bytes_copied, chained, unused[2];
+  uint64_t resized, grown, shrunk, moved, bytes_copied, chained;
+  uint64_t given_up;  // releases by a realloc, of blocks of this stack
+  uint64_t unused;
 };
-static_assert(sizeof(Deaths) * kCountersPerPage == kCounterPageBytes);
 static_assert(offsetof(Traits, studied_deaths) == 36);
-static_assert(sizeof(Traits) == sizeof(Births));
-static_assert(sizeof(Lifetimes) == sizeof(Births));
-static_assert(sizeof(Reallocs) == sizeof(Births));
+static_assert(sizeof(Traits) == sizeof(Counts));
+static_assert(sizeof(Lifetimes) == sizeof(Counts));
+static_assert(sizeof(Reallocs) == sizeof(Counts));
 
 // Of a region within one shard.
 struct RegionFigures {

@@ -262,7 +262,7 @@ ThreadRecorder* Process::NewThreadRecorder() {
   const size_t bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
   auto* recorder = static_cast<ThreadRecorder*>(os::Map(nullptr, bytes));
   if (recorder == nullptr) return nullptr;
-  if (Widen(recorder->births_pages, 0) && GiveShard(recorder)) {
+  if (Widen(recorder->counts_pages, 0) && GiveShard(recorder)) {
     recorder->next_of_all = all_threads_;
     all_threads_ = recorder;
     return recorder;
@@ -279,10 +279,11 @@ bool Process::Renew(ThreadRecorder* recorder) {
     recorder->regions = {};
     memset(recorder->caller_slots, 0, sizeof(recorder->caller_slots));
   }
-  Forget(recorder->births_pages);
+  Forget(recorder->counts_pages);
   Forget(recorder->rows);
   Forget(recorder->region_pages);
   Forget(recorder->weight_pages);
+  Forget(recorder->rare_pages);
   recorder->flushed_live = recorder->flushed_live_libc = 0;
   if (!GiveShard(recorder)) return false;
   recorder->regions.ContinueIn(*recorder);
@@ -297,13 +298,13 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
     header().incomplete |= kShardsFull;
     return false;
   }
-  char* const births = NewCounterPage(shard_count_, CounterKind::kBirths, 0);
-  if (births == nullptr) {
+  char* const counts = NewCounterPage(shard_count_, CounterKind::kCounts, 0);
+  if (counts == nullptr) {
     header().incomplete |= kShardsFull;
     return false;
   }
   recorder->full = false;
-  recorder->births_pages.items[0] = births;
+  recorder->counts_pages.items[0] = counts;
   recorder->number = number;
   recorder->origin = Tag::OriginOf(number);
   recorder->session = session_;
@@ -346,16 +347,11 @@ Process::Sums Process::SumUp() {
 
 char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index) {
   QuietHolder holder(pages_lock_);
-  const bool with_deaths = kind == CounterKind::kBirths;
-  const uint64_t page = file_.Used(Section::kCounterPages), end = page + (with_deaths ? 2 : 1);
+  const uint64_t page = file_.Used(Section::kCounterPages), end = page + 1;
   if (!file_.Grow(Section::kPageDirectory, end, kStacksFull)) return nullptr;
   if (!file_.Grow(Section::kCounterPages, end, kStacksFull)) return nullptr;
-  const auto entry = [=](CounterKind of) -> PageDirectoryEntry {
-    return {shard | static_cast<uint32_t>(of) << 24, stack_index / static_cast<uint32_t>(kCountersPerPage)};
-  };
-  PageDirectoryEntry* const directory = file_.Items<PageDirectoryEntry>(Section::kPageDirectory);
-  directory[page] = entry(kind);
-  if (with_deaths) directory[page + 1] = entry(CounterKind::kDeaths);
+  file_.Items<PageDirectoryEntry>(Section::kPageDirectory)[page] = {
+      shard | static_cast<uint32_t>(kind) << 24, stack_index / static_cast<uint32_t>(kCountersPerPage)};
   file_.SetUsed(Section::kPageDirectory, end);
   file_.SetUsed(Section::kCounterPages, end);
   return file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
@@ -403,10 +399,9 @@ char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32
   return page;
 }
 
-Births& ThreadRecorder::NewBirths(uint32_t index) {
-  char* const page = NewExtraPage(births_pages, CounterKind::kBirths, index);
-  return page == nullptr ? *KnownBirthsOf(kNoStack)
-                         : reinterpret_cast<Births*>(page)[index % kCountersPerPage];
+Counts& ThreadRecorder::NewCounts(uint32_t index) {
+  Counts* const counts = ExtraRecord<Counts>(counts_pages, CounterKind::kCounts, index);
+  return counts == nullptr ? *KnownCountsOf(kNoStack) : *counts;
 }
 
 void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {

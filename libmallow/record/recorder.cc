@@ -80,7 +80,7 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
   const uint32_t context = MemoKey(function, region);
   if (MALLOW_LIKELY(captured.memo != nullptr && captured.memo->key == context)) {
     // There was none before the first call.
-    if (captured.memo->place == nullptr) captured.memo->place = thread.KnownBirthsOf(captured.memo->value);
+    if (captured.memo->place == nullptr) captured.memo->place = thread.KnownCountsOf(captured.memo->value);
     return captured.memo->value;
   }
   StackId stack = g_process.stacks().FindStack(captured.node, function, region);
@@ -89,7 +89,7 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
     stack = g_process.stacks().AddStack(captured.node, function, from_libc, region);
   }
   if (captured.memo != nullptr && stack != kNoStack)
-    *captured.memo = {thread.KnownBirthsOf(stack), context, stack};
+    *captured.memo = {thread.KnownCountsOf(stack), context, stack};
   return stack;
 }
 
@@ -260,8 +260,7 @@ void ReleaseNull(const Registers& caller) {
   ThreadRecorder& thread = entry.thread();
   const StackId stack = NullStackOf(thread, caller.pc);
   InFlight in_flight(*thread.shard, stack);
-  if (stack != kNoStack) thread.BirthsOf(stack).calls++;
-  thread.shard->free_nulls++;
+  Counting(thread).NullRelease(stack);
   if (MALLOW_UNLIKELY(thread.log != nullptr)) {
     thread.log->NullRelease(NodeOf(thread, caller), thread.shard->events);
   }

@@ -24,6 +24,11 @@ bool IsLibcs(uint32_t stack) {
          g_process.modules().IsLibc((caller->frame & 0xff'ffff'ffff'ffff) - 1);
 }
 
+uint64_t CallsOf(const ThreadRecorder& thread, uint32_t stack, const Counts& counts) {
+  const RareCounts* const rare = thread.KnownRareCountsOf(stack);
+  return counts.calls + (rare == nullptr ? 0 : uint64_t{rare->calls} << RareCounts::kCarriedBits);
+}
+
 }  // namespace
 
 bool CountThread(ThreadCounts* counts) {
@@ -31,16 +36,17 @@ bool CountThread(ThreadCounts* counts) {
   if (!g_recording || g_sampling) return false;
   ThreadRecorder* const thread = g_process.Current();
   if (thread == nullptr || thread->state.busy) return false;
-  for (size_t page = 0; page < thread->births_pages.capacity; ++page) {
-    const auto* const births = reinterpret_cast<const Births*>(thread->births_pages.items[page]);
-    for (size_t i = 0; births != nullptr && i < kCountersPerPage; ++i) {
-      if (births[i].calls == 0) continue;
+  for (size_t page = 0; page < thread->counts_pages.capacity; ++page) {
+    const auto* const records = reinterpret_cast<const Counts*>(thread->counts_pages.items[page]);
+    for (size_t i = 0; records != nullptr && i < kCountersPerPage; ++i) {
+      if (records[i].calls == 0) continue;
       const uint32_t stack = static_cast<uint32_t>(page * kCountersPerPage + i);
+      const uint64_t calls = CallsOf(*thread, stack, records[i]);
       if (stack != kNoStack && IsLibcs(stack)) {
-        counts->libc_allocations += births[i].calls;
+        counts->libc_allocations += calls;
       } else {
-        counts->allocations += births[i].calls;
-        counts->bytes += births[i].bytes;
+        counts->allocations += calls;
+        counts->bytes += records[i].bytes;
       }
     }
   }

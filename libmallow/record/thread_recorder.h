@@ -7,7 +7,6 @@
 //  T1  Only the owning thread writes its shard and its counter pages, by plain stores.
 //  T2  `busy` is set while the owner is inside the recorder: a signal handler that allocates meanwhile must not touch
 //      the counters (it would tear a read-modify-write) and is counted in the header's lost_calls.
-//  T3  The deaths of a stack lie a page behind its births: both pages are made at once.
 #pragma once
 
 #include <cstddef>
@@ -34,11 +33,12 @@ inline bool IsRecorder(const ThreadRecorder* recorder) { return reinterpret_cast
 
 struct ThreadRecorder {
   static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
-  // Where the counter pages of the kinds from traits on lie, of stacks that are neighbours.
+  // Where the counter pages of the kinds from traits to reallocs lie, of stacks that are neighbours.
   struct PageRow {
     static constexpr size_t kFirstKind = static_cast<size_t>(CounterKind::kTraits);
+    static constexpr size_t kLastKind = static_cast<size_t>(CounterKind::kReallocs);
 
-    char* of_kind[kStackCounterKinds + 1 - kFirstKind];
+    char* of_kind[kLastKind + 1 - kFirstKind];
   };
   template <typename T>
   struct Table {
@@ -59,14 +59,9 @@ struct ThreadRecorder {
   bool is_first() const { return shard == first_shard; }
 
   // Counter records of a stack; with no room in the file those of stack 0, which always exist.
-  Births& BirthsOf(StackId stack) {
-    Births* const births = KnownBirthsOf(stack);
-    return MALLOW_LIKELY(births != nullptr) ? *births : NewBirths(StackIndex(stack));
-  }
-  Deaths& DeathsOf(StackId stack) { return DeathsBeside(BirthsOf(stack)); }
-  // T3.
-  static Deaths& DeathsBeside(Births& births) {
-    return *reinterpret_cast<Deaths*>(reinterpret_cast<char*>(&births) + kCounterPageBytes);
+  Counts& CountsOf(StackId stack) {
+    Counts* const counts = KnownCountsOf(stack);
+    return MALLOW_LIKELY(counts != nullptr) ? *counts : NewCounts(StackIndex(stack));
   }
   // With no room in the file one that nobody reads.
   Traits& TraitsOf(StackId stack) { return Of<Traits>(CounterKind::kTraits, stack); }
@@ -82,11 +77,8 @@ struct ThreadRecorder {
   // Where that one would lie.
   CallerSlot& SlotOfCaller(uintptr_t pc) { return caller_slots[HashToTop(pc) >> (64 - kCallerSlotBits)]; }
   // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
-  Births* KnownBirthsOf(StackId stack) {
-    const size_t at = StackIndex(stack) / kCountersPerPage;
-    char* const page = MALLOW_LIKELY(at < births_pages.capacity) ? births_pages.items[at] : nullptr;
-    if (MALLOW_UNLIKELY(page == nullptr)) return nullptr;
-    return reinterpret_cast<Births*>(page) + StackIndex(stack) % kCountersPerPage;
+  MALLOW_ALWAYS_INLINE Counts* KnownCountsOf(StackId stack) const {
+    return KnownRecord<Counts>(counts_pages, StackIndex(stack));
   }
 
   // Asks for what NoteBirth writes, or NoteDeath: most of their time they would wait for it.
@@ -105,6 +97,14 @@ struct ThreadRecorder {
   // What the thread's samples of a stack stand for; null when there is no room.
   Weights* WeightsOf(StackId stack) {
     return ExtraRecord<Weights>(weight_pages, CounterKind::kWeights, StackIndex(stack));
+  }
+
+  // What few stacks have; null when there is no room.
+  RareCounts* RareCountsOf(StackId stack) {
+    return ExtraRecord<RareCounts>(rare_pages, CounterKind::kRareCounts, StackIndex(stack));
+  }
+  const RareCounts* KnownRareCountsOf(StackId stack) const {
+    return KnownRecord<RareCounts>(rare_pages, StackIndex(stack));
   }
 
   // What every call looks at, in two cache lines.
@@ -139,9 +139,9 @@ struct ThreadRecorder {
   uint32_t run;              // allocations in a row with that stack
   StackId last_freed;        // stack of the block that the thread released last, 0 before the first
   bool full;                 // no room for another page of the rarer kinds
-  // Where the thread's counter pages lie, by stack / 64; null where there is none yet. That of the births of item 0 always
+  // Where the thread's counter pages lie, by stack / 64; null where there is none yet. That of the counts of item 0 always
   // is. These have a table of their own, which is small enough to stay in the first cache.
-  Table<char*> births_pages;
+  Table<char*> counts_pages;
   Table<PageRow> rows;
 
   Registers wrapped_caller;
@@ -153,6 +153,7 @@ struct ThreadRecorder {
 
   Table<char*> region_pages;  // by region / 64; empty before the first one
   Table<char*> weight_pages;  // by stack / 64; empty before the first sample
+  Table<char*> rare_pages;    // by stack / 64; empty before the first of them
 
   OpenRegions regions;
 
@@ -165,10 +166,16 @@ struct ThreadRecorder {
 
  private:
   template <typename T>
-  T* ExtraRecord(Table<char*>& table, CounterKind kind, uint32_t index) {
+  static MALLOW_ALWAYS_INLINE T* KnownRecord(const Table<char*>& table, uint32_t index) {
     const size_t at = index / kCountersPerPage;
-    char* page = at < table.capacity ? table.items[at] : nullptr;
-    if (page == nullptr) page = NewExtraPage(table, kind, index);
+    char* const page = MALLOW_LIKELY(at < table.capacity) ? table.items[at] : nullptr;
+    return MALLOW_UNLIKELY(page == nullptr) ? nullptr : reinterpret_cast<T*>(page) + index % kCountersPerPage;
+  }
+  template <typename T>
+  T* ExtraRecord(Table<char*>& table, CounterKind kind, uint32_t index) {
+    T* const known = KnownRecord<T>(table, index);
+    if (MALLOW_LIKELY(known != nullptr)) return known;
+    char* const page = NewExtraPage(table, kind, index);
     return page == nullptr ? nullptr : reinterpret_cast<T*>(page) + index % kCountersPerPage;
   }
   // A page of the file, with room for it in the table; null when there is none.
@@ -198,7 +205,7 @@ struct ThreadRecorder {
   }
   // The same where there is no page yet.
   MALLOW_COLD void* NewRecord(CounterKind kind, uint32_t index);
-  MALLOW_COLD Births& NewBirths(uint32_t index);
+  MALLOW_COLD Counts& NewCounts(uint32_t index);
 
   alignas(kCacheLineBytes) char unread_[kRecordBytes];  // a record for which there is no room
 };

@@ -15,11 +15,6 @@ void Cast(Vote& vote, uint32_t value, uint32_t weight) {
 
 void Raise(uint32_t& greatest, uint32_t figure) { greatest = figure > greatest ? figure : greatest; }
 
-// A size as a vote has it.
-uint32_t VotedSize(uint64_t bytes) {
-  return bytes < ~uint32_t{0} ? static_cast<uint32_t>(bytes) : ~uint32_t{0};
-}
-
 void NoteLifetime(ThreadRecorder& thread, StackId stack, uint64_t life, uint32_t weight) {
   const int log = 63 - __builtin_clzll(life);
   const int item = log < 32 ? log : 31;
@@ -43,7 +38,7 @@ MALLOW_NOINLINE void NoteBirth(ThreadRecorder& thread, StackId stack, StackId bo
   if (traits.studied == 0) traits.first_ms = thread.now_ms;
   traits.last_ms = thread.now_ms;
   traits.studied += weight;
-  Cast(traits.size, VotedSize(bytes), weight);
+  Cast(traits.size, CappedSize(bytes), weight);
   Raise(traits.longest_run, thread.run);
   thread.NoteChange(stack, static_cast<int64_t>(weight * bytes));
   if (thread.run != 1) return;

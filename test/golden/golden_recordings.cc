@@ -1,8 +1,8 @@
-// Writes seven recordings whose every byte is known, with the parts that the recorder is made of: MappedFile,
+// Writes eight recordings whose every byte is known, with the parts that the recorder is made of: MappedFile,
 // StackTable, and the counter records. Stacks and addresses are given, not captured.
 //
 //   golden_recordings FOLDER      makes FOLDER/{one_thread,two_threads,fork_child,incomplete,functions,
-//                                 cpu_samples,habits}.mallow
+//                                 cpu_samples,habits,huge}.mallow
 //
 // What depends on the run (process id, clock, executable) is overwritten with constants, file names too.
 #include <dirent.h>
@@ -88,9 +88,11 @@ class Image {
     char* records = file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
     return reinterpret_cast<Record*>(records)[index % kCountersPerPage];
   }
-  Births& BirthsOf(uint32_t shard, StackId stack) { return Of<Births>(shard, CounterKind::kBirths, stack); }
+  Counts& CountsOf(uint32_t shard, StackId stack) { return Of<Counts>(shard, CounterKind::kCounts, stack); }
   Traits& TraitsOf(uint32_t shard, StackId stack) { return Of<Traits>(shard, CounterKind::kTraits, stack); }
-  Deaths& DeathsOf(uint32_t shard, StackId stack) { return Of<Deaths>(shard, CounterKind::kDeaths, stack); }
+  RareCounts& RareCountsOf(uint32_t shard, StackId stack) {
+    return Of<RareCounts>(shard, CounterKind::kRareCounts, stack);
+  }
 
   // Goes on as a fork child of the process so far.
   void Fork(uint32_t shards) {
@@ -171,11 +173,10 @@ void OneThread(const char* folder) {
   const StackId small = image.Stack({kStart, kMain, kParse}, Function::kMalloc);
   const StackId first = image.Stack({kStart, kMain}, Function::kMalloc);
   const StackId grown = image.Stack({kStart, kMain, kGrow}, Function::kRealloc);
-  image.BirthsOf(0, small) = {10, 160, 160, 160, 1, 16, 16, 0};
-  image.DeathsOf(0, small) = {10, 160, 160, 1, 10, 10, 0, 0};
-  image.BirthsOf(0, first) = {1, 100, 112, 0, 0, 100, 100, 0};
-  image.DeathsOf(0, first) = {1, 100, 0, 1, 0, 1, 1, 0};
-  image.BirthsOf(0, grown) = {1, 300, 320, 0, 1, 300, 300, 0};
+  image.CountsOf(0, small) = {10, 10, 160, 160, 16, 1, 0, 16, 16, 10, 10, 0};
+  image.CountsOf(0, first) = {1, 1, 100, 100, 100, 1, 12, 100, 100, 0, 1, 0};
+  image.Of<Reallocs>(0, CounterKind::kReallocs, first).given_up = 1;
+  image.CountsOf(0, grown) = {1, 0, 300, 0, 0, 1, 20, 300, 300, 0, 0, 0};
   shard.events = 23;
   shard.live_bytes = 300;
   shard.live_blocks = 1;
@@ -187,6 +188,36 @@ void OneThread(const char* folder) {
   image.header().peak_epoch = 1;
 }
 
+// Four thousand million calls of one line, most of whose blocks are dropped at once; three blocks of more than 4 GiB, of
+// which one is released.
+void Huge(const char* folder) {
+  Image image(folder, "huge", 800);
+  Shard& shard = image.AddShard();
+  constexpr uint64_t kCalls = 4'000'000'000, kGiB = uint64_t{1} << RareCounts::kCarriedBits;
+  const StackId often = image.Stack({kStart, kMain, kParse}, Function::kMalloc);
+  const StackId wide = image.Stack({kStart, kMain, kGrow}, Function::kMalloc);
+  const auto rest = [](uint64_t count, uint64_t units) {
+    return static_cast<uint32_t>(count - units * kGiB);
+  };
+  Counts& counts = image.CountsOf(0, often);
+  counts.calls = counts.releases = rest(kCalls, 2);
+  counts.bytes = counts.released_bytes = kCalls * 8;
+  counts.waste = rest(kCalls * 8, 28);
+  counts.size_min = counts.size_max = 8;
+  counts.temporary = rest(kCalls - 5, 2);
+  counts.short_lived = 7;
+  image.RareCountsOf(0, often) = {2, 2, 28, 2, 3, 0, 0, 0, 0, {}};
+  image.CountsOf(0, wide) = {3, 1, 18 * kGiB, 7 * kGiB, 18 * kGiB, 1, 4096, kHugeSize, kHugeSize, 0, 0, 1};
+  image.RareCountsOf(0, wide) = {0, 0, 1, 0, 0, 0, 1, 5 * kGiB, 7 * kGiB, {}};
+  shard.events = 2 * kCalls + 4;
+  shard.live_blocks = 2;
+  shard.live_bytes = 11 * kGiB;
+  shard.peak_bytes = shard.peak_bytes_program = 18 * kGiB;
+  shard.frees = kCalls + 1;
+  shard.failed = 1;
+  image.header().peak_epoch = 1;
+}
+
 // Thread 1 allocates four blocks of 1000 bytes, thread 2 frees three of them and allocates one of its own.
 void TwoThreads(const char* folder) {
   Image image(folder, "two_threads", 200);
@@ -194,9 +225,9 @@ void TwoThreads(const char* folder) {
   Shard& two = image.AddShard();
   const StackId made = image.Stack({kStart, kMain, kParse}, Function::kNew);
   const StackId other = image.Stack({kStart, kGrow}, Function::kCalloc);
-  image.BirthsOf(0, made) = {4, 4000, 4096, 0, 0, 1000, 1000, 0};
-  image.DeathsOf(1, made) = {3, 3000, 0, 0, 0, 0, 0, 3};
-  image.BirthsOf(1, other) = {1, 64, 64, 0, 0, 64, 64, 0};
+  image.CountsOf(0, made) = {4, 0, 4000, 0, 0, 0, 96, 1000, 1000, 0, 0, 0};
+  image.CountsOf(1, made) = {0, 3, 0, 3000, 0, 0, 0, 0, 0, 0, 0, 3};
+  image.CountsOf(1, other) = {1, 0, 64, 0, 0, 0, 0, 64, 64, 0, 0, 0};
   one.events = 4;
   one.live_blocks = 4;
   one.live_bytes = 4000;
@@ -214,7 +245,7 @@ void ForkChild(const char* folder) {
   Image image(folder, "fork_child", 300);
   Shard& parent = image.AddShard();
   const StackId shared = image.Stack({kStart, kMain, kParse}, Function::kMalloc);
-  image.BirthsOf(0, shared) = {2, 64, 64, 0, 0, 32, 32, 0};
+  image.CountsOf(0, shared) = {2, 0, 64, 0, 0, 0, 0, 32, 32, 0, 0, 0};
   parent.events = 2;
   parent.live_blocks = 2;
   parent.live_bytes = 64;
@@ -223,9 +254,8 @@ void ForkChild(const char* folder) {
   image.Fork(1);
   Shard& child = image.AddShard();
   const StackId own = image.Stack({kStart, kMain, kGrow}, Function::kStrdup);
-  image.BirthsOf(0, shared) = {1, 32, 32, 0, 0, 32, 32, 0};
-  image.BirthsOf(0, own) = {5, 60, 80, 0, 0, 12, 12, 0};
-  image.DeathsOf(0, own) = {1, 12, 0, 0, 1, 1, 0, 0};
+  image.CountsOf(0, shared) = {1, 0, 32, 0, 0, 0, 0, 32, 32, 0, 0, 0};
+  image.CountsOf(0, own) = {5, 1, 60, 12, 0, 0, 20, 12, 12, 1, 1, 0};
   child.events = 8;
   child.live_blocks = 5;
   child.live_bytes = 80;
@@ -245,9 +275,10 @@ void LosesCalls(const char* folder) {
       image.stacks().AddStack(image.Frame(jit, kTagReturnAddress, kParse), Function::kMalloc, false);
   const StackId broken =
       image.stacks().AddStack(image.Frame(damaged, kTagReturnAddress, kGrow), Function::kMalloc, false);
-  image.BirthsOf(0, kNoStack) = {7, 700, 784, 0, 0, 100, 100, 1};
-  image.BirthsOf(0, under_jit) = {2, 20, 32, 0, 0, 10, 10, 0};
-  image.BirthsOf(0, broken) = {1, 5, 16, 0, 0, 5, 5, 0};
+  image.CountsOf(0, kNoStack) = {7, 0, 700, 0, 0, 0, 84, 100, 100, 0, 0, 0};
+  image.RareCountsOf(0, kNoStack).failed = 1;
+  image.CountsOf(0, under_jit) = {2, 0, 20, 0, 0, 0, 12, 10, 10, 0, 0, 0};
+  image.CountsOf(0, broken) = {1, 0, 5, 0, 0, 0, 11, 5, 5, 0, 0, 0};
   shard.events = 10;
   shard.in_flight = StackIndex(broken) + 1;
   shard.live_blocks = 10;
@@ -274,15 +305,15 @@ void Functions(const char* folder) {
   uint64_t calls = 0, bytes = 0;
   for (uint32_t number = 1; number <= 20; number++) {
     const StackId stack = image.stacks().AddStack(handler, static_cast<Function>(number), false);
-    image.BirthsOf(0, stack) = {number, number * 8, number * 16, 0, 0, 8, 8, 0};
+    image.CountsOf(0, stack) = {number, 0, number * 8, 0, 0, 0, number * 8, 8, 8, 0, 0, 0};
     calls += number;
     bytes += number * 8;
   }
   const StackId libc = image.Stack({kStart, kMain, kFopen}, Function::kMalloc, true);
-  image.BirthsOf(0, libc) = {3, 1416, 1440, 0, 0, 472, 472, 0};
+  image.CountsOf(0, libc) = {3, 0, 1416, 0, 0, 0, 24, 472, 472, 0, 0, 0};
   const StackId null =
       image.stacks().AddStack(image.Frame(kRoot, kTagReturnAddress, kGrow), Function::kFreeNull, false);
-  image.BirthsOf(0, null).calls = 9;
+  image.CountsOf(0, null).calls = 9;
   shard.events = calls + 3;
   shard.live_blocks = static_cast<int64_t>(calls + 3);
   shard.live_bytes = static_cast<int64_t>(bytes + 1416);
@@ -323,14 +354,11 @@ void Habits(const char* folder) {
   const StackId buffer = image.Stack({kStart, kMain}, Function::kRealloc);
   const NodeId frees_nodes = image.Frame(kRoot, kTagReturnAddress, kParse + 16);
   const NodeId frees_keys = image.Frame(kRoot, kTagReturnAddress, kGrow + 16);
-  image.BirthsOf(0, node) = {10, 400, 480, 0, 0, 40, 40, 0};
-  image.BirthsOf(1, node) = {4, 160, 192, 0, 0, 40, 40, 0};
-  image.BirthsOf(0, key) = {10, 110, 160, 0, 0, 5, 20, 0};
-  image.BirthsOf(1, key) = {4, 60, 64, 0, 0, 15, 15, 0};
-  image.DeathsOf(0, node) = {14, 560, 0, 0, 0, 0, 0, 4};
-  image.DeathsOf(0, key) = {14, 170, 0, 0, 0, 0, 0, 4};
-  image.BirthsOf(0, buffer) = {70000, 7000000, 7840000, 0, 0, 100, 100, 0};
-  image.DeathsOf(0, buffer) = {70000, 7000000, 0, 0, 0, 0, 70000, 0};
+  image.CountsOf(0, node) = {10, 14, 400, 560, 0, 0, 80, 40, 40, 0, 0, 4};
+  image.CountsOf(1, node) = {4, 0, 160, 0, 0, 0, 32, 40, 40, 0, 0, 0};
+  image.CountsOf(0, key) = {10, 14, 110, 170, 0, 0, 50, 5, 20, 0, 0, 4};
+  image.CountsOf(1, key) = {4, 0, 60, 0, 0, 0, 4, 15, 15, 0, 0, 0};
+  image.CountsOf(0, buffer) = {70000, 70000, 7000000, 7000000, 0, 0, 840000, 100, 100, 0, 0, 0};
   image.TraitsOf(0, node) = {10,   10, 1,  {40, 10},  {key, 8},          5,
                              1000, 14, 14, {key, 12}, {frees_nodes, 14}, 2000};
   image.TraitsOf(1, node) = {4, 4, 1, {40, 4}, {key, 2}, 3, 900, 0, 0, {}, {}, 0};
@@ -342,7 +370,7 @@ void Habits(const char* folder) {
   image.Of<Lifetimes>(0, CounterKind::kLifetimes, node) = {{0, 0, 0, 4, 6}};
   image.Of<Lifetimes>(0, CounterKind::kLifetimes, buffer) = {{4464}};
   image.Of<Lifetimes>(0, CounterKind::kLifetimeCarries, buffer) = {{1}};
-  image.Of<Reallocs>(0, CounterKind::kReallocs, buffer) = {69999, 9, 0, 7, 1234, 69998, {}};
+  image.Of<Reallocs>(0, CounterKind::kReallocs, buffer) = {69999, 9, 0, 7, 1234, 69998, 70000, 0};
   // The third goes back: it was about to be replaced.
   image.Of<TimelineSample>(0, CounterKind::kTimeline, 0) = {500, 2,     300,
                                                             290, 11000, {{key, 6000}, {node, 5000}}};
@@ -376,4 +404,5 @@ int main(int count, char** arguments) {
   Functions(folder);
   CpuSamples(folder);
   Habits(folder);
+  Huge(folder);
 }
