@@ -9,6 +9,7 @@ const (
 	sectionTable = 1024
 
 	majorCompressed = 2
+	majorCounts     = 3
 	sectionEntry    = 64
 	maxSections     = (headerBytes - sectionTable) / sectionEntry
 )

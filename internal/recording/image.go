@@ -84,6 +84,7 @@ type Header struct {
 	TimelineUsed      uint32
 	ParentFile        string
 	Executable        string
+	major             uint32
 	sections          map[sectionKind]section
 	missing           map[sectionKind]uint64
 	tableWarnings     []string
@@ -110,6 +111,7 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		return h, errors.New("damaged header: format 0")
 	}
 	h = Header{
+		major:              le.Uint32(b[8:]),
 		Flags:              le.Uint32(b[20:]),
 		Incomplete:         le.Uint32(b[24:]),
 		PID:                le.Uint64(b[32:]),

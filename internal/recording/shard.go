@@ -33,7 +33,13 @@ func (im *Image) readShards(r io.ReaderAt) {
 	size := int(itemBytes[sectionShards])
 	im.read(r, sectionShards, func(chunk []byte) {
 		for ; len(chunk) >= size; chunk = chunk[size:] {
-			im.Shards = append(im.Shards, parseShard(chunk))
+			shard := parseShard(chunk)
+			if im.major >= majorCounts {
+				hits := le.Uint64(chunk[48:])
+				shard.Captures += hits
+				shard.CapturesReused += hits
+			}
+			im.Shards = append(im.Shards, shard)
 		}
 	})
 }

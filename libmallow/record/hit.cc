@@ -68,7 +68,8 @@ class Caller {
   MALLOW_ALWAYS_INLINE void Count(ThreadRecorder& thread, LeafEntry& leaf) const {
     // Stacks that need more registers have no leaf entries.
     if constexpr (kOracleBuild) CheckAgainstOracle({pc(), sp(), bp(), 0, 0, 0, 0, 0}, leaf.node);
-    thread.stack_cache.CountHit(leaf, &thread.shard->captures);
+    ++thread.shard->hits;
+    if (MALLOW_UNLIKELY(thread.stack_cache.TakeHit(leaf))) ++thread.shard->captures.truncated;
   }
 
  private:

@@ -152,7 +152,7 @@ struct Shard {
   uint64_t threads;
   uint64_t events;
   int64_t live_bytes, live_blocks;
-  uint64_t unused_at_48;
+  uint64_t hits;  // captures that are not in `captures`
   uint64_t peak_bytes, peak_bytes_program;
   uint64_t frees, free_nulls, failed, frees_libc, inherited_frees;
   uint64_t at_peak;

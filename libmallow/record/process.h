@@ -110,7 +110,10 @@ class Process {
   void RememberLibc();
   static void OnThreadExit(void* recorder);
 
-  uint64_t* alive_ = nullptr;  // in the page that a fork wipes: the session, else 0
+  // What every call looks at.
+  alignas(kCacheLineBytes) uint64_t* alive_ = nullptr;  // in the page that a fork wipes: the session, else 0
+  uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
+  uintptr_t libc_start_ = 0, libc_bytes_ = 0;
   uint64_t session_ = 0;
   bool from_beginning_ = false;
   MappedFile file_;
@@ -131,8 +134,6 @@ class Process {
   os::ThreadExitHook exit_hook_;
   Spinlock threads_lock_{LockRank::kRecorder};
   Spinlock pages_lock_{LockRank::kStackTable};
-  uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
-  uintptr_t libc_start_ = 0, libc_bytes_ = 0;
   char folder_[4096] = {};
 };
 

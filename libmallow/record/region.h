@@ -89,9 +89,9 @@ class OpenRegions {
  private:
   static constexpr uint32_t kDeepest = 64;
 
-  RegionId outer_[kDeepest];  // that each level goes back to
   RegionId innermost_;
   uint32_t depth_;
+  RegionId outer_[kDeepest];  // that each level goes back to
 };
 
 }  // namespace mallow::record

@@ -657,7 +657,9 @@ Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     LeafEntry* const leaf = contexts_[0].TryLeaf(registers.pc, registers.sp, registers.bp);
     if (MALLOW_LIKELY(leaf != nullptr)) {
-      contexts_[0].CountHit(*leaf, statistics);
+      ++statistics->captures;
+      ++statistics->reused;
+      statistics->truncated += contexts_[0].TakeLeaf(*leaf);
       captured = {leaf->node, 0, &leaf->memo};
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -49,16 +49,15 @@ struct Captured {
 class CaptureContext {
  public:
   // The leaf entry for what begins at these registers, if everything is as it was when that was made; else null. Its
-  // node is the result, which is to be counted.
+  // node is the result.
   LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp);
-  MALLOW_ALWAYS_INLINE void CountHit(LeafEntry& leaf, CaptureStatistics* statistics) {
+  // It was: true if that stack is truncated.
+  MALLOW_ALWAYS_INLINE bool TakeLeaf(LeafEntry& leaf) {
     if (guess_ != &leaf) leaves_.SetNext(*newest_leaf_, leaf);
     newest_leaf_ = &leaf;
     guess_ = leaves_.NextOf(leaf);
     LeafCache::Prefetch(*guess_);
-    ++statistics->captures;
-    ++statistics->reused;
-    if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
+    return base_truncated_;
   }
   // By a walk.
   Captured Capture(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics);
@@ -152,15 +151,24 @@ class CaptureContext {
   End WalkInterpreted(const Registers& registers, const NodeTable& table);
   Interpretation RecoverFromSignal(const RegisterFile& registers, RegisterFile* caller);
 
-  uint64_t generation_ = 0;
-  uint64_t leaf_generation_ = 0;  // that of leaves_; 0: it has no entry
-  RuleCache rules_;
-  RecentRules recent_rules_;
+  // What a leaf entry that is hit needs, in two cache lines.
+  alignas(kCacheLineBytes) uint64_t leaf_generation_ = 0;  // that of leaves_; 0: it has no entry
   LeafCache leaves_;
   // The entry that was hit or made last, and the one that followed it the last time, which is tried before all others. Not
   // null while leaf_generation_ is not 0.
   LeafEntry* newest_leaf_ = nullptr;
   LeafEntry* guess_ = nullptr;
+  // The last stack.
+  MappedArray<Frame> frames_;
+  MappedArray<StackWord> words_;  // the first kPaddingWords of them never change
+  uint32_t plain_home_ = 0;  // home() of memory_ if there are words and all lie in that own range; else 0
+  NodeId base_ = kRoot;      // parent of the outermost frame
+  bool base_truncated_ = false;
+  bool base_outside_objects_ = false;  // truncated at a pc that no object had then
+
+  uint64_t generation_ = 0;
+  RuleCache rules_;
+  RecentRules recent_rules_;
   // Where the latest search ended.
   struct {
     FrameKey key;
@@ -168,14 +176,6 @@ class CaptureContext {
     size_t hash;
   } searched_{};
   StackMemory memory_;
-
-  // The last stack.
-  MappedArray<Frame> frames_;
-  MappedArray<StackWord> words_;  // the first kPaddingWords of them never change
-  NodeId base_ = kRoot;           // parent of the outermost frame
-  bool base_truncated_ = false;
-  bool base_outside_objects_ = false;  // truncated at a pc that no object had then
-  uint32_t plain_home_ = 0;  // home() of memory_ if there are words and all lie in that own range; else 0
 
   // This capture.
   MappedArray<WalkedFrame> walked_;
@@ -208,15 +208,14 @@ class StackCache {
   }
 
   // The entry of a stack that a leaf entry knows; else null, and the next capture of these registers does not search again.
-  // Only while no signal handler of the owner can come to a capture. Nothing has happened; CountHit makes it a capture.
+  // Only while no signal handler of the owner can come to a capture. Nothing has happened; TakeHit makes it a capture.
   MALLOW_ALWAYS_INLINE LeafEntry* TryHit(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
     LeafEntry* const leaf = contexts_[0].TryLeaf(pc, sp, bp);
     if (MALLOW_UNLIKELY(leaf == nullptr)) searched_sp_ = sp;
     return leaf;
   }
-  MALLOW_ALWAYS_INLINE void CountHit(LeafEntry& leaf, CaptureStatistics* statistics) {
-    contexts_[0].CountHit(leaf, statistics);
-  }
+  // True: of a truncated stack.
+  MALLOW_ALWAYS_INLINE bool TakeHit(LeafEntry& leaf) { return contexts_[0].TakeLeaf(leaf); }
 
   // Between two owners: the next one has another stack. Rules are kept.
   void Forget();

@@ -142,6 +142,7 @@ struct ThreadRecorder {
   // Where the thread's counter pages lie, by stack / 64; null where there is none yet. That of the counts of item 0 always
   // is. These have a table of their own, which is small enough to stay in the first cache.
   Table<char*> counts_pages;
+  OpenRegions regions;
   Table<PageRow> rows;
 
   Registers wrapped_caller;
@@ -154,8 +155,6 @@ struct ThreadRecorder {
   Table<char*> region_pages;  // by region / 64; empty before the first one
   Table<char*> weight_pages;  // by stack / 64; empty before the first sample
   Table<char*> rare_pages;    // by stack / 64; empty before the first of them
-
-  OpenRegions regions;
 
   static constexpr unsigned kCallerSlotBits = 11;
   CallerSlot caller_slots[1 << kCallerSlotBits];
