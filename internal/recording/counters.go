@@ -115,11 +115,13 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 	switch item.kind {
 	case pageWeights:
 		im.addWeights(item, page)
-	case pageTraits, pageLifetimes, pageLifetimeCarries, pageReallocs:
+	case pageTraits, pageLifetimes, pageLifetimeCarries, pageReallocs, pageFewTraits:
 		// Neighbours of samples are strangers.
 		if im.Sampling == nil {
 			im.addKnowledge(item, page)
 		}
+	case pageWideTraits:
+		im.addWideTraits(item, page)
 	case pageTimeline:
 		im.addTimeline(item, page)
 	}

@@ -209,7 +209,8 @@ const (
 )
 
 // Kinds of counter pages. In place of counts older recorders wrote births and
-// deaths, and so do importers.
+// deaths, and in place of few and wide traits those with lifetimes; so do
+// importers.
 const (
 	pageUnused = iota
 	pageBirths
@@ -222,6 +223,8 @@ const (
 	pageTimeline
 	pageCounts
 	pageRareCounts
+	pageFewTraits
+	pageWideTraits
 
 	pageRegions = 64
 	pageWeights = 65
@@ -231,4 +234,7 @@ const (
 	pageBytes     = 4096
 	recordBytes   = 64
 	stacksPerPage = pageBytes / recordBytes
+
+	wideTraitsBytes   = 192
+	wideTraitsPerPage = pageBytes / wideTraitsBytes
 )

@@ -46,6 +46,8 @@ type Image struct {
 
 	hugeLeast map[*Counters]uint64 // while counters are read: least of the huge sizes
 
+	wideTraits map[widePage][]byte
+
 	regions       []Region
 	regionFigures map[uint32]*RegionFigures
 	cpu           []CPUSample

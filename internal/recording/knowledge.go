@@ -4,7 +4,7 @@ import "bytes"
 
 // Knowledge is what the recorder found to be usual of a stack, summed over all
 // threads. Weights are estimates of how many calls or releases there were of
-// a kind; see "Traits, lifetimes and reallocs" in format/recording.md.
+// a kind; see "Traits and reallocs" in format/recording.md.
 type Knowledge struct {
 	Births     uint64 // weight of the births looked at
 	Runs       uint64 // weight of those that follow another stack's
@@ -80,6 +80,34 @@ func (im *Image) addKnowledge(item directoryItem, page []byte) {
 	of.known = append(of.known, knowledgePage{kind: item.kind, shard: item.shard, records: bytes.Clone(page)})
 }
 
+// widePage names a page of wide traits, by the item of its shard and by how many
+// that shard has before it.
+type widePage struct{ shard, number uint32 }
+
+func (im *Image) addWideTraits(item directoryItem, page []byte) {
+	if im.wideTraits == nil {
+		im.wideTraits = make(map[widePage][]byte)
+	}
+	im.wideTraits[widePage{item.shard, item.block}] = bytes.Clone(page)
+}
+
+// wide returns the wide traits that a stack's few traits name; nil where they
+// are those of the stack, or the page is missing.
+func (im *Image) wide(shard uint32, few []byte) []byte {
+	if few[4] != traitsAreWide {
+		return nil
+	}
+	number := le.Uint32(few)
+	page := im.wideTraits[widePage{shard, number / wideTraitsPerPage}]
+	if page == nil {
+		return make([]byte, wideTraitsBytes)
+	}
+	return page[number%wideTraitsPerPage*wideTraitsBytes:][:wideTraitsBytes]
+}
+
+// traitsAreWide stands in few traits in place of the births looked at.
+const traitsAreWide = 255
+
 // Knowledge returns what is known of a stack; nil where nothing is.
 func (im *Image) Knowledge(id uint32) *Knowledge {
 	k := new(Knowledge)
@@ -126,44 +154,105 @@ func (im *Image) AddKnowledge(id uint32, k *Knowledge) (known bool) {
 			k.addLifetimes(record, 1<<16)
 		case pageReallocs:
 			k.addReallocs(record)
+		case pageFewTraits:
+			if wide := im.wide(page.shard, record); wide != nil {
+				k.addWideTraits(page.shard, wide)
+			} else {
+				k.addFewTraits(page.shard, record)
+			}
 		}
 	}
 	return known
 }
 
-func (k *Knowledge) addTraits(shard uint32, b []byte) {
-	births, runs := uint64(le.Uint32(b[0:])), uint64(le.Uint32(b[4:]))
-	if births > 0 {
-		first, last := le.Uint32(b[28:]), le.Uint32(b[32:])
-		if k.Births == 0 || first < k.FirstMs {
-			k.FirstMs = first
+// shardTraits are those that one shard has of a stack, in whichever form.
+type shardTraits struct {
+	births, runs, longestRun uint64
+	deaths, deathRuns        uint64
+	firstMs, lastMs          uint32
+	lastDeathMs              uint32
+	// Candidates and leads.
+	size, bornAfter, freedAfter, freedBy ballot
+}
+
+type ballot struct {
+	candidate uint32
+	lead      uint64
+}
+
+func (k *Knowledge) addShard(shard uint32, t *shardTraits) {
+	if t.births > 0 {
+		if k.Births == 0 || t.firstMs < k.FirstMs {
+			k.FirstMs = t.firstMs
 		}
-		k.LastMs = max(k.LastMs, last)
+		k.LastMs = max(k.LastMs, t.lastMs)
 		k.Shards = append(k.Shards, shard)
 	}
-	k.Births += births
-	k.Runs += runs
-	k.LongestRun = max(k.LongestRun, uint64(le.Uint32(b[8:])))
-	k.Size = addVote(k.Size, b[12:], births)
-	k.BornAfter = addVote(k.BornAfter, b[20:], runs)
+	k.Births += t.births
+	k.Runs += t.runs
+	k.LongestRun = max(k.LongestRun, t.longestRun)
+	k.Size = addVote(k.Size, t.size, t.births)
+	k.BornAfter = addVote(k.BornAfter, t.bornAfter, t.runs)
 
-	deaths, deathRuns := uint64(le.Uint32(b[36:])), uint64(le.Uint32(b[40:]))
-	k.Deaths += deaths
-	k.DeathRuns += deathRuns
-	k.FreedAfter = addVote(k.FreedAfter, b[44:], deathRuns)
-	k.FreedBy = addVote(k.FreedBy, b[52:], deaths)
-	if deaths > 0 {
-		k.LastDeathMs = max(k.LastDeathMs, le.Uint32(b[60:]))
+	k.Deaths += t.deaths
+	k.DeathRuns += t.deathRuns
+	k.FreedAfter = addVote(k.FreedAfter, t.freedAfter, t.deathRuns)
+	k.FreedBy = addVote(k.FreedBy, t.freedBy, t.deaths)
+	if t.deaths > 0 {
+		k.LastDeathMs = max(k.LastDeathMs, t.lastDeathMs)
 	}
 }
 
-// addVote reads a vote of so many voters. A lead beyond them is damage, or was
+func (k *Knowledge) addFewTraits(shard uint32, b []byte) {
+	vote := func(at int) ballot { return ballot{le.Uint32(b[at:]), uint64(b[at+4])} }
+	k.addShard(shard, &shardTraits{
+		firstMs: le.Uint32(b[0:]), lastMs: le.Uint32(b[8:]), lastDeathMs: le.Uint32(b[12:]),
+		births: uint64(b[4]), deaths: uint64(b[5]), runs: uint64(b[6]), deathRuns: uint64(b[7]),
+		size: vote(16), bornAfter: vote(21), freedAfter: vote(26), freedBy: vote(31),
+		longestRun: uint64(b[36]),
+	})
+	for i := 0; i < len(k.Lifetimes); i += 4 {
+		packed := b[37+3*(i/4):]
+		four := uint64(packed[0]) | uint64(packed[1])<<8 | uint64(packed[2])<<16
+		for j := i; four != 0; j++ {
+			k.Lifetimes[j] += four & 63
+			four >>= 6
+		}
+	}
+}
+
+func (k *Knowledge) addWideTraits(shard uint32, b []byte) {
+	word := func(at int) uint64 { return uint64(le.Uint32(b[at:])) }
+	vote := func(at int) ballot { return ballot{le.Uint32(b[at:]), word(at + 4)} }
+	k.addShard(shard, &shardTraits{
+		firstMs: le.Uint32(b[0:]), births: word(4), deaths: word(8), runs: word(12), deathRuns: word(16),
+		lastMs: le.Uint32(b[20:]), lastDeathMs: le.Uint32(b[24:]),
+		size: vote(28), bornAfter: vote(36), freedAfter: vote(44), freedBy: vote(52),
+		longestRun: word(60),
+	})
+	for i := range k.Lifetimes {
+		k.Lifetimes[i] += word(64 + 4*i)
+	}
+}
+
+func (k *Knowledge) addTraits(shard uint32, b []byte) {
+	word := func(at int) uint64 { return uint64(le.Uint32(b[at:])) }
+	vote := func(at int) ballot { return ballot{le.Uint32(b[at:]), word(at + 4)} }
+	k.addShard(shard, &shardTraits{
+		births: word(0), runs: word(4), longestRun: word(8), size: vote(12), bornAfter: vote(20),
+		firstMs: le.Uint32(b[28:]), lastMs: le.Uint32(b[32:]),
+		deaths: word(36), deathRuns: word(40), freedAfter: vote(44), freedBy: vote(52),
+		lastDeathMs: le.Uint32(b[60:]),
+	})
+}
+
+// addVote adds the vote of so many voters. A lead beyond them is damage, or was
 // read while the process wrote.
-func addVote(votes []Vote, b []byte, voters uint64) []Vote {
+func addVote(votes []Vote, b ballot, voters uint64) []Vote {
 	if voters == 0 {
 		return votes
 	}
-	return append(votes, Vote{Candidate: le.Uint32(b), Lead: min(uint64(le.Uint32(b[4:])), voters), Voters: voters})
+	return append(votes, Vote{Candidate: b.candidate, Lead: min(b.lead, voters), Voters: voters})
 }
 
 func (k *Knowledge) addLifetimes(b []byte, weight uint64) {

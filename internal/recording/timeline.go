@@ -93,13 +93,25 @@ func (im *Image) now() TimelineSample {
 	s.Births = uint64(max(0, events+s.LiveBlocks)) / 2
 	for i := range im.blocks.all {
 		for _, page := range im.blocks.all[i].known {
-			if page.kind != pageTraits {
-				continue
-			}
-			for b := page.records; len(b) >= recordBytes; b = b[recordBytes:] {
-				s.Ms = max(s.Ms, le.Uint32(b[32:]), le.Uint32(b[60:]))
-			}
+			s.Ms = max(s.Ms, im.lastMs(&page))
 		}
 	}
 	return s
+}
+
+// lastMs returns the last moment that a page of traits knows.
+func (im *Image) lastMs(page *knowledgePage) (ms uint32) {
+	for b := page.records; len(b) >= recordBytes; b = b[recordBytes:] {
+		switch page.kind {
+		case pageTraits:
+			ms = max(ms, le.Uint32(b[32:]), le.Uint32(b[60:]))
+		case pageFewTraits:
+			if wide := im.wide(page.shard, b); wide != nil {
+				ms = max(ms, le.Uint32(wide[20:]), le.Uint32(wide[24:]))
+			} else {
+				ms = max(ms, le.Uint32(b[8:]), le.Uint32(b[12:]))
+			}
+		}
+	}
+	return ms
 }

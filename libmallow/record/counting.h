@@ -228,7 +228,9 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how, uint
     counts.foreign++;
     if (MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, tag.stack);
   }
-  if (how == Release::kRealloc) thread_.ReallocsOf(tag.stack).given_up++;
+  if (how == Release::kRealloc) {
+    if (Reallocs* const reallocs = thread_.ReallocsOf(tag.stack); reallocs != nullptr) reallocs->given_up++;
+  }
   const bool due = CountDeath(counts, tag.stack, tag.size());
   if (MALLOW_UNLIKELY(tag.study() != Study::kNone || due))
     return NoteDeathOf(tag.stack, life, tag.size(), pc, tag.study());

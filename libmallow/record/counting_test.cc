@@ -213,7 +213,7 @@ TEST_F(CountingTest, HugeBlocksAndRareEvents) {
   EXPECT_EQ(5 * kGiB, rare.huge_min);
   EXPECT_EQ(7 * kGiB, rare.huge_max);
   EXPECT_EQ(1u, rare.failed);
-  EXPECT_EQ(1u, thread.ReallocsOf(stack).given_up);
+  EXPECT_EQ(1u, thread.ReallocsOf(stack)->given_up);
   EXPECT_EQ(3 * 4096 + 9 * kGiB - 8, Read(stack).waste);
 }
 

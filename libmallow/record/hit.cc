@@ -172,7 +172,7 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
     Exit(thread);
     return otherwise(p);
   }
-  if (tag->study() != Study::kNone) thread.PrefetchForDeath(stack);
+  if (tag->study() != Study::kNone) thread.PrefetchTraits(stack);
   InFlight::Begin(*thread.shard, stack);
   if (g_process.IsLibc(pc)) thread.shard->frees_libc++;
   const Death death = CountRelease(thread, p, tag, stack, tag->size());

@@ -188,15 +188,14 @@ struct PageDirectoryEntry {
 };
 static_assert(sizeof(PageDirectoryEntry) == 8);
 
-// In place of 9 and 10 older recorders wrote 1 and 2.
+// Other numbers are those of older recorders.
 enum class CounterKind : uint32_t {
-  kTraits = 4,
-  kLifetimes = 5,
-  kLifetimeCarries = 6,
   kReallocs = 7,
   kTimeline = 8,  // not of stacks
   kCounts = 9,
   kRareCounts = 10,
+  kFewTraits = 11,
+  kWideTraits = 12,  // by number
   kRegions = 64,
   kWeights = 65,
 };
@@ -236,31 +235,43 @@ static_assert(sizeof(Counts) * kCountersPerPage == kCounterPageBytes);
 static_assert(sizeof(RareCounts) == sizeof(Counts));
 static_assert(sizeof(Weights) * kCountersPerPage == kCounterPageBytes);
 // A majority vote: the value that more than half of the voters named, if there is one, and its lead over all others.
-struct Vote {
-  uint32_t candidate, lead;
+template <typename T>
+struct __attribute__((packed)) Vote {
+  uint32_t candidate;
+  T lead;
 };
+// What is usual of a stack, as far as it has few calls: in one cache line. Then its number among WideTraits is there.
 struct Traits {
-  uint32_t studied, runs, longest_run;
-  Vote size;
-  Vote born_after;  // a stack
-  uint32_t first_ms, last_ms;
-  uint32_t studied_deaths, death_runs;
-  Vote freed_after;  // a stack
-  Vote freed_by;     // a node
-  uint32_t last_death_ms;
+  // No figure goes beyond it, but for the longest run, which goes to 255.
+  static constexpr uint8_t kMost = 63, kWide = 255;
+
+  uint32_t first_ms;  // or the number
+  uint8_t studied;    // or kWide
+  uint8_t studied_deaths, runs, death_runs;
+  uint32_t last_ms, last_death_ms;
+  Vote<uint8_t> size, born_after, freed_after, freed_by;
+  uint8_t longest_run;
+  uint8_t lifetimes[24];  // six bits each
+  uint8_t unused[3];
 };
-// Item i counts lifetimes of 2^i to 2^(i+1) - 1 events of the thread.
-struct Lifetimes {
-  uint16_t counts[32];
+inline constexpr size_t kLifetimes = 32;
+struct WideTraits {
+  uint32_t first_ms, studied, studied_deaths, runs, death_runs, last_ms, last_death_ms;
+  Vote<uint32_t> size, born_after, freed_after, freed_by;  // values, a stack, a stack, a node
+  uint32_t longest_run;
+  // Item i counts lifetimes of 2^i to 2^(i+1) - 1 events of the thread.
+  uint32_t lifetimes[kLifetimes];
 };
+inline constexpr size_t kWideTraitsPerPage = kCounterPageBytes / sizeof(WideTraits);
 struct Reallocs {
   uint64_t resized, grown, shrunk, moved, bytes_copied, chained;
   uint64_t given_up;  // releases by a realloc, of blocks of this stack
   uint64_t unused;
 };
-static_assert(offsetof(Traits, studied_deaths) == 36);
+static_assert(offsetof(Traits, size) == 16);
+static_assert(offsetof(Traits, lifetimes) == 37);
 static_assert(sizeof(Traits) == sizeof(Counts));
-static_assert(sizeof(Lifetimes) == sizeof(Counts));
+static_assert(sizeof(WideTraits) == 192);
 static_assert(sizeof(Reallocs) == sizeof(Counts));
 
 // Of a region within one shard.

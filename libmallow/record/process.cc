@@ -55,23 +55,24 @@ bool RangeOf(const void* address, uintptr_t* start, uintptr_t* bytes) {
 }
 
 // Makes room for item `at`; what was there stays. False: no memory.
-template <typename T>
-bool Widen(ThreadRecorder::Table<T>& table, size_t at) {
-  size_t capacity = table.capacity == 0 ? os::PageSize() / sizeof(T) : table.capacity;
+bool Widen(ThreadRecorder::Table& table, size_t at) {
+  constexpr size_t kItemBytes = sizeof(*table.items);
+  size_t capacity = table.capacity;
   while (capacity <= at) capacity *= 2;
   if (capacity == table.capacity) return true;
-  void* memory = os::Map(nullptr, capacity * sizeof(T));
+  void* memory = os::Map(nullptr, capacity * kItemBytes);
   if (memory == nullptr) return false;
-  T* const old = table.items;
-  if (old != nullptr) memcpy(memory, old, table.capacity * sizeof(T));
-  if (old != nullptr) os::Unmap(old, table.capacity * sizeof(T));
-  table = {static_cast<T*>(memory), capacity};
+  memcpy(memory, table.items, table.capacity * kItemBytes);
+  if (table.capacity > ThreadRecorder::Table::kFirstCapacity)
+    os::Unmap(table.items, table.capacity * kItemBytes);
+  table = {static_cast<char**>(memory), capacity};
   return true;
 }
 
-template <typename T>
-void Forget(ThreadRecorder::Table<T>& table) {
-  for (size_t i = 0; i < table.capacity; i++) table.items[i] = {};
+// Does not write where nothing is: in a fork child that would copy pages.
+void Forget(ThreadRecorder::Table& table) {
+  for (size_t i = 0; i < table.capacity; i++)
+    if (table.items[i] != nullptr) table.items[i] = nullptr;
 }
 
 }  // namespace
@@ -262,7 +263,10 @@ ThreadRecorder* Process::NewThreadRecorder() {
   const size_t bytes = (sizeof(ThreadRecorder) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
   auto* recorder = static_cast<ThreadRecorder*>(os::Map(nullptr, bytes));
   if (recorder == nullptr) return nullptr;
-  if (Widen(recorder->counts_pages, 0) && GiveShard(recorder)) {
+  char*(*items)[ThreadRecorder::Table::kFirstCapacity] = recorder->first_items;
+  for (ThreadRecorder::Table* table : recorder->Tables())
+    *table = {*items++, ThreadRecorder::Table::kFirstCapacity};
+  if (GiveShard(recorder)) {
     recorder->next_of_all = all_threads_;
     all_threads_ = recorder;
     return recorder;
@@ -279,11 +283,8 @@ bool Process::Renew(ThreadRecorder* recorder) {
     recorder->regions = {};
     memset(recorder->caller_slots, 0, sizeof(recorder->caller_slots));
   }
-  Forget(recorder->counts_pages);
-  Forget(recorder->rows);
-  Forget(recorder->region_pages);
-  Forget(recorder->weight_pages);
-  Forget(recorder->rare_pages);
+  for (ThreadRecorder::Table* table : recorder->Tables()) Forget(*table);
+  recorder->wide_count = 0;
   recorder->flushed_live = recorder->flushed_live_libc = 0;
   if (!GiveShard(recorder)) return false;
   recorder->regions.ContinueIn(*recorder);
@@ -382,14 +383,13 @@ ThreadRecorder::CallerSlot& ThreadRecorder::CallerAt(uintptr_t pc) {
   return slot;
 }
 
-template <typename T>
-char* ThreadRecorder::NewPageFor(Table<T>& table, CounterKind kind, uint32_t index) {
+char* ThreadRecorder::NewPageFor(Table& table, CounterKind kind, uint32_t index) {
   // Late from the session before: its numbers mean nothing in this one.
   if (session != g_process.session() || !Widen(table, index / kCountersPerPage)) return nullptr;
   return g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
 }
 
-char* ThreadRecorder::NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index) {
+char* ThreadRecorder::NewExtraPage(Table& table, CounterKind kind, uint32_t index) {
   char* const page = NewPageFor(table, kind, index);
   if (page == nullptr) {
     shard->lost_growth++;
@@ -404,14 +404,27 @@ Counts& ThreadRecorder::NewCounts(uint32_t index) {
   return counts == nullptr ? *KnownCountsOf(kNoStack) : *counts;
 }
 
-void* ThreadRecorder::NewRecord(CounterKind kind, uint32_t index) {
-  char* const page = full ? nullptr : NewPageFor(rows, kind, index);
+char* ThreadRecorder::NewRarerPage(Table& table, CounterKind kind, uint32_t index) {
+  char* const page = full ? nullptr : NewPageFor(table, kind, index);
   if (page == nullptr) {
     full = true;
-    return unread_;
+  } else {
+    table.items[index / kCountersPerPage] = page;
   }
-  PageOf(rows.items[index / kCountersPerPage], kind) = page;
-  return page + index % kCountersPerPage * kRecordBytes;
+  return page;
+}
+
+void* ThreadRecorder::NewRarerRecord(Table& table, CounterKind kind, StackId stack) {
+  const uint32_t index = StackIndex(stack);
+  char* const page = NewRarerPage(table, kind, index);
+  return page == nullptr ? nullptr : page + index % kCountersPerPage * kRecordBytes;
+}
+
+WideTraits* ThreadRecorder::WideTraitsAt(uint32_t number) {
+  const uint32_t at = number / kWideTraitsPerPage;
+  char* page = at < wide_pages.capacity ? wide_pages.items[at] : nullptr;
+  if (page == nullptr) page = NewRarerPage(wide_pages, CounterKind::kWideTraits, at * kCountersPerPage);
+  return page == nullptr ? nullptr : reinterpret_cast<WideTraits*>(page) + number % kWideTraitsPerPage;
 }
 
 void Process::OnThreadExit(void* argument) {

@@ -146,7 +146,7 @@ MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, 
   const StackId stack = StackOf(thread, function, caller);
   if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
   // A stack that had to be walked is a new one, as a rule.
-  thread.PrefetchForBirth(stack);
+  thread.PrefetchTraits(stack);
   InFlight in_flight(*thread.shard, stack);
   if constexpr (kSampled) Sampler::Catch(thread);
   *tag = Counting(thread).Birth(stack, bytes, block.usable_bytes);

@@ -9,6 +9,7 @@
 //      the counters (it would tear a read-modify-write) and is counted in the header's lost_calls.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,16 +34,10 @@ inline bool IsRecorder(const ThreadRecorder* recorder) { return reinterpret_cast
 
 struct ThreadRecorder {
   static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
-  // Where the counter pages of the kinds from traits to reallocs lie, of stacks that are neighbours.
-  struct PageRow {
-    static constexpr size_t kFirstKind = static_cast<size_t>(CounterKind::kTraits);
-    static constexpr size_t kLastKind = static_cast<size_t>(CounterKind::kReallocs);
-
-    char* of_kind[kLastKind + 1 - kFirstKind];
-  };
-  template <typename T>
   struct Table {
-    T* items;
+    static constexpr size_t kFirstCapacity = 512;
+
+    char** items;
     size_t capacity;
   };
 
@@ -56,6 +51,12 @@ struct ThreadRecorder {
     bool IsOf(uintptr_t caller) const { return pc == caller && generation == ModuleGeneration(); }
   };
 
+  static constexpr size_t kTables = 7;
+  std::array<Table*, kTables> Tables() {
+    return {&counts_pages, &traits_pages, &realloc_pages, &rare_pages,
+            &wide_pages,   &region_pages, &weight_pages};
+  }
+
   bool is_first() const { return shard == first_shard; }
 
   // Counter records of a stack; with no room in the file those of stack 0, which always exist.
@@ -63,11 +64,20 @@ struct ThreadRecorder {
     Counts* const counts = KnownCountsOf(stack);
     return MALLOW_LIKELY(counts != nullptr) ? *counts : NewCounts(StackIndex(stack));
   }
-  // With no room in the file one that nobody reads.
-  Traits& TraitsOf(StackId stack) { return Of<Traits>(CounterKind::kTraits, stack); }
-  Lifetimes& LifetimesOf(StackId stack) { return Of<Lifetimes>(CounterKind::kLifetimes, stack); }
-  Lifetimes& LifetimeCarriesOf(StackId stack) { return Of<Lifetimes>(CounterKind::kLifetimeCarries, stack); }
-  Reallocs& ReallocsOf(StackId stack) { return Of<Reallocs>(CounterKind::kReallocs, stack); }
+  // The rarer ones; null when there is no room.
+  Traits* TraitsOf(StackId stack) {
+    return RarerRecord<Traits>(traits_pages, CounterKind::kFewTraits, stack);
+  }
+  WideTraits* WideTraitsAt(uint32_t number);
+  Reallocs* ReallocsOf(StackId stack) {
+    return RarerRecord<Reallocs>(realloc_pages, CounterKind::kReallocs, stack);
+  }
+  RareCounts* RareCountsOf(StackId stack) {
+    return RarerRecord<RareCounts>(rare_pages, CounterKind::kRareCounts, stack);
+  }
+  const RareCounts* KnownRareCountsOf(StackId stack) const {
+    return KnownRecord<RareCounts>(rare_pages, StackIndex(stack));
+  }
 
   // Looks at the clock.
   void Look();
@@ -81,11 +91,10 @@ struct ThreadRecorder {
     return KnownRecord<Counts>(counts_pages, StackIndex(stack));
   }
 
-  // Asks for what NoteBirth writes, or NoteDeath: most of their time they would wait for it.
-  MALLOW_ALWAYS_INLINE void PrefetchForBirth(StackId stack) const { Prefetch(CounterKind::kTraits, stack); }
-  MALLOW_ALWAYS_INLINE void PrefetchForDeath(StackId stack) const {
-    Prefetch(CounterKind::kTraits, stack);
-    Prefetch(CounterKind::kLifetimes, stack);
+  // Asks for what NoteBirth and NoteDeath write: most of their time they would wait for it.
+  MALLOW_ALWAYS_INLINE void PrefetchTraits(StackId stack) const {
+    const Traits* const traits = KnownRecord<Traits>(traits_pages, StackIndex(stack));
+    if (traits != nullptr) __builtin_prefetch(traits, 1);
   }
 
   // A thread's figures of a region; null for none, and when there is no room.
@@ -97,14 +106,6 @@ struct ThreadRecorder {
   // What the thread's samples of a stack stand for; null when there is no room.
   Weights* WeightsOf(StackId stack) {
     return ExtraRecord<Weights>(weight_pages, CounterKind::kWeights, StackIndex(stack));
-  }
-
-  // What few stacks have; null when there is no room.
-  RareCounts* RareCountsOf(StackId stack) {
-    return ExtraRecord<RareCounts>(rare_pages, CounterKind::kRareCounts, StackIndex(stack));
-  }
-  const RareCounts* KnownRareCountsOf(StackId stack) const {
-    return KnownRecord<RareCounts>(rare_pages, StackIndex(stack));
   }
 
   // What every call looks at, in two cache lines.
@@ -141,9 +142,11 @@ struct ThreadRecorder {
   bool full;                 // no room for another page of the rarer kinds
   // Where the thread's counter pages lie, by stack / 64; null where there is none yet. That of the counts of item 0 always
   // is. These have a table of their own, which is small enough to stay in the first cache.
-  Table<char*> counts_pages;
+  Table counts_pages;
   OpenRegions regions;
-  Table<PageRow> rows;
+  Table traits_pages, realloc_pages, rare_pages;
+  Table wide_pages;  // by number / kWideTraitsPerPage
+  uint32_t wide_count;
 
   Registers wrapped_caller;
   uint64_t wrapped_argument;
@@ -152,9 +155,8 @@ struct ThreadRecorder {
   Changes changes;
   int64_t flushed_live, flushed_live_libc;
 
-  Table<char*> region_pages;  // by region / 64; empty before the first one
-  Table<char*> weight_pages;  // by stack / 64; empty before the first sample
-  Table<char*> rare_pages;    // by stack / 64; empty before the first of them
+  Table region_pages;  // by region / 64
+  Table weight_pages;  // by stack / 64
 
   static constexpr unsigned kCallerSlotBits = 11;
   CallerSlot caller_slots[1 << kCallerSlotBits];
@@ -163,50 +165,38 @@ struct ThreadRecorder {
   ThreadRecorder* next_free;
   ThreadRecorder* next_of_all;
 
+  // Where the tables begin, so that little is mapped in the middle of a program: one that maps memory where it has unmapped
+  // some, without looking, would take it away.
+  char* first_items[kTables][Table::kFirstCapacity];
+
  private:
   template <typename T>
-  static MALLOW_ALWAYS_INLINE T* KnownRecord(const Table<char*>& table, uint32_t index) {
+  static MALLOW_ALWAYS_INLINE T* KnownRecord(const Table& table, uint32_t index) {
     const size_t at = index / kCountersPerPage;
     char* const page = MALLOW_LIKELY(at < table.capacity) ? table.items[at] : nullptr;
     return MALLOW_UNLIKELY(page == nullptr) ? nullptr : reinterpret_cast<T*>(page) + index % kCountersPerPage;
   }
   template <typename T>
-  T* ExtraRecord(Table<char*>& table, CounterKind kind, uint32_t index) {
+  T* ExtraRecord(Table& table, CounterKind kind, uint32_t index) {
     T* const known = KnownRecord<T>(table, index);
     if (MALLOW_LIKELY(known != nullptr)) return known;
     char* const page = NewExtraPage(table, kind, index);
     return page == nullptr ? nullptr : reinterpret_cast<T*>(page) + index % kCountersPerPage;
   }
   // A page of the file, with room for it in the table; null when there is none.
-  template <typename T>
-  char* NewPageFor(Table<T>& table, CounterKind kind, uint32_t index);
+  char* NewPageFor(Table& table, CounterKind kind, uint32_t index);
   // Null when there is no room; counts that.
-  char* NewExtraPage(Table<char*>& table, CounterKind kind, uint32_t index);
+  char* NewExtraPage(Table& table, CounterKind kind, uint32_t index);
 
   template <typename T>
-  MALLOW_ALWAYS_INLINE T& Of(CounterKind kind, StackId stack) {
-    static_assert(sizeof(T) == kRecordBytes);
-    const uint32_t index = StackIndex(stack);
-    const size_t at = index / kCountersPerPage;
-    char* page = MALLOW_LIKELY(at < rows.capacity) ? PageOf(rows.items[at], kind) : nullptr;
-    if (MALLOW_UNLIKELY(page == nullptr)) return *static_cast<T*>(NewRecord(kind, index));
-    return *reinterpret_cast<T*>(page + size_t{index} * kRecordBytes % kCounterPageBytes);
+  MALLOW_ALWAYS_INLINE T* RarerRecord(Table& table, CounterKind kind, StackId stack) {
+    T* const known = KnownRecord<T>(table, StackIndex(stack));
+    return MALLOW_LIKELY(known != nullptr) ? known : static_cast<T*>(NewRarerRecord(table, kind, stack));
   }
-  MALLOW_ALWAYS_INLINE void Prefetch(CounterKind kind, StackId stack) const {
-    const uint32_t index = StackIndex(stack);
-    const size_t at = index / kCountersPerPage;
-    if (MALLOW_UNLIKELY(at >= rows.capacity)) return;
-    const char* const page = PageOf(rows.items[at], kind);
-    if (page != nullptr) __builtin_prefetch(page + size_t{index} * kRecordBytes % kCounterPageBytes, 1);
-  }
-  static char*& PageOf(PageRow& row, CounterKind kind) {
-    return row.of_kind[static_cast<size_t>(kind) - PageRow::kFirstKind];
-  }
-  // The same where there is no page yet.
-  MALLOW_COLD void* NewRecord(CounterKind kind, uint32_t index);
+  MALLOW_COLD void* NewRarerRecord(Table& table, CounterKind kind, StackId stack);
+  // Null when there is no room, and from then on.
+  char* NewRarerPage(Table& table, CounterKind kind, uint32_t index);
   MALLOW_COLD Counts& NewCounts(uint32_t index);
-
-  alignas(kCacheLineBytes) char unread_[kRecordBytes];  // a record for which there is no room
 };
 
 }  // namespace mallow::record

@@ -1,80 +1,176 @@
 #include "record/traits.h"
 
+#include <string.h>
+
 namespace mallow::record {
 namespace {
 
-void Cast(Vote& vote, uint32_t value, uint32_t weight) {
+template <typename T>
+void Cast(Vote<T>& vote, uint32_t value, uint32_t weight) {
   if (vote.candidate == value) {
-    vote.lead += weight;
+    vote.lead = static_cast<T>(vote.lead + weight);
   } else if (vote.lead >= weight) {
-    vote.lead -= weight;
+    vote.lead = static_cast<T>(vote.lead - weight);
   } else {
-    vote = {value, weight - vote.lead};
+    vote = {value, static_cast<T>(weight - vote.lead)};
   }
 }
 
-void Raise(uint32_t& greatest, uint32_t figure) { greatest = figure > greatest ? figure : greatest; }
+template <typename T>
+void Add(T& sum, uint32_t weight) {
+  sum = static_cast<T>(sum + weight);
+}
 
-void NoteLifetime(ThreadRecorder& thread, StackId stack, uint64_t life, uint32_t weight) {
-  const int log = 63 - __builtin_clzll(life);
-  const int item = log < 32 ? log : 31;
-  uint16_t& count = thread.LifetimesOf(stack).counts[item];
-  const uint32_t sum = count + weight;
-  if (MALLOW_UNLIKELY(sum > 0xffff)) {
-    uint16_t& carry = thread.LifetimeCarriesOf(stack).counts[item];
-    if (carry == 0xffff) return;
-    carry++;
-  }
-  count = static_cast<uint16_t>(sum);
+template <typename T>
+void Raise(T& greatest, uint32_t figure) {
+  if (figure > greatest) greatest = static_cast<T>(figure);
+}
+
+template <typename AnyTraits>
+void AddBirth(AnyTraits& traits, const ThreadRecorder& thread, StackId born_before, uint64_t bytes,
+              uint32_t weight) {
+  if (traits.studied == 0) traits.first_ms = thread.now_ms;
+  traits.last_ms = thread.now_ms;
+  Add(traits.studied, weight);
+  Cast(traits.size, CappedSize(bytes), weight);
+  Raise(traits.longest_run, thread.run);
+  if (thread.run != 1) return;
+  Add(traits.runs, weight);
+  Cast(traits.born_after, StackIndex(born_before), weight);
+}
+
+template <typename AnyTraits>
+void AddDeath(AnyTraits& traits, const ThreadRecorder& thread, StackId stack, StackId freed_before,
+              NodeId freed_by, uint32_t weight) {
+  traits.last_death_ms = thread.now_ms;
+  Add(traits.studied_deaths, weight);
+  Cast(traits.freed_by, freed_by, weight);
+  if (stack == freed_before) return;
+  Add(traits.death_runs, weight);
+  Cast(traits.freed_after, StackIndex(freed_before), weight);
+}
+
+// Four lifetimes lie in three bytes.
+constexpr unsigned kFourBits = 24;
+uint32_t FourLifetimes(const Traits& traits, size_t item) {
+  uint32_t four;
+  memcpy(&four, traits.lifetimes + item / 4 * kFourBits / 8, sizeof(four));
+  return four;
+}
+constexpr unsigned ShiftOf(size_t item) { return static_cast<unsigned>(item % 4) * kFourBits / 4; }
+
+void AddLifetime(Traits& traits, size_t item, uint32_t weight) {
+  const uint32_t four = FourLifetimes(traits, item) + (weight << ShiftOf(item));
+  memcpy(traits.lifetimes + item / 4 * kFourBits / 8, &four, sizeof(four));
+}
+void AddLifetime(WideTraits& traits, size_t item, uint32_t weight) { traits.lifetimes[item] += weight; }
+
+template <typename AnyTraits>
+void AddLife(AnyTraits& traits, uint64_t life, uint32_t weight) {
+  if (life == 0) return;
+  const size_t log = 63 - static_cast<size_t>(__builtin_clzll(life));
+  AddLifetime(traits, log < kLifetimes ? log : kLifetimes - 1, weight);
+}
+
+bool IsWide(const Traits& traits) { return traits.studied == Traits::kWide; }
+
+bool HasRoom(const Traits& traits, Study study) {
+  return study == Study::kYoung && traits.studied < Traits::kMost && traits.studied_deaths < Traits::kMost;
+}
+
+// Null: there is no room.
+MALLOW_COLD WideTraits* MakeWide(ThreadRecorder& thread, Traits& traits) {
+  const uint32_t number = thread.wide_count;
+  WideTraits* const wide = thread.WideTraitsAt(number);
+  if (wide == nullptr) return nullptr;
+  *wide = Widened(traits);
+  thread.wide_count++;
+  // At once, for who reads meanwhile.
+  using Head = uint64_t __attribute__((may_alias));
+  const Head head = number | uint64_t{Traits::kWide} << 32;
+  __atomic_store_n(reinterpret_cast<Head*>(&traits), head, __ATOMIC_RELEASE);
+  return wide;
+}
+
+WideTraits* WideOf(ThreadRecorder& thread, Traits& traits) {
+  return MALLOW_LIKELY(IsWide(traits)) ? thread.WideTraitsAt(traits.first_ms) : MakeWide(thread, traits);
 }
 
 }  // namespace
 
+WideTraits Widened(const Traits& traits) {
+  const auto widened = [](const Vote<uint8_t>& vote) { return Vote<uint32_t>{vote.candidate, vote.lead}; };
+  WideTraits wide = {
+      .first_ms = traits.first_ms,
+      .studied = traits.studied,
+      .studied_deaths = traits.studied_deaths,
+      .runs = traits.runs,
+      .death_runs = traits.death_runs,
+      .last_ms = traits.last_ms,
+      .last_death_ms = traits.last_death_ms,
+      .size = widened(traits.size),
+      .born_after = widened(traits.born_after),
+      .freed_after = widened(traits.freed_after),
+      .freed_by = widened(traits.freed_by),
+      .longest_run = traits.longest_run,
+      .lifetimes = {},
+  };
+  for (size_t i = 0; i < kLifetimes; ++i)
+    wide.lifetimes[i] = FourLifetimes(traits, i) >> ShiftOf(i) & Traits::kMost;
+  return wide;
+}
+
 MALLOW_NOINLINE void NoteBirth(ThreadRecorder& thread, StackId stack, StackId born_before, uint64_t bytes,
                                Study study) {
-  Traits& traits = thread.TraitsOf(stack);
   const uint32_t weight = WeightOf(study);
   thread.Look();
-  if (traits.studied == 0) traits.first_ms = thread.now_ms;
-  traits.last_ms = thread.now_ms;
-  traits.studied += weight;
-  Cast(traits.size, CappedSize(bytes), weight);
-  Raise(traits.longest_run, thread.run);
+  if (Traits* const traits = thread.TraitsOf(stack); MALLOW_LIKELY(traits != nullptr)) {
+    if (HasRoom(*traits, study)) {
+      AddBirth(*traits, thread, born_before, bytes, weight);
+    } else if (WideTraits* const wide = WideOf(thread, *traits); wide != nullptr) {
+      AddBirth(*wide, thread, born_before, bytes, weight);
+    }
+  }
   thread.NoteChange(stack, static_cast<int64_t>(weight * bytes));
-  if (thread.run != 1) return;
-  traits.runs += weight;
-  Cast(traits.born_after, StackIndex(born_before), weight);
 }
 
 MALLOW_COLD void NoteLongRun(ThreadRecorder& thread, StackId stack) {
-  Raise(thread.TraitsOf(stack).longest_run, thread.run);
+  Traits* const traits = thread.TraitsOf(stack);
+  if (traits == nullptr) return;
+  if (!IsWide(*traits) && thread.run < Traits::kWide) {
+    Raise(traits->longest_run, thread.run);
+  } else if (WideTraits* const wide = WideOf(thread, *traits); wide != nullptr) {
+    Raise(wide->longest_run, thread.run);
+  }
 }
 
 MALLOW_NOINLINE void NoteDeath(ThreadRecorder& thread, StackId stack, StackId freed_before, uint64_t life,
                                uint64_t bytes, uintptr_t pc, Study study) {
-  Traits& traits = thread.TraitsOf(stack);
   const uint32_t weight = WeightOf(study);
   thread.Look();
-  traits.last_death_ms = thread.now_ms;
-  traits.studied_deaths += weight;
-  Cast(traits.freed_by, thread.CallerAt(pc).node, weight);
-  if (stack != freed_before) {
-    traits.death_runs += weight;
-    Cast(traits.freed_after, StackIndex(freed_before), weight);
+  const NodeId freed_by = thread.CallerAt(pc).node;
+  if (Traits* const traits = thread.TraitsOf(stack); MALLOW_LIKELY(traits != nullptr)) {
+    if (HasRoom(*traits, study)) {
+      AddDeath(*traits, thread, stack, freed_before, freed_by, weight);
+      AddLife(*traits, life, weight);
+    } else if (WideTraits* const wide = WideOf(thread, *traits); wide != nullptr) {
+      AddDeath(*wide, thread, stack, freed_before, freed_by, weight);
+      AddLife(*wide, life, weight);
+    }
   }
-  if (life != 0) NoteLifetime(thread, stack, life, weight);
   thread.NoteChange(stack, -static_cast<int64_t>(weight * bytes));
 }
 
 void NoteRealloc(ThreadRecorder& thread, StackId stack, StackId old_stack, uint64_t old_bytes, uint64_t bytes,
                  bool moved, bool copied) {
-  Reallocs& reallocs = thread.ReallocsOf(stack);
-  reallocs.resized++;
-  reallocs.grown += bytes > old_bytes;
-  reallocs.shrunk += bytes < old_bytes;
-  reallocs.moved += moved;
-  if (copied) reallocs.bytes_copied += bytes < old_bytes ? bytes : old_bytes;
-  reallocs.chained += stack == old_stack;
+  Reallocs* const reallocs = thread.ReallocsOf(stack);
+  if (reallocs == nullptr) return;
+  reallocs->resized++;
+  reallocs->grown += bytes > old_bytes;
+  reallocs->shrunk += bytes < old_bytes;
+  reallocs->moved += moved;
+  if (copied) reallocs->bytes_copied += bytes < old_bytes ? bytes : old_bytes;
+  reallocs->chained += stack == old_stack;
 }
 
 }  // namespace mallow::record

@@ -1,6 +1,6 @@
 // What is usual of a stack: how its calls follow one another, of what size they are, who frees their blocks and when.
 //
-// Not every block is looked at, because that takes a hundred instructions and two more cache lines: of the calls of a
+// Not every block is looked at, because that takes a hundred instructions and another cache line: of the calls of a
 // stack in a shard the first 32 are, then one in sixteen, which counts for sixteen, and beyond the 4096th one in 128:
 // what is usual of so many is known by then, and they are the calls that cost. Which ones is a sequence that no
 // period of the program keeps step with, and a block that was looked at when it was born is when it dies.
@@ -45,6 +45,9 @@ constexpr Study StudyOf(uint64_t call) {
 }
 static_assert((uint64_t{1} << 32) / (1u << 28) == kSampledWeight);
 static_assert((uint64_t{1} << 32) / (1u << 25) == kRareWeight);
+
+// As they would be in WideTraits. REQUIRES: they are not there.
+WideTraits Widened(const Traits& traits);
 
 void NoteBirth(ThreadRecorder& thread, StackId stack, StackId born_before, uint64_t bytes, Study study);
 // At the end of a run of kLongRun calls or more.

@@ -1,6 +1,7 @@
 #include "record/traits.h"
 
 #include <gtest/gtest.h>
+#include <string.h>
 
 #include <vector>
 
@@ -57,7 +58,16 @@ class TraitsTest : public ::testing::Test {
   void Death(const Tag& tag, uintptr_t pc = kFirstCaller) {
     Counting(thread_).Death(tag, nullptr, Counting::Release::kFree, pc);
   }
-  Traits& TraitsOf(int stack) { return thread_.TraitsOf(stacks_[stack]); }
+  bool IsWide(int stack) { return thread_.TraitsOf(stacks_[stack])->studied == Traits::kWide; }
+  WideTraits TraitsOf(int stack) {
+    const Traits& traits = *thread_.TraitsOf(stacks_[stack]);
+    return IsWide(stack) ? *thread_.WideTraitsAt(traits.first_ms) : Widened(traits);
+  }
+
+  void NoteLongRunOf(int stack, uint32_t run) {
+    thread_.run = run;
+    NoteLongRun(thread_, stacks_[stack]);
+  }
 
   static constexpr uintptr_t kFirstCaller = 0x500000, kSecondCaller = 0x600000;
   static inline TestFolder* folder_;
@@ -65,9 +75,9 @@ class TraitsTest : public ::testing::Test {
   StackId stacks_[4];
 };
 
-void ExpectVote(uint32_t candidate, uint32_t lead, const Vote& vote) {
-  EXPECT_EQ(candidate, vote.candidate);
-  EXPECT_EQ(lead, vote.lead);
+void ExpectVote(uint32_t candidate, uint32_t lead, const Vote<uint32_t>& vote) {
+  EXPECT_EQ(candidate, uint32_t{vote.candidate});
+  EXPECT_EQ(lead, uint32_t{vote.lead});
 }
 
 TEST_F(TraitsTest, RunsAndPartners) {
@@ -123,18 +133,54 @@ TEST_F(TraitsTest, LifetimesByLogarithm) {
     for (int i = 0; i < others; i++) Birth(1);
     Death(tag);
   }
-  const Lifetimes& lifetimes = thread_.LifetimesOf(stacks_[0]);
-  const std::vector<int> expected = {1, 2, 2, 1, 0, 0, 1};
-  for (size_t i = 0; i < 32; i++) EXPECT_EQ(i < expected.size() ? expected[i] : 0, lifetimes.counts[i]) << i;
+  const WideTraits traits = TraitsOf(0);
+  const std::vector<uint32_t> expected = {1, 2, 2, 1, 0, 0, 1};
+  for (size_t i = 0; i < kLifetimes; i++)
+    EXPECT_EQ(i < expected.size() ? expected[i] : 0, traits.lifetimes[i]) << i;
 }
 
-TEST_F(TraitsTest, LifetimesRunOverIntoCarries) {
+// Each length is told from the others that lie in the same bytes, and the last has all that are longer.
+TEST_F(TraitsTest, LifetimesOfAllLengths) {
+  for (size_t i = 0; i < 60; i++)
+    NoteDeath(thread_, stacks_[0], 0, uint64_t{1} << i, 1, kFirstCaller, Study::kYoung);
+  ASSERT_FALSE(IsWide(0));
+  for (int again = 0; again < 2; again++) {
+    const WideTraits traits = TraitsOf(0);
+    EXPECT_EQ(60u, traits.studied_deaths);
+    for (size_t i = 0; i < kLifetimes; i++) EXPECT_EQ(i < 31 ? 1u : 29u, traits.lifetimes[i]) << i;
+    EXPECT_EQ(0, memcmp(thread_.TraitsOf(stacks_[0])->unused, "\0\0", 3));
+    if (again == 0) {
+      NoteLongRunOf(0, 1000);
+      ASSERT_TRUE(IsWide(0));
+    }
+  }
+  EXPECT_EQ(1000u, TraitsOf(0).longest_run);
+}
+
+TEST_F(TraitsTest, BecomeWideAndLoseNothing) {
   constexpr uint32_t kDeaths = 200'000;
-  for (uint32_t i = 0; i < kDeaths; i++) Death(Birth(0));
-  const uint32_t sum =
-      thread_.LifetimesOf(stacks_[0]).counts[0] + 65536u * thread_.LifetimeCarriesOf(stacks_[0]).counts[0];
-  EXPECT_NEAR(kDeaths, sum, 300);
-  EXPECT_EQ(sum, TraitsOf(0).studied_deaths);
+  WideTraits before = {};
+  for (uint32_t i = 0; i < kDeaths; i++) {
+    Death(Birth(0, 24));
+    if (!IsWide(0)) before = TraitsOf(0);
+  }
+  EXPECT_EQ(kYoungCalls, before.studied);
+  EXPECT_EQ(kYoungCalls, before.lifetimes[0]);
+  const WideTraits traits = TraitsOf(0);
+  EXPECT_NEAR(kDeaths, traits.studied, 300);
+  EXPECT_EQ(before.first_ms, traits.first_ms);
+  EXPECT_EQ(traits.studied, traits.lifetimes[0]);
+  EXPECT_EQ(traits.studied, traits.studied_deaths);
+  ExpectVote(24, traits.studied, traits.size);
+}
+
+// What many threads have made one releases, of each the first calls.
+TEST_F(TraitsTest, ManyDeathsOfFewCalls) {
+  for (uint32_t i = 1; i <= 1000; i++) {
+    NoteDeath(thread_, stacks_[0], 0, 0, 1, kFirstCaller, Study::kYoung);
+    ASSERT_EQ(i, TraitsOf(0).studied_deaths);
+  }
+  ExpectVote(thread_.CallerAt(kFirstCaller).node, 1000, TraitsOf(0).freed_by);
 }
 
 // Every third block goes another way, at every call that is looked at or not.
@@ -144,11 +190,11 @@ TEST_F(TraitsTest, EstimatesKeepStepWithNoPeriod) {
     Death(Birth(0, i % 4 == 0 ? 8 : 16));
     if (i % 2 == 0) Birth(1);
   }
-  const Traits& traits = TraitsOf(0);
+  const WideTraits traits = TraitsOf(0);
   EXPECT_NEAR(kCalls, traits.studied, 300);
   EXPECT_NEAR(kCalls / 2, traits.runs, 300);
-  EXPECT_EQ(16u, traits.size.candidate);
-  EXPECT_LE(traits.size.lead, kCalls * 3 / 4 + 300);
+  EXPECT_EQ(16u, uint32_t{traits.size.candidate});
+  EXPECT_LE(uint32_t{traits.size.lead}, kCalls * 3 / 4 + 300);
   EXPECT_GE((kCalls + traits.size.lead) / 2, kCalls * 3 / 4 - 300);
 }
 
@@ -156,7 +202,7 @@ TEST_F(TraitsTest, Reallocs) {
   NoteRealloc(thread_, stacks_[0], stacks_[1], 10, 100, true, true);
   NoteRealloc(thread_, stacks_[0], stacks_[0], 100, 30, true, false);
   NoteRealloc(thread_, stacks_[0], stacks_[0], 30, 30, false, false);
-  const Reallocs& reallocs = thread_.ReallocsOf(stacks_[0]);
+  const Reallocs& reallocs = *thread_.ReallocsOf(stacks_[0]);
   EXPECT_EQ(3u, reallocs.resized);
   EXPECT_EQ(1u, reallocs.grown);
   EXPECT_EQ(1u, reallocs.shrunk);

@@ -89,7 +89,13 @@ class Image {
     return reinterpret_cast<Record*>(records)[index % kCountersPerPage];
   }
   Counts& CountsOf(uint32_t shard, StackId stack) { return Of<Counts>(shard, CounterKind::kCounts, stack); }
-  Traits& TraitsOf(uint32_t shard, StackId stack) { return Of<Traits>(shard, CounterKind::kTraits, stack); }
+  Traits& TraitsOf(uint32_t shard, StackId stack) {
+    return Of<Traits>(shard, CounterKind::kFewTraits, stack);
+  }
+  WideTraits& WideTraitsAt(uint32_t shard, uint32_t number) {
+    const auto page = static_cast<uint32_t>(number / kWideTraitsPerPage * kCountersPerPage);
+    return (&Of<WideTraits>(shard, CounterKind::kWideTraits, page))[number % kWideTraitsPerPage];
+  }
   RareCounts& RareCountsOf(uint32_t shard, StackId stack) {
     return Of<RareCounts>(shard, CounterKind::kRareCounts, stack);
   }
@@ -344,7 +350,7 @@ void CpuSamples(const char* folder) {
 }
 
 // Two threads build pairs of a node and its key; the first frees all of them, the key by one caller, the node by
-// another. A buffer is grown. 70,000 lifetimes of one length, so that a carry is needed.
+// another. A buffer is grown so often that its traits are wide.
 void Habits(const char* folder) {
   Image image(folder, "habits", 700);
   Shard& one = image.AddShard();
@@ -359,17 +365,20 @@ void Habits(const char* folder) {
   image.CountsOf(0, key) = {10, 14, 110, 170, 0, 0, 50, 5, 20, 0, 0, 4};
   image.CountsOf(1, key) = {4, 0, 60, 0, 0, 0, 4, 15, 15, 0, 0, 0};
   image.CountsOf(0, buffer) = {70000, 70000, 7000000, 7000000, 0, 0, 840000, 100, 100, 0, 0, 0};
-  image.TraitsOf(0, node) = {10,   10, 1,  {40, 10},  {key, 8},          5,
-                             1000, 14, 14, {key, 12}, {frees_nodes, 14}, 2000};
-  image.TraitsOf(1, node) = {4, 4, 1, {40, 4}, {key, 2}, 3, 900, 0, 0, {}, {}, 0};
-  image.TraitsOf(0, key) = {10,   10, 1,  {11, 4},    {node, 10},       5,
-                            1000, 14, 14, {node, 14}, {frees_keys, 10}, 2001};
-  image.TraitsOf(1, key) = {4, 4, 1, {15, 4}, {node, 4}, 3, 901, 0, 0, {}, {}, 0};
-  image.TraitsOf(0, buffer) = {70000, 1, 70000,    {100, 70000},        {key, 1}, 1100, 1900,
-                               70000, 1, {key, 1}, {frees_keys, 70000}, 1950};
-  image.Of<Lifetimes>(0, CounterKind::kLifetimes, node) = {{0, 0, 0, 4, 6}};
-  image.Of<Lifetimes>(0, CounterKind::kLifetimes, buffer) = {{4464}};
-  image.Of<Lifetimes>(0, CounterKind::kLifetimeCarries, buffer) = {{1}};
+  // Four lifetimes of length 3 and six of length 4.
+  image.TraitsOf(0, node) = {
+      5, 10, 14, 10, 14, 1000, 2000, {40, 10}, {key, 8}, {key, 12}, {frees_nodes, 14}, 1, {0, 0, 4 << 2, 6},
+      {}};
+  image.TraitsOf(1, node) = {3, 4, 0, 4, 0, 900, 0, {40, 4}, {key, 2}, {}, {}, 1, {}, {}};
+  image.TraitsOf(0, key) = {5, 10, 14, 10, 14, 1000, 2001, {11, 4}, {node, 10}, {node, 14}, {frees_keys, 10},
+                            1, {}, {}};
+  image.TraitsOf(1, key) = {3, 4, 0, 4, 0, 901, 0, {15, 4}, {node, 4}, {}, {}, 1, {}, {}};
+  constexpr uint32_t kNumber = kWideTraitsPerPage + 1;
+  image.TraitsOf(0, buffer).first_ms = kNumber;
+  image.TraitsOf(0, buffer).studied = Traits::kWide;
+  image.WideTraitsAt(0, kNumber) = {
+      1100,  70000,  70000, 1, 1, 1900, 1950, {100, 70000}, {key, 1}, {key, 1}, {frees_keys, 70000},
+      70000, {70000}};
   image.Of<Reallocs>(0, CounterKind::kReallocs, buffer) = {69999, 9, 0, 7, 1234, 69998, 70000, 0};
   // The third goes back: it was about to be replaced.
   image.Of<TimelineSample>(0, CounterKind::kTimeline, 0) = {500, 2,     300,
