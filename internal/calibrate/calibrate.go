@@ -135,11 +135,11 @@ func measure(program []byte, library string, m price.Malloc) (*price.Costs, erro
 // inMemory puts the program into a file that needs no place where programs
 // may lie.
 func inMemory(program []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("calibrate", unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate(launch.PriceProgram, unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("calibration: %w", err)
 	}
-	file := os.NewFile(uintptr(fd), "calibrate")
+	file := os.NewFile(uintptr(fd), launch.PriceProgram)
 	if _, err := file.Write(program); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("calibration: %w", err)

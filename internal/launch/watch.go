@@ -178,7 +178,7 @@ func unrecordedPrograms(seen []watched, heard bool, images []recording.Identity,
 	var found unrecordedList
 	for _, p := range seen {
 		for _, executed := range p.programs {
-			if executed.path != "" && !recorded.has(p, executed.path) {
+			if executed.path != "" && !recorded.has(p, executed.path) && !measuresPrices(p, executed, seen) {
 				found.add(p, executed.path, func() string {
 					if startedByMallow(p, seen) {
 						return "another mallow started it: what it allocates is in the recording of that one, if in any"
@@ -190,7 +190,7 @@ func unrecordedPrograms(seen []watched, heard bool, images []recording.Identity,
 	}
 	for _, p := range seen {
 		for _, executed := range p.programs {
-			if executed.path != "" || recorded.hasAnother(p.pid) {
+			if executed.path != "" || recorded.hasAnother(p.pid) || measuresPrices(p, executed, seen) {
 				continue
 			}
 			found.add(p, found.named(executed.name), func() string {
@@ -210,6 +210,16 @@ func startedByMallow(p watched, seen []watched) bool {
 	return slices.ContainsFunc(seen, func(other watched) bool {
 		return (other.pid == p.pid || other.pid == p.parent) && slices.ContainsFunc(other.own(), isMallow)
 	}) && !slices.ContainsFunc(p.programs[len(p.programs)-1:], isMallow)
+}
+
+// PriceProgram is what the program by which mallow measures the price of malloc
+// is called, which lies in memory alone.
+const PriceProgram = "calibrate"
+
+// measuresPrices tells whether another mallow executed it for itself.
+func measuresPrices(p watched, executed program, seen []watched) bool {
+	isIts := executed.path == "/memfd:"+PriceProgram || executed.path == "" && executed.name == PriceProgram
+	return isIts && startedByMallow(p, seen)
 }
 
 // own are the programs that the process executed. The first process of all is a

@@ -36,6 +36,8 @@ func TestUnrecordedPrograms(t *testing.T) {
 		"a fork child":          {[]watched{sh, {pid: 2, parent: 1, programs: path("/bin/sh")}}, false, []recording.Identity{image(1, "/bin/sh")}, "[]"},
 		"seen before it began":  {[]watched{{pid: 1, programs: path("/opt/mallow", "/bin/sh")}, {pid: 2, parent: 1, programs: path("/bin/go")}}, false, []recording.Identity{image(1, "/bin/sh")}, "[/opt/mallow 1 static /bin/go 1 static]"},
 		"by another mallow":     {[]watched{sh, {pid: 2, parent: 1, programs: path("/opt/mallow")}, {pid: 3, parent: 2, programs: path("/bin/go")}}, true, []recording.Identity{image(1, "/bin/sh"), image(2, "/opt/mallow")}, "[/bin/go 1 another mallow started it: what it allocates is in the recording of that one, if in any]"},
+		"for another mallow":    {[]watched{sh, {pid: 2, parent: 1, programs: path("/opt/mallow")}, {pid: 3, parent: 2, programs: path("/opt/mallow", "/memfd:calibrate")}, {pid: 4, parent: 2, programs: []program{{path: "/opt/mallow"}, {name: "calibrate"}}}}, true, []recording.Identity{image(1, "/bin/sh"), image(2, "/opt/mallow"), image(3, "/opt/mallow"), image(4, "/opt/mallow")}, "[]"},
+		"calibrate of others":   {[]watched{sh, {pid: 2, parent: 1, programs: path("/memfd:calibrate")}}, true, []recording.Identity{image(1, "/bin/sh")}, "[/memfd:calibrate 1 static]"},
 		"another pid namespace": {[]watched{sh, {pid: 2, parent: 1, programs: path("/bin/cat")}}, true, []recording.Identity{image(1, "/bin/sh"), image(77, "/bin/cat")}, "[]"},
 	} {
 		got := unrecordedPrograms(test.seen, test.heard, test.images, func(string) string { return "static" })

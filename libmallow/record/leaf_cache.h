@@ -10,7 +10,8 @@
 // its whole state; from there on the last stack's own words are compared.
 //
 // Many ways may begin at one place, which as a rule is a wrapper of malloc. So the word that an entry found changed names, by
-// its value, the position where the search goes on, kMostHops times at most. Before it begins, the entry that followed the
+// its value, the position where the search goes on, kMostHops times at most; with wrappers.h the first word does from the
+// start. Before it begins, the entry that followed the
 // newest one the last time is tried: it is right for two captures of three in a compiler, and has been fetched.
 //
 // Thread-compatible; all zero is empty.

@@ -71,6 +71,15 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry::Words* FirstChangedGrou
   return nullptr;
 }
 
+// The word is the first that an unwind from there reads, too; unless the code there is another one by now.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE size_t CaptureContext::FirstHash(uintptr_t pc, uintptr_t sp) const {
+  const size_t hash = LeafCache::First(pc, sp);
+  const uint32_t place = wrappers_.PlaceAt(pc);
+  const uintptr_t address = LeafEntry::AddressOf(sp, place);
+  if (place == 0 || MALLOW_UNLIKELY(!memory_.InOwnRange(address))) return hash;
+  return LeafCache::Next(hash, place, Load(address));
+}
+
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintptr_t pc, uintptr_t sp,
                                                                            uintptr_t bp) {
   if (MALLOW_UNLIKELY(leaf_generation_ != ModuleGeneration()) &&
@@ -79,7 +88,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintp
   // An entry of this start whose words are unchanged is right wherever it lies.
   LeafEntry* leaf = guess_;
   if (!IsOfStart(*leaf, pc, sp, bp)) {
-    leaf = leaves_.At(LeafCache::First(pc, sp));
+    leaf = leaves_.At(FirstHash(pc, sp));
     if (leaf != nullptr && !IsOfStart(*leaf, pc, sp, bp)) leaf = nullptr;
   }
   if (MALLOW_UNLIKELY(leaf == nullptr || FirstChangedGroup(*leaf) != nullptr)) {

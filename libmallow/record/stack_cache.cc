@@ -99,6 +99,7 @@ void CaptureContext::Flush(uint64_t generation) {
   if (kMutant != Mutant::kProgressOutlivesObjects) scratch_.progress = {};
   if (kMutant != Mutant::kLeavesOutliveObjects) {
     leaves_.Clear();
+    wrappers_ = {};
     leaf_generation_ = 0;
     newest_leaf_ = guess_ = nullptr;
   }
@@ -469,6 +470,7 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   constexpr size_t kGroup = LeafEntry::Words::kCount;
   const auto group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
   const bool need_bp = innermost.need_bp();
+  NoteWrapper(innermost);
   LeafEntry* const leaf = RoomForLeaf(innermost, group_count);
   leaves_.SetNext(*leaf, *leaf);
   newest_leaf_ = guess_ = leaf;
@@ -520,9 +522,9 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(siz
 
 // Where it ends in vain is the place of an entry for this start, which a walk that is to come will write.
 LeafEntry* CaptureContext::Search(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  size_t hash = LeafCache::First(pc, sp);
-  for (unsigned hops = LeafCache::kMostHops; hash != LeafCache::kNowhere && hops != 0; --hops) {
-    searched_ = {pc, sp, hash};
+  size_t hash = FirstHash(pc, sp);
+  for (unsigned hops = 0; hash != LeafCache::kNowhere && hops != LeafCache::kMostHops; ++hops) {
+    searched_ = {pc, sp, hash, hops};
     LeafEntry* const leaf = TryLeafAt(&hash, pc, sp, bp);
     if (leaf == nullptr) continue;
     searched_.sp = 0;
@@ -537,6 +539,15 @@ LeafEntry* CaptureContext::ForgetGuess() {
   leaves_.SetNext(*newest_leaf_, *newest_leaf_);
   guess_ = newest_leaf_;
   return nullptr;
+}
+
+// More than one way starts where a search came by an entry of another one.
+void CaptureContext::NoteWrapper(const Frame& start) {
+  if (searched_.key != start.key || searched_.sp != start.sp || searched_.hops == 0) return;
+  const Rule& rule = walked_[0].rule;
+  constexpr int32_t kWord = sizeof(uintptr_t);
+  if (rule.kind != RuleKind::kFromSp || rule.cfa < kWord || rule.cfa % kWord != 0) return;
+  if (wrappers_.Add(start.key, static_cast<uint32_t>(rule.cfa / kWord))) searched_.sp = 0;
 }
 
 // Where a search for this start ends; what lies there gives place.

@@ -36,6 +36,7 @@
 #include "record/rule_cache.h"
 #include "record/stack_memory.h"
 #include "record/unwind.h"
+#include "record/wrappers.h"
 
 namespace mallow::record {
 
@@ -119,6 +120,9 @@ class CaptureContext {
     return leaf.BeginsAt(pc, sp) && IsInOwnRange(leaf) &&
            (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == bp || kMutant == Mutant::kLeafBpNotCompared);
   }
+  // Where a search for that start begins.
+  MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE size_t FirstHash(uintptr_t pc, uintptr_t sp) const;
+  void NoteWrapper(const Frame& start);
   LeafEntry* TryLeafAt(size_t* hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
   MALLOW_NOINLINE LeafEntry* Search(uintptr_t pc, uintptr_t sp, uintptr_t bp);
   MALLOW_NOINLINE LeafEntry* ForgetGuess();
@@ -174,7 +178,9 @@ class CaptureContext {
     FrameKey key;
     uintptr_t sp;  // 0: it was not in vain, or a walk followed it
     size_t hash;
+    unsigned hops;  // before the last one
   } searched_{};
+  Wrappers wrappers_;
   StackMemory memory_;
 
   // This capture.
