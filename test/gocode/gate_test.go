@@ -31,7 +31,8 @@ func TestGate(t *testing.T) {
 		!strings.Contains(string(budget), "\nBenchmarkNow_and_then example.org/digest: 1/4 over 1000\n") {
 		t.Errorf("%v: %s", err, budget)
 	}
-	if r := gate(t, folder); r.Status != 0 || strings.Count(r.Output, "kept ") != 6 {
+	// How often a collection empties the pool is chance: the runs for the budget may have been the worst of all.
+	if r := gate(t, folder); r.Status != 0 || strings.Count(r.Output, "kept ")+strings.Count(r.Output, "fewer  BenchmarkPool: ") != 6 {
 		t.Errorf("of what did not change: status %d: %s%s", r.Status, r.Output, r.Errors)
 	}
 
