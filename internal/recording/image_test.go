@@ -13,6 +13,7 @@ import (
 
 	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
+	"mallow/test/harness"
 )
 
 func read(t *testing.T, b []byte) *recording.Image {
@@ -453,11 +454,13 @@ func FuzzImage(f *testing.F) {
 			f.Add(b[:len(b)/2])
 		}
 	}
-	habits, err := os.ReadFile(filepath.Join(testdata("habits"), "image-700-1000000000-0"))
-	if err != nil {
-		f.Fatal(err)
+	for _, image := range []string{"habits.mallow/image-700-1000000000-0", "huge.mallow/image-800-1000000000-0"} {
+		b, err := os.ReadFile(filepath.Join(harness.Root(), "format", "testdata", image))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
 	}
-	f.Add(habits)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		im, err := recording.ReadImage("image", bytes.NewReader(b), int64(len(b)))
 		if err != nil {
