@@ -180,6 +180,12 @@ type ballot struct {
 	lead      uint64
 }
 
+// words reads figures and votes that take four bytes each.
+func words(b []byte) (word func(at int) uint64, vote func(at int) ballot) {
+	word = func(at int) uint64 { return uint64(le.Uint32(b[at:])) }
+	return word, func(at int) ballot { return ballot{le.Uint32(b[at:]), word(at + 4)} }
+}
+
 func (k *Knowledge) addShard(shard uint32, t *shardTraits) {
 	if t.births > 0 {
 		if k.Births == 0 || t.firstMs < k.FirstMs {
@@ -222,8 +228,7 @@ func (k *Knowledge) addFewTraits(shard uint32, b []byte) {
 }
 
 func (k *Knowledge) addWideTraits(shard uint32, b []byte) {
-	word := func(at int) uint64 { return uint64(le.Uint32(b[at:])) }
-	vote := func(at int) ballot { return ballot{le.Uint32(b[at:]), word(at + 4)} }
+	word, vote := words(b)
 	k.addShard(shard, &shardTraits{
 		firstMs: le.Uint32(b[0:]), births: word(4), deaths: word(8), runs: word(12), deathRuns: word(16),
 		lastMs: le.Uint32(b[20:]), lastDeathMs: le.Uint32(b[24:]),
@@ -236,8 +241,7 @@ func (k *Knowledge) addWideTraits(shard uint32, b []byte) {
 }
 
 func (k *Knowledge) addTraits(shard uint32, b []byte) {
-	word := func(at int) uint64 { return uint64(le.Uint32(b[at:])) }
-	vote := func(at int) ballot { return ballot{le.Uint32(b[at:]), word(at + 4)} }
+	word, vote := words(b)
 	k.addShard(shard, &shardTraits{
 		births: word(0), runs: word(4), longestRun: word(8), size: vote(12), bornAfter: vote(20),
 		firstMs: le.Uint32(b[28:]), lastMs: le.Uint32(b[32:]),

@@ -96,6 +96,18 @@ WideTraits* WideOf(ThreadRecorder& thread, Traits& traits) {
   return MALLOW_LIKELY(IsWide(traits)) ? thread.WideTraitsAt(traits.first_ms) : MakeWide(thread, traits);
 }
 
+// What a block changes that is studied so: nothing when there is no room.
+template <typename F>
+MALLOW_ALWAYS_INLINE void Change(ThreadRecorder& thread, StackId stack, Study study, F change) {
+  Traits* const traits = thread.TraitsOf(stack);
+  if (MALLOW_UNLIKELY(traits == nullptr)) return;
+  if (HasRoom(*traits, study)) {
+    change(*traits);
+  } else if (WideTraits* const wide = WideOf(thread, *traits); wide != nullptr) {
+    change(*wide);
+  }
+}
+
 }  // namespace
 
 WideTraits Widened(const Traits& traits) {
@@ -124,13 +136,7 @@ MALLOW_NOINLINE void NoteBirth(ThreadRecorder& thread, StackId stack, StackId bo
                                Study study) {
   const uint32_t weight = WeightOf(study);
   thread.Look();
-  if (Traits* const traits = thread.TraitsOf(stack); MALLOW_LIKELY(traits != nullptr)) {
-    if (HasRoom(*traits, study)) {
-      AddBirth(*traits, thread, born_before, bytes, weight);
-    } else if (WideTraits* const wide = WideOf(thread, *traits); wide != nullptr) {
-      AddBirth(*wide, thread, born_before, bytes, weight);
-    }
-  }
+  Change(thread, stack, study, [&](auto& traits) { AddBirth(traits, thread, born_before, bytes, weight); });
   thread.NoteChange(stack, static_cast<int64_t>(weight * bytes));
 }
 
@@ -149,15 +155,10 @@ MALLOW_NOINLINE void NoteDeath(ThreadRecorder& thread, StackId stack, StackId fr
   const uint32_t weight = WeightOf(study);
   thread.Look();
   const NodeId freed_by = thread.CallerAt(pc).node;
-  if (Traits* const traits = thread.TraitsOf(stack); MALLOW_LIKELY(traits != nullptr)) {
-    if (HasRoom(*traits, study)) {
-      AddDeath(*traits, thread, stack, freed_before, freed_by, weight);
-      AddLife(*traits, life, weight);
-    } else if (WideTraits* const wide = WideOf(thread, *traits); wide != nullptr) {
-      AddDeath(*wide, thread, stack, freed_before, freed_by, weight);
-      AddLife(*wide, life, weight);
-    }
-  }
+  Change(thread, stack, study, [&](auto& traits) {
+    AddDeath(traits, thread, stack, freed_before, freed_by, weight);
+    AddLife(traits, life, weight);
+  });
   thread.NoteChange(stack, -static_cast<int64_t>(weight * bytes));
 }
 
