@@ -198,6 +198,9 @@ func (im *Image) addCounts(c *Counters, b *[recordBytes]byte) {
 // addRareCounts adds what did not fit into counts.
 func (im *Image) addRareCounts(c *Counters, b *[recordBytes]byte) {
 	carried := func(at int) uint64 { return uint64(le.Uint32(b[at:])) << 30 }
+	if c.Calls == 0 && carried(0) > 0 {
+		c.SizeMin = hugeSize // until the counts tell
+	}
 	c.Calls += carried(0)
 	c.Releases += carried(4)
 	c.UsableBytes += carried(8)

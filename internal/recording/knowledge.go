@@ -92,7 +92,7 @@ func (im *Image) addWideTraits(item directoryItem, page []byte) {
 }
 
 // wide returns the wide traits that a stack's few traits name; nil where they
-// are those of the stack, or the page is missing.
+// are those of the stack. Of a page that is missing they are zero.
 func (im *Image) wide(shard uint32, few []byte) []byte {
 	if few[4] != traitsAreWide {
 		return nil
