@@ -20,24 +20,31 @@ class IdleWatch {
   enum class Step { kGoOn, kCollect, kStop };
 
   // Another thread may ask.
-  bool on() const { return __atomic_load_n(&on_, __ATOMIC_RELAXED); }
+  bool on() const { return CallsLeft() != 0; }
 
   void Start(uint64_t now_nanoseconds) {
-    __atomic_store_n(&on_, true, __ATOMIC_RELAXED);
-    calls_left_ = calls_per_look_ = 1;
+    calls_per_look_ = 1;
+    SetCallsLeft(1);
     rounds_ = 0;
     last_look_ = last_round_ = now_nanoseconds;
   }
-  void Stop() { __atomic_store_n(&on_, false, __ATOMIC_RELAXED); }
+  void Stop() { SetCallsLeft(0); }
 
-  // One call of the thread. True when it is time to look at the clock.
-  bool OnCall() { return --calls_left_ == 0; }
+  // One call of the thread, whether it is on or not. True: it is time for Look.
+  MALLOW_ALWAYS_INLINE bool OnCall() {
+    const uint32_t left = CallsLeft();
+    if (MALLOW_LIKELY(left == 0)) return false;
+    if (MALLOW_UNLIKELY(left == 1)) return true;
+    SetCallsLeft(left - 1);
+    return false;
+  }
 
   // `wanted` is what the page heap says now.
   Step Look(uint64_t now_nanoseconds, uint64_t interval, bool wanted) {
     const bool busy = now_nanoseconds - last_look_ < kBusyNanoseconds;
     last_look_ = now_nanoseconds;
-    calls_left_ = calls_per_look_ = busy ? Min(calls_per_look_ * 2, kMostCallsPerLook) : 1;
+    calls_per_look_ = busy ? Min(calls_per_look_ * 2, kMostCallsPerLook) : 1;
+    SetCallsLeft(calls_per_look_);
     if (!wanted && (rounds_ >= kRoundsForCaches || calls_per_look_ == kMostCallsPerLook)) return Step::kStop;
     if (now_nanoseconds - last_round_ < interval) return Step::kGoOn;
     last_round_ = now_nanoseconds;
@@ -52,8 +59,10 @@ class IdleWatch {
   // A collection takes a quarter of what lies idle in a bin.
   static constexpr uint32_t kRoundsForCaches = 12;
 
-  bool on_;
-  uint32_t calls_left_;
+  uint32_t CallsLeft() const { return __atomic_load_n(&calls_left_, __ATOMIC_RELAXED); }
+  void SetCallsLeft(uint32_t calls) { __atomic_store_n(&calls_left_, calls, __ATOMIC_RELAXED); }
+
+  uint32_t calls_left_;  // to the next look; 0: it is off
   uint32_t calls_per_look_;
   uint32_t rounds_;  // since the page heap wanted nothing more
   uint64_t last_look_;

@@ -37,6 +37,18 @@ TEST(IdleWatch, AQuietThreadLooksAtEveryCallAndCollectsOncePerInterval) {
   EXPECT_EQ(collections, 10);
 }
 
+TEST(IdleWatch, NobodyLooksWhileItIsOff) {
+  IdleWatch watch = {};
+  for (int call = 0; call < 1000; ++call) EXPECT_FALSE(watch.OnCall());
+  watch.Start(5);
+  EXPECT_TRUE(watch.on());
+  EXPECT_TRUE(watch.OnCall());
+  EXPECT_TRUE(watch.on()) << "until the look says otherwise, whoever asks meanwhile";
+  watch.Stop();
+  EXPECT_FALSE(watch.on());
+  EXPECT_FALSE(watch.OnCall());
+}
+
 TEST(IdleWatch, ABusyThreadLooksSeldomAndStopsWhenNothingIsWanted) {
   IdleWatch watch = {};
   uint64_t now = 5;

@@ -18,8 +18,8 @@ MALLOW_ALWAYS_INLINE Span* TakeKept(Pages pages) {
   Span* span = cache->large().Take(pages);
   if (MALLOW_UNLIKELY(span == nullptr)) {
     cache->CountFetched(pages * kPageBytes, true);
-  } else if (MALLOW_UNLIKELY(cache->watching())) {
-    cache->Watch();
+  } else {
+    cache->Visit();
   }
   return span;
 }

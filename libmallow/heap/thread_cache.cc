@@ -154,8 +154,7 @@ void ThreadCache::CountFetched(size_t bytes, bool large) {
   }
 }
 
-void ThreadCache::Watch() {
-  if (!watch_.OnCall()) return;
+void ThreadCache::Look() {
   const uint64_t now = os::CoarseNanoseconds();
   switch (watch_.Look(now, page_heap.release_interval(), page_heap.wants_visits())) {
     case IdleWatch::Step::kGoOn:
@@ -344,7 +343,7 @@ void* AllocateSmall(SizeClass size_class) {
   if (MALLOW_LIKELY(cache != nullptr)) {
     void* const object = cache->Pop(size_class);
     if (MALLOW_UNLIKELY(object == nullptr)) return cache->Refill(size_class);
-    if (MALLOW_UNLIKELY(cache->watching())) cache->Watch();
+    cache->Visit();
     return object;
   }
   void* object = nullptr;
@@ -376,7 +375,7 @@ void FreeOfClass(void* p, SizeClass size_class) {
   ThreadCache* cache = CurrentCache();
   if (MALLOW_LIKELY(cache != nullptr)) {
     if (MALLOW_UNLIKELY(!cache->TryPush(size_class, p))) return cache->Push(size_class, p);
-    if (MALLOW_UNLIKELY(cache->watching())) cache->Watch();
+    cache->Visit();
     return;
   }
   ReleaseObjects(size_class, &p, 1);

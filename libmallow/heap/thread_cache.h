@@ -162,8 +162,13 @@ class alignas(internal::kBinBytes) ThreadCache {
   void Collect();
 
   // While the hit paths are closed, see idle_watch.h: to be called once for every call that a bin served.
+  MALLOW_ALWAYS_INLINE void Visit() {
+    if (MALLOW_UNLIKELY(MayLook())) Look();
+  }
+  // The same in two parts, the second of which is to follow if the first says so.
+  MALLOW_ALWAYS_INLINE bool MayLook() { return watch_.OnCall(); }
+  MALLOW_COLD void Look();
   bool watching() const { return watch_.on(); }
-  MALLOW_COLD void Watch();
   // Gives back everything.
   void Flush();
   // Gives back long objects at the end of a thread, and more of them the more it has: what goes on is cheap beside using it,
@@ -288,7 +293,7 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
 }
 
 // While the hit paths are closed: a small object of the thread's cache, of at most kMaxSmallBytes. To be followed by
-// VisitClosed, or by GiveBackClosed as if it had not been taken.
+// its Visit, or by GiveBackClosed as if it had not been taken.
 struct TakenSmall {
   void* object;  // null: go the slow way
   ThreadCache* cache;
@@ -297,9 +302,6 @@ MALLOW_ALWAYS_INLINE TakenSmall TryAllocateClosed(size_t bytes) {
   ThreadCache* const cache = thread_words.cache;
   if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1)) return {};
   return {cache->Pop(SizeClassOf(bytes)), cache};
-}
-MALLOW_ALWAYS_INLINE void VisitClosed(ThreadCache* cache) {
-  if (MALLOW_UNLIKELY(cache->watching())) cache->Watch();
 }
 
 MALLOW_ALWAYS_INLINE void GiveBackClosed(void* p, SizeClass size_class) {
@@ -312,7 +314,7 @@ MALLOW_ALWAYS_INLINE void FreeOfClassClosed(void* p, SizeClass size_class) {
   if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1) ||
       MALLOW_UNLIKELY(!cache->TryPush(size_class, p)))
     return FreeOfClass(p, size_class);
-  VisitClosed(cache);
+  cache->Visit();
 }
 
 // Puts an object of a known class into the thread's bin; false: it has to go the slow way (see FreeSlow).

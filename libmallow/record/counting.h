@@ -258,7 +258,8 @@ inline bool Counting::CountDeath(Counts& counts, StackId stack, uint64_t bytes) 
   shard_.live_blocks--;
   const int64_t live = Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
   if (MALLOW_UNLIKELY(IsLibcStack(stack))) Add(shard_.live_bytes_libc, -static_cast<int64_t>(bytes));
-  return MALLOW_UNLIKELY(!thread_.is_first()) && live - thread_.flushed_live <= -kFlushBytes;
+  if (MALLOW_UNLIKELY(!thread_.is_first())) return live - thread_.flushed_live <= -kFlushBytes;
+  return false;
 }
 
 inline void Counting::NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study) {

@@ -38,13 +38,13 @@ MALLOW_ALWAYS_INLINE void Exit(ThreadRecorder& thread) {
 
 // The end of a birth of which there is more to note than its counters.
 MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts,
-                                  StackId born_before) {
+                                  StackId born_before, bool looks) {
   const Study study = StudyOf(counts.calls);
   const size_t bytes = tag->size();
   if (counts.calls == 1) counts.size_min = static_cast<uint32_t>(bytes);
   *tag = Tag::Of(tag->stack, tag->clock, bytes, thread.number, study);
   Counting(thread).NoteBirthOf(counts, tag->stack, born_before, bytes, study);
-  heap::VisitClosed(heap::thread_words.cache);
+  if (MALLOW_UNLIKELY(looks)) heap::thread_words.cache->Look();
   InFlight::End(*thread.shard);
   Exit(thread);
   return p;
@@ -60,9 +60,7 @@ class Caller {
   MALLOW_ALWAYS_INLINE LeafEntry* TryLeaf(ThreadRecorder& thread, Function function) const {
     LeafEntry* const leaf = thread.stack_cache.TryHit(pc(), sp(), bp());
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
-    const bool counts =
-        leaf->memo.key == MemoKey(function, thread.regions.innermost()) && leaf->memo.place != nullptr;
-    return MALLOW_LIKELY(counts) ? leaf : nullptr;
+    return MALLOW_LIKELY(leaf->memo.key == MemoKey(function, thread.regions.innermost())) ? leaf : nullptr;
   }
   // Makes of what TryLeaf found a capture.
   MALLOW_ALWAYS_INLINE void Count(ThreadRecorder& thread, LeafEntry& leaf) const {
@@ -131,9 +129,9 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   Tag* const tag = static_cast<Tag*>(block.record);
   *tag = counting.TagOfSmall(stack, bytes);
   thread.newest_block = p;
-  if (MALLOW_UNLIKELY(due || heap::thread_words.cache->watching()) ||
-      MALLOW_UNLIKELY(StudyOf(counts.calls) != Study::kNone))
-    return FinishBirth(thread, p, tag, counts, born_before);
+  const bool looks = heap::thread_words.cache->MayLook();
+  if (MALLOW_UNLIKELY(due || looks) || MALLOW_UNLIKELY(StudyOf(counts.calls) != Study::kNone))
+    return FinishBirth(thread, p, tag, counts, born_before, looks);
   InFlight::End(shard);
   Exit(thread);
   return p;
@@ -153,14 +151,13 @@ struct Death {
   uint64_t life;
   bool due;  // see CountDeath
 };
-MALLOW_ALWAYS_INLINE Death CountRelease(ThreadRecorder& thread, const void* p, Tag* tag, StackId stack,
-                                        uint64_t bytes) {
-  Counting counting(thread);
+MALLOW_ALWAYS_INLINE Death CountRelease(Counting& counting, Shard& shard, const void* p, Tag* tag,
+                                        StackId stack, uint64_t bytes) {
   Counts& counts = counting.BeginDeath(stack);
   const uint64_t life = counting.CountLife(counts, tag->clock, p);
-  const bool due = counting.CountDeath(counts, stack, bytes);
-  thread.shard->frees++;
+  shard.frees++;
   tag->stack = kReleased;
+  const bool due = counting.CountDeath(counts, stack, bytes);
   return {life, due};
 }
 
@@ -173,9 +170,11 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
     return otherwise(p);
   }
   if (tag->study() != Study::kNone) thread.PrefetchTraits(stack);
-  InFlight::Begin(*thread.shard, stack);
-  if (g_process.IsLibc(pc)) thread.shard->frees_libc++;
-  const Death death = CountRelease(thread, p, tag, stack, tag->size());
+  Counting counting(thread);
+  Shard& shard = *thread.shard;
+  InFlight::Begin(shard, stack);
+  if (g_process.IsLibc(pc)) shard.frees_libc++;
+  const Death death = CountRelease(counting, shard, p, tag, stack, tag->size());
   FinishDeath(thread, p, tag, stack, death.life, pc);
 }
 
@@ -234,7 +233,7 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
   InFlight::End(*thread.shard);
   Exit(thread);
   if (moved != p) {
-    heap::VisitClosed(heap::thread_words.cache);
+    heap::thread_words.cache->Visit();
     heap::FreeOfClassClosed(p, old.span->size_class);
   }
   return moved;
@@ -283,9 +282,10 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   if (MALLOW_UNLIKELY(bytes >> Tag::kSizeBits != 0) || MALLOW_UNLIKELY(stack == kReleased) ||
       MALLOW_UNLIKELY(g_process.IsLibc(pc)))
     return ReleaseRarer(thread, p, tag, pc, otherwise);
+  Counting counting(thread);
   Shard& shard = *thread.shard;
   InFlight::Begin(shard, stack);
-  const Death death = CountRelease(thread, p, tag, stack, bytes);
+  const Death death = CountRelease(counting, shard, p, tag, stack, bytes);
   if (MALLOW_UNLIKELY(death.due)) return FinishDeath(thread, p, tag, stack, death.life, pc);
   thread.last_freed = stack;
   InFlight::End(shard);

@@ -58,10 +58,9 @@ struct alignas(kCacheLineBytes) LeafEntry {
   // The frame of the last stack that it leads to: its index, and what that frame has to be.
   uint32_t join;
   NodeId join_node;
-  uint16_t join_place;  // of its sp
-  uint16_t next;        // the slot of the entry that was hit after this one the last time: a guess
+  uint32_t next;        // the entry that was hit after this one the last time, by cache lines: a guess
   uint32_t home;        // own range of the stack that holds all the words
-  uint8_t frames;       // inside the one that it leads to
+  uint16_t join_place;  // of its sp
   uint8_t group_count;  // not 0
   bool need_bp;
   // In the order in which the unwind reads them; a last group that is not full repeats its first.
@@ -126,10 +125,12 @@ class LeafCache {
   // A program that allocates at many places comes to them in much the same order time and again, with hundreds of
   // instructions in between: what it will want next can be on its way from memory meanwhile.
   MALLOW_ALWAYS_INLINE void SetNext(LeafEntry& entry, const LeafEntry& next) const {
-    entry.next = static_cast<uint16_t>(&next - entries_);
+    entry.next = static_cast<uint32_t>((Address(&next) - Address(entries_)) / kCacheLineBytes);
   }
   // What lies now where that was: an entry of whichever start, or none, with a key that no code has.
-  MALLOW_ALWAYS_INLINE LeafEntry* NextOf(const LeafEntry& entry) const { return entries_ + entry.next; }
+  MALLOW_ALWAYS_INLINE LeafEntry* NextOf(const LeafEntry& entry) const {
+    return reinterpret_cast<LeafEntry*>(Address(entries_) + size_t{entry.next} * kCacheLineBytes);
+  }
   static MALLOW_ALWAYS_INLINE void Prefetch(const LeafEntry& entry) {
     const char* const bytes = reinterpret_cast<const char*>(&entry);
     for (size_t line = 0; line < kLinesAhead; ++line) __builtin_prefetch(bytes + line * kCacheLineBytes);
@@ -143,12 +144,12 @@ class LeafCache {
  private:
   // The table doubles when as many entries were driven out as it holds.
   static constexpr unsigned kFirstBits = 10, kMostBits = 14, kBitsOfHugePages = 13;
-  static_assert(kMostBits <= 16);  // LeafEntry::next
   // The head of an entry and its first twelve words.
   static constexpr size_t kLinesAhead = 3;
   // In place of a position: the slot holds the rest of the entry before it.
   static constexpr uint32_t kContinued = 2;
 
+  static uintptr_t Address(const LeafEntry* entry) { return reinterpret_cast<uintptr_t>(entry); }
   static constexpr size_t BytesFor(unsigned bits) { return (sizeof(uint32_t) + sizeof(LeafEntry)) << bits; }
   // Odd, and as good as different for any two places of a search.
   static MALLOW_ALWAYS_INLINE uint32_t PositionOf(size_t hash) {

@@ -63,11 +63,15 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry::Words&
 // Compares the words of an entry, from the inside: the first group of which one changed; null: none did.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry::Words* FirstChangedGroup(const LeafEntry& leaf) {
   const LeafEntry::Words* words = leaf.words();
+  // Most entries have one.
+  if (MALLOW_UNLIKELY(!IsUnchanged(*words, leaf.sp)))
+    return kMutant == Mutant::kLeafWordsNotVerified ? nullptr : words;
+  if (MALLOW_LIKELY(leaf.group_count == 1)) return nullptr;
   const LeafEntry::Words* const end = words + leaf.group_count;
-  do {
+  while (++words != end) {
     if (MALLOW_LIKELY(IsUnchanged(*words, leaf.sp))) continue;
     return kMutant == Mutant::kLeafWordsNotVerified ? nullptr : words;
-  } while (++words != end);
+  }
   return nullptr;
 }
 

@@ -78,18 +78,16 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
   if (MALLOW_UNLIKELY(captured.node == kRoot)) return kNoStack;
   const RegionId region = thread.regions.innermost();
   const uint32_t context = MemoKey(function, region);
-  if (MALLOW_LIKELY(captured.memo != nullptr && captured.memo->key == context)) {
-    // There was none before the first call.
-    if (captured.memo->place == nullptr) captured.memo->place = thread.KnownCountsOf(captured.memo->value);
-    return captured.memo->value;
-  }
+  if (MALLOW_LIKELY(captured.memo != nullptr && captured.memo->key == context)) return captured.memo->value;
   StackId stack = g_process.stacks().FindStack(captured.node, function, region);
   if (stack == kNoStack) {
     const bool from_libc = g_process.modules().IsLibc(caller->pc - 1, captured.module);
     stack = g_process.stacks().AddStack(captured.node, function, from_libc, region);
   }
-  if (captured.memo != nullptr && stack != kNoStack)
-    *captured.memo = {thread.KnownCountsOf(stack), context, stack};
+  if (captured.memo == nullptr || stack == kNoStack) return stack;
+  // There may be none before the first call.
+  Counts* const counts = thread.KnownCountsOf(stack);
+  if (counts != nullptr) *captured.memo = {counts, context, stack};
   return stack;
 }
 

@@ -15,7 +15,7 @@ MALLOW_ALWAYS_INLINE void* TryAllocateNoSample(size_t bytes) {
   if (MALLOW_UNLIKELY(taken.object == nullptr)) return nullptr;
   g_sampler.PassBy(bytes);
   Sampler::NoteBirth(taken.object);
-  heap::VisitClosed(taken.cache);
+  taken.cache->Visit();
   return taken.object;
 }
 

@@ -483,7 +483,6 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->join_node = join.node;
   leaf->memo = {};
   leaf->node = node;
-  leaf->frames = static_cast<uint8_t>(frames_.size() - 1 - joined_);
   leaf->need_bp = need_bp;
   leaf->bp = innermost.bp;
   leaf->group_count = group_count;
