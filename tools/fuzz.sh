@@ -1,7 +1,7 @@
 #!/bin/sh
 # fuzz.sh [TIME [RESULTS]]: runs every Go fuzz test for the time given (default 30s), fails at the first that finds
 # something, and writes what they have done to RESULTS. The input that did it is then a file below testdata/fuzz of the
-# package.
+# package. Go may call the end of the time a failure, which has no input then (golang/go#75804).
 set -u
 time=${1:-30s} results=${2:-}
 output=$(mktemp) table=$(mktemp) || exit 1
@@ -16,7 +16,10 @@ for file in $(grep -rlE --include='*_test.go' '^func Fuzz' cmd internal tools te
     go test -buildvcs=false -run='^$' -fuzz="^$name\$" -fuzztime="$time" -fuzzminimizetime=1x "$package" >"$output" 2>&1
     status=$?
     cat "$output"
-    [ "$status" -eq 0 ] || exit 1
+    if [ "$status" -ne 0 ]; then
+      grep -qx ' *context deadline exceeded' "$output" || exit 1
+      ! grep -q 'Failing input written' "$output" || exit 1
+    fi
     # "fuzz: elapsed: 9s, execs: 2075 (184/sec), new interesting: 4 (total: 51)"
     inputs=$(sed -n 's/.* execs: \([0-9]*\) .*/\1/p' "$output" | tail -n 1)
     echo "| ${package#./} | $name | ${inputs:-0} |" >>"$table"
