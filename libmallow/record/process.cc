@@ -225,8 +225,17 @@ ThreadRecorder* Process::Borrow() {
   const os::SignalsBlocked quiet;
   if (!ContinuesInOwnFile()) return nullptr;
   ThreadRecorder* recorder = Take(nullptr);
-  if (recorder != nullptr) recorder->state.borrowed = true;
-  return recorder;
+  if (recorder == nullptr) return nullptr;
+  recorder->state.borrowed = recorder->state.busy = true;
+  return t_recorder = recorder;
+}
+
+void Process::GiveBackBorrowed() {
+  const os::SignalsBlocked quiet;
+  ThreadRecorder* const recorder = t_recorder;
+  recorder->state.borrowed = recorder->state.busy = false;
+  t_recorder = kEnded;
+  GiveBack(recorder);
 }
 
 ThreadRecorder* Process::Take(ThreadRecorder* own) {
@@ -439,7 +448,6 @@ void Process::OnThreadExit(void* argument) {
 }
 
 void Process::GiveBack(ThreadRecorder* recorder) {
-  const os::SignalsBlocked quiet;
   if (IsForkChild()) return;
   const bool counts = IsOfThisSession(recorder);
   if (counts) {
@@ -447,7 +455,6 @@ void Process::GiveBack(ThreadRecorder* recorder) {
     if (recorder->shard != &first()) Counting(*recorder).Flush();
     recorder->shard->state = kShardFree;
   }
-  recorder->state.borrowed = false;
   SpinlockHolder holder(threads_lock_);
   recorder->next_free = free_threads_;
   free_threads_ = recorder;

@@ -39,10 +39,10 @@ class Process {
     return MALLOW_LIKELY(__atomic_load_n(alive_, __ATOMIC_RELAXED) == recorder.session);
   }
 
-  // A recorder for one call of a thread whose exit hook ran, to be given back after it; else null.
+  // A recorder for one call of a thread whose exit hook ran, to be given back after it; else null. Until then it is the
+  // thread's, and busy: a handler that allocates or forks meanwhile finds the thread within a record.
   ThreadRecorder* Borrow();
-  // What the calling thread has left the next one goes on with.
-  void GiveBack(ThreadRecorder* recorder);
+  void GiveBackBorrowed();
 
   // For fork; see recorder.h.
   bool TryLockAll();
@@ -94,6 +94,8 @@ class Process {
   ThreadRecorder* Adopt(ThreadRecorder* own);
   // The same without making it the thread's.
   ThreadRecorder* Take(ThreadRecorder* own);
+  // What a thread has left the next one goes on with.
+  void GiveBack(ThreadRecorder* recorder);
   ThreadRecorder* NewThreadRecorder();
   bool Renew(ThreadRecorder* recorder);
   bool IsOfThisSession(const ThreadRecorder* recorder) const { return recorder->session == session_; }

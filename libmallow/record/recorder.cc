@@ -30,14 +30,12 @@ constexpr Tag kNotOurs = Tag::Of(kNoStack, 0, 0, kNoShard, Study::kNone);
 class Entry {
  public:
   Entry() {
-    for (thread_ = Own(); MALLOW_LIKELY(thread_ != nullptr && !thread_->state.busy); thread_ = Own()) {
-      thread_->state.busy = true;
+    for (thread_ = TakeOwn(); MALLOW_LIKELY(thread_ != nullptr); thread_ = TakeOwn()) {
       std::atomic_signal_fence(std::memory_order_seq_cst);
       // Only now: a handler may have forked up to here, and the thread be that of the child.
       if (MALLOW_LIKELY(g_process.IsOfNow(*thread_))) return;
       End();
     }
-    thread_ = nullptr;
     NoteLost();
   }
   ~Entry() {
@@ -50,14 +48,18 @@ class Entry {
   ThreadRecorder& thread() const { return *thread_; }
 
  private:
-  static ThreadRecorder* Own() {
+  // It is busy from then on; null: there is none, or it was.
+  static ThreadRecorder* TakeOwn() {
     ThreadRecorder* const own = g_process.Current();
-    return MALLOW_LIKELY(own != nullptr) ? own : g_process.Borrow();
+    if (MALLOW_UNLIKELY(own == nullptr)) return g_process.Borrow();
+    if (MALLOW_UNLIKELY(own->state.busy)) return nullptr;
+    own->state.busy = true;
+    return own;
   }
   void End() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (MALLOW_UNLIKELY(thread_->state.borrowed)) return g_process.GiveBackBorrowed();
     thread_->state.busy = false;
-    if (MALLOW_UNLIKELY(thread_->state.borrowed)) g_process.GiveBack(thread_);
   }
 
   ThreadRecorder* thread_;

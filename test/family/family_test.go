@@ -282,8 +282,15 @@ func TestUnrecordedChildrenAreNamed(t *testing.T) {
 
 // A handler that interrupts a record forks, and the child goes on in it: neither spoils what the other counts.
 func TestForksWithinRecords(t *testing.T) {
+	t.Run("of a thread", func(t *testing.T) { forkWithinRecords(t, 0) })
+	// It allocates once before.
+	t.Run("of a thread that ends", func(t *testing.T) { forkWithinRecords(t, 1, "late") })
+}
+
+func forkWithinRecords(t *testing.T, before uint64, how ...string) {
 	const forks, after = 30, 300
-	result, recording := harness.Record(t, harness.Command{Arguments: []string{harness.Program(t, "programs/fork_in_record"), fmt.Sprint(forks)}})
+	arguments := append([]string{harness.Program(t, "programs/fork_in_record"), fmt.Sprint(forks)}, how...)
+	result, recording := harness.Record(t, harness.Command{Arguments: arguments})
 	var allocations uint64
 	if _, err := fmt.Sscan(result.Output, &allocations); err != nil || result.Status != 0 {
 		t.Fatalf("%s: %q\n%s", result.Ending(), result.Output, result.Errors)
@@ -292,8 +299,8 @@ func TestForksWithinRecords(t *testing.T) {
 	expect(t, report, times(1, "fork_in_record<first"), times(forks, "fork_in_record<fork<fork_in_record"))
 	for _, p := range report.Processes {
 		got := p.Origins.Program
-		if p.Begun == "first" && (got.Allocations != allocations || got.LiveBlocks != 0) {
-			t.Errorf("parent: %d allocations, %d of them live; want %d, none", got.Allocations, got.LiveBlocks, allocations)
+		if p.Begun == "first" && (got.Allocations != before+allocations || got.LiveBlocks != 0) {
+			t.Errorf("parent: %d allocations, %d of them live; want %d, none", got.Allocations, got.LiveBlocks, before+allocations)
 		}
 		// The call that was interrupted is the parent's; where none was, one is added.
 		if p.Begun != "first" && got.Allocations != after && got.Allocations != after+1 {

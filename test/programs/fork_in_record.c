@@ -1,11 +1,15 @@
 // Forks FORKS times in a signal handler, which interrupts malloc and free more often than not. The child goes on in what
 // was interrupted, allocates kAfter times more, and ends. Prints how often the parent has allocated; it frees all.
 //
-//   fork_in_record FORKS
+//   fork_in_record FORKS [late]
+//
+// late: all of it happens in a thread that ends, in the second round of its destructors.
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,11 +68,9 @@ __attribute__((noinline)) static void right(uint64_t path, int depth) {
   __asm__ volatile("" ::: "memory");
 }
 
-int main(int count, char **arguments) {
-  if (count != 2) return 2;
-  wanted = atoi(arguments[1]);
+static void run(void) {
   const struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
-  if (sigaction(SIGALRM, &action, NULL) != 0) return 2;
+  if (sigaction(SIGALRM, &action, NULL) != 0) _exit(2);
   wake_me();
   uint64_t allocations = 0;
   for (; forks < wanted && !is_child; ++allocations) descend(draw() >> 8, 12);
@@ -81,9 +83,52 @@ int main(int count, char **arguments) {
   for (int i = 0; i < kBlocks; ++i) free(blocks[i]);
   int status;
   while (wait(&status) > 0) {
-    if (status != 0) return 1;
+    if (status != 0) _exit(1);
   }
   char text[32];
   write(1, text, (size_t)snprintf(text, sizeof text, "%llu\n", (unsigned long long)allocations));
+}
+
+static pthread_key_t key;
+
+static void on_thread_end(void *value) {
+  static int round;
+  if (++round == 1) {
+    pthread_setspecific(key, value);
+    return;
+  }
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+  run();
+}
+
+static void *end(void *value) {
+  free(malloc(1));
+  pthread_setspecific(key, value);
+  return NULL;
+}
+
+static void run_late(void) {
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+  pthread_t thread;
+  if (pthread_key_create(&key, on_thread_end) != 0 || pthread_create(&thread, NULL, end, &key) != 0) _exit(2);
+  pthread_join(thread, NULL);
+}
+
+int main(int count, char **arguments) {
+  if (count < 2 || count > 3) return 2;
+  wanted = atoi(arguments[1]);
+  if (count == 2) {
+    run();
+  } else if (strcmp(arguments[2], "late") == 0) {
+    run_late();
+  } else {
+    return 2;
+  }
   return 0;
 }
