@@ -187,6 +187,7 @@ func qualifiedName(function string) string {
 		function, _, _ = strings.Cut(function, "(")
 		return function
 	}
+	function = CutDecltype(function)
 	var name strings.Builder
 	depth := 0
 	for i := 0; i < len(function); i++ {
@@ -208,4 +209,27 @@ func qualifiedName(function string) string {
 		}
 	}
 	return name.String()
+}
+
+// CutDecltype cuts the return type decltype(...) off a demangled name, which
+// C++20's std::construct_at has and which may hold whatever ends a name.
+func CutDecltype(function string) string {
+	rest, ok := strings.CutPrefix(function, "decltype")
+	rest = strings.TrimLeft(rest, " ")
+	if !ok || !strings.HasPrefix(rest, "(") {
+		return function
+	}
+	depth := 0
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 {
+			return strings.TrimLeft(rest[i+1:], " ")
+		}
+	}
+	return function
 }

@@ -25,6 +25,8 @@ func TestWrappers(t *testing.T) {
 		"<alloc::vec::Vec<m::Rec>>::push",
 		"curl_maprintf",
 		"xmalloc.part.0", "xmalloc.cold",
+		"decltype (::new ((void*)(0)) std::vector<int>((declval<int>)())) std::construct_at<std::vector<int>, int>(std::vector<int>*, int&&)",
+		"decltype(::new((void*)0) T((declval<int>)())) std::construct_at<T, int>(T*, int&&)",
 	} {
 		if !isWrapper(function) {
 			t.Errorf("%s is a wrapper", function)
@@ -41,7 +43,7 @@ func TestWrappers(t *testing.T) {
 		"<alloc::vec::Vec<u8> as mycrate::Encode>::encode",
 		"(anonymous namespace)::Table::grow(unsigned long)",
 		"main::{lambda(std::string)#1}::operator()(std::string) const",
-		"<", "<<<", ">(",
+		"<", "<<<", ">(", "decltype", "decltype (", "decltype (std::f()) Parser::add<int>(int)", "decltypes", "decltype(std::f(",
 	} {
 		if isWrapper(function) {
 			t.Errorf("%s is no wrapper", function)

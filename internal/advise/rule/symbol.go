@@ -306,6 +306,7 @@ func IsConstructor(function string) bool {
 // classAndMethod takes a demangled name apart: "void std::vector<int>::
 // push_back(int&&)" is "std::vector" and "push_back".
 func classAndMethod(function string) (class, method string) {
+	function = profile.CutDecltype(function)
 	var name strings.Builder
 	depth := 0
 	for i := 0; i < len(function); i++ {

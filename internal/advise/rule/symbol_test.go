@@ -30,6 +30,7 @@ func TestSymbolOf(t *testing.T) {
 		"std::__1::unordered_set<int>::unordered_set(std::__1::unordered_set<int> const&)":                                     ContainerCopy,
 		"std::map<int, long>::map(std::initializer_list<std::pair<int const, long> >, std::less<int> const&)":                  0,
 		"void std::allocator_traits<std::allocator<Row> >::construct<Row, Row const&>(std::allocator<Row>&, Row*, Row const&)": Element,
+		"decltype (::new ((void*)(0)) Row((declval<Row const&>)())) std::construct_at<Row, Row const&>(Row*, Row const&)":      Element,
 		"std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<Node*>(Node*)":                                        ControlBlock,
 		"std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<Node, std::allocator<void> >(Node*&)":                 0,
 		"std::__cxx11::basic_stringbuf<char, std::char_traits<char>, std::allocator<char> >::overflow(int)":                    Stream,
