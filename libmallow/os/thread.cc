@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -10,6 +11,12 @@
 #include "base/syscall.h"
 
 namespace mallow::os {
+namespace {
+
+// A thread, as ThreadIdentity names it, and where its stack ends, which is not where those of others do.
+constinit struct { uintptr_t thread, end; } g_other_stack = {0, 0};
+
+}  // namespace
 
 int ThreadId() { return static_cast<int>(SystemCall(SYS_gettid)); }
 int ProcessId() { return static_cast<int>(SystemCall(SYS_getpid)); }
@@ -27,6 +34,18 @@ uint64_t CountThreads() {
   }
   return status.st_nlink - 2;
 }
+
+// There lies what the thread has of its own.
+uintptr_t StackEnd() {
+  return ThreadIdentity() == g_other_stack.thread ? g_other_stack.end : ThreadIdentity();
+}
+
+// Some bytes that the kernel has put there.
+void NoteFirstThread() {
+  if (ThreadId() == ProcessId()) SetStackEnd(getauxval(AT_RANDOM));
+}
+
+void SetStackEnd(uintptr_t end) { g_other_stack = {ThreadIdentity(), end}; }
 
 void Nap() {
   constexpr long kNanoseconds = 50'000;

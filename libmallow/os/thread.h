@@ -1,6 +1,8 @@
 // Threads as the system knows them. Thread-safe; nothing here writes errno or allocates, except where said.
 #pragma once
 
+#include <cstdint>
+
 #include "base/config.h"
 
 namespace mallow::os {
@@ -13,6 +15,14 @@ int ParentProcessId();
 // Whether the process has a thread with this kernel id. How many it has, 0 where that cannot be found out.
 bool HasThread(int thread_id);
 uint64_t CountThreads();
+
+// Where the stack that the system gave the calling thread ends: on it, above all frames. Of the first thread only after
+// it was noted; before, it is elsewhere.
+uintptr_t StackEnd();
+// To be called by the first thread; by another it does nothing.
+void NoteFirstThread();
+// Of the calling thread, from now on, and of no other for which it was called before.
+void SetStackEnd(uintptr_t end);
 
 // Lets other threads run for a moment, also those of lower priority, for which sched_yield does nothing.
 void Nap();

@@ -88,6 +88,7 @@ constinit bool to_the_end = false;
 bool Control::Open(const char* folder) {
   if (os::PageSize() != heap::kHitPageBytes || strlen(folder) >= sizeof(folder_)) return false;
   strcpy(folder_, folder);
+  os::NoteFirstThread();
   alive_ = static_cast<uint64_t*>(os::Map(nullptr, os::PageSize()));
   return alive_ != nullptr && os::WipeOnFork(alive_, os::PageSize()) == 0 && Make();
 }

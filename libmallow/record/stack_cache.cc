@@ -27,9 +27,6 @@ bool UsesBp(RuleKind kind) {
   return kind == RuleKind::kFromBp || kind == RuleKind::kRealigned || kind == RuleKind::kInterpreted;
 }
 
-// A frame pointer that leads further than this may lead to where the stack no longer is.
-constexpr uintptr_t kLargeFrame = 16 * 1024;
-
 // After a walk of so many frames its array is given back: the next one may be long in coming.
 constexpr size_t kLargeWalk = 16384;
 
@@ -60,8 +57,6 @@ Captured CaptureContext::Capture(const Registers& registers, const NodeTable& ta
   if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
   memory_.Begin(registers.sp);
-  if (MALLOW_UNLIKELY(plain_home_ != memory_.home()) && kMutant != Mutant::kStackBoundsIgnored)
-    plain_home_ = 0;
   ++statistics->captures;
   return CaptureByWalk(registers, table, statistics);
 }
@@ -180,8 +175,7 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
 
 // 1 + index of the innermost of words_[0, words) that changed, 0 if none did.
 MALLOW_ALWAYS_INLINE uint32_t CaptureContext::FindChanged(uint32_t words) {
-  if (MALLOW_LIKELY(plain_home_ == memory_.home()) || kMutant == Mutant::kStackBoundsIgnored)
-    return FirstChanged(words_.data(), words);
+  if (MALLOW_LIKELY(plain_home_ != 0)) return FirstChanged(words_.data(), words);
   return FindChangedAnywhere(words);
 }
 
@@ -200,8 +194,8 @@ MALLOW_ALWAYS_INLINE CaptureContext::Advance CaptureContext::Step(const WalkedFr
   const uintptr_t base = rule.kind == RuleKind::kFromSp ? frame.sp : frame.bp;
   const uintptr_t cfa = base + static_cast<uintptr_t>(intptr_t{rule.cfa});
   const uintptr_t bp_slot = cfa + static_cast<uintptr_t>(intptr_t{rule.bp});
-  const bool common = rule.kind <= RuleKind::kFromBp && cfa - frame.sp - 1 < kLargeFrame &&
-                      cfa % sizeof(uintptr_t) == 0 && memory_.InOwnRange(cfa - sizeof(uintptr_t)) &&
+  const bool common = rule.kind <= RuleKind::kFromBp && cfa > frame.sp && cfa % sizeof(uintptr_t) == 0 &&
+                      memory_.InOwnRange(cfa - sizeof(uintptr_t)) &&
                       (!rule.saves_bp() || memory_.InOwnRange(bp_slot));
   if (MALLOW_UNLIKELY(!common)) {
     const Advance advance = StepRare(frame);
@@ -251,10 +245,6 @@ MALLOW_NOINLINE CaptureContext::Advance CaptureContext::StepRare(WalkedFrame fra
       break;
   }
   bp_slot += static_cast<uintptr_t>(intptr_t{rule.bp});
-  if (cfa - frame.sp >= kLargeFrame && kMutant != Mutant::kFarFramesTrusted &&
-      !memory_.IsReadableNow(cfa - sizeof(uintptr_t))) {
-    return EndTruncated(Truncation::kDamagedStack);
-  }
   if (!memory_.Read(cfa - sizeof(uintptr_t), &pc) || (rule.saves_bp() && !memory_.Read(bp_slot, &bp))) {
     return EndTruncated(Truncation::kDamagedStack);
   }
@@ -420,7 +410,8 @@ MALLOW_ALWAYS_INLINE StackWord* CaptureContext::RememberWords(const WalkedFrame&
                                                               bool need_bp, StackWord* next) {
   const auto add = [this, &next](uintptr_t address, uintptr_t value) {
     *next++ = {address, value};
-    if (MALLOW_UNLIKELY(!memory_.InOwnRange(address))) plain_home_ = 0;
+    if (MALLOW_UNLIKELY(!memory_.InOwnRange(address)) && kMutant != Mutant::kStackBoundsIgnored)
+      plain_home_ = 0;
   };
   const Rule rule = frame.rule;
   const uintptr_t bp_offset = static_cast<uintptr_t>(intptr_t{rule.bp});
@@ -447,7 +438,7 @@ MALLOW_ALWAYS_INLINE StackWord* CaptureContext::RememberWords(const WalkedFrame&
 
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
 NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
-  if (frames_.size() == 0 || plain_home_ != memory_.home() || !leaves_.MakeReady()) return nullptr;
+  if (frames_.size() == 0 || plain_home_ == 0 || !leaves_.MakeReady()) return nullptr;
   const Frame& join = frames_[joined_];
   const Frame& innermost = frames_[frames_.size() - 1];
   const size_t count = words_.size() - join.words();

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "os/thread.h"
+
 // Functions that are never called: their unwind rows are what the made-up stacks below are walked by. Each has one
 // return address, behind a call in its middle.
 #define MALLOW_ROW(name, rows)                                                                          \
@@ -111,6 +113,8 @@ constexpr uint64_t Mark(Truncation why) { return kTagTruncated << 56 | static_ca
 
 class StackCacheTest : public ::testing::Test {
  protected:
+  // Of the made-up stacks it is the thread's own.
+  void SetUp() override { os::SetStackEnd(stack_.high() - sizeof(uintptr_t)); }
   NodeId Capture(uintptr_t pc, uintptr_t sp, uintptr_t bp, uintptr_t bx = 0) {
     return cache_->Capture({pc, sp, bp, bx, 0, 0, 0, 0}, paths_.table(), &statistics_);
   }
@@ -262,6 +266,7 @@ TEST_F(StackCacheTest, AGuessThatLeadsNowhereIsTriedOnce) {
 
 TEST_F(StackCacheTest, TwoLeafEntriesOfOneSlotBothStay) {
   const MadeStack stack(16);
+  os::SetStackEnd(stack.high() - sizeof(uintptr_t));
   const uintptr_t bp = stack.high() - 64;
   stack.At(bp + 8) = AddressOf(OutermostReturn);
   struct Start {

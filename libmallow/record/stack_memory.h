@@ -1,13 +1,13 @@
 // Reading the words of a stack that may be damaged.
 //
 // A walk over a sound stack reads only words of live frames, which are there. A damaged one may lead anywhere,
-// and must not make the program fault. So a word is read plainly only inside the *own range*: pages around
-// the present stack pointer that were found readable one after the other, without a gap. Everything else
-// (a signal handler's view of the interrupted stack, the resumer of a coroutine, rubbish) is asked about first,
-// page by page and anew in every capture.
+// and must not make the program fault. So a word is read plainly only inside the *own range*: pages of the stack that
+// the system gave the thread, from its end down to the lowest that a capture began at, which were found readable one
+// after the other, without a gap. That stack stays while the thread does. Everything else (a coroutine's stack, a signal
+// handler's, rubbish) is asked about first, page by page and anew in every capture: the program may take it away, whole
+// or in part, and what lies beside it.
 //
-// The own range grows as frames are met and is kept between captures; the ranges of a few other stacks of the thread
-// are remembered for the return to them. One per thread; async-signal-unsafe (the owner sees to that).
+// One per thread; async-signal-unsafe (the owner sees to that).
 #pragma once
 
 #include "base/config.h"
@@ -19,15 +19,14 @@ class StackMemory {
   // Starts a capture at stack pointer `sp`, which is live: the word below it holds a return address.
   MALLOW_ALWAYS_INLINE void Begin(uintptr_t sp) {
     asked_page_ = kNoPage;
-    if (MALLOW_UNLIKELY(!InOwnRange(sp - sizeof(uintptr_t)))) SwitchTo(sp - sizeof(uintptr_t));
+    if (MALLOW_UNLIKELY(!InOwnRange(sp - sizeof(uintptr_t))))
+      StretchTo(sp - sizeof(uintptr_t), kFarthestLive);
   }
 
-  MALLOW_ALWAYS_INLINE bool InOwnRange(uintptr_t address) const {
-    return address - own_.low < own_.high - own_.low;
-  }
+  MALLOW_ALWAYS_INLINE bool InOwnRange(uintptr_t address) const { return address - low_ < high_ - low_; }
 
-  // Whether `address` lies in the own range or a little below it with no gap between: on the same stack.
-  bool IsOnOwnStack(uintptr_t address) { return InOwnRange(address) || StretchDownTo(address); }
+  // Whether `address` lies in the own range or a little below it with no gap between.
+  bool IsOnOwnStack(uintptr_t address) { return InOwnRange(address) || StretchTo(address, kFarthest); }
 
   // The word at `address`. False if it is not aligned or cannot be read.
   MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool Read(uintptr_t address, uintptr_t* value) {
@@ -37,33 +36,28 @@ class StackMemory {
     return true;
   }
 
-  // Asks, whatever was known: a part of a stack that is not in use any more may be gone.
-  bool IsReadableNow(uintptr_t address);
-
-  // Changes whenever another range becomes the own one; never 0 after the first Begin.
-  uint32_t home() const { return home_; }
+  // Of the thread that has the range; changes with Forget, never 0.
+  uint32_t home() const { return owners_ | 1; }
 
   // Forgets everything, for a thread that takes over from another one.
   void Forget() {
-    const uint32_t home = home_;
+    const uint32_t owners = owners_ + 2;
     *this = StackMemory();
-    home_ = home;
+    owners_ = owners;
   }
 
  private:
-  struct Range {
-    uintptr_t low = 0, high = 0;  // page-aligned, [low, high)
-  };
-  static constexpr unsigned kOthers = 4;
   static constexpr uintptr_t kNoPage = 1;
+  // How far below the own range a stack pointer that is live may lie, and any other address. To ask about a page below all
+  // that the first thread has used yet makes its stack grow.
+  static constexpr uintptr_t kFarthestLive = uintptr_t{64} << 20, kFarthest = uintptr_t{256} << 10;
 
-  void SwitchTo(uintptr_t address);
-  bool StretchDownTo(uintptr_t address);
+  bool StretchTo(uintptr_t address, uintptr_t farthest);
   bool Ask(uintptr_t address);
 
-  Range own_;
-  Range others_[kOthers];  // latest first
-  uint32_t home_ = 0;
+  uintptr_t low_ = 0, high_ = 0;    // the own range: page-aligned, [low, high)
+  uintptr_t nothing_below_ = 0;     // where the stack was found to begin
+  uint32_t owners_ = 0;             // twice as many as there have been
   uintptr_t asked_page_ = kNoPage;  // readable in this capture, outside the own range
 };
 

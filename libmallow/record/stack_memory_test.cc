@@ -1,55 +1,106 @@
 #include "record/stack_memory.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/mman.h>
+
+#include <functional>
+
+#include "os/thread.h"
 
 namespace mallow::record {
 namespace {
 
-constexpr size_t kPage = 4096;
+constexpr size_t kPage = 4096, kPages = 256;
 
+// Pages of memory, which may be the stack of a thread.
 class StackMemoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     pages_ = static_cast<char*>(
         mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(pages_ + kHole * kPage, kPage, PROT_NONE);
   }
   void TearDown() override { munmap(pages_, kPages * kPage); }
 
   uintptr_t At(size_t page, size_t offset = 0) const {
     return reinterpret_cast<uintptr_t>(pages_) + page * kPage + offset;
   }
+  void TakeAway(size_t page) { mprotect(pages_ + page * kPage, kPage, PROT_NONE); }
   bool Reads(uintptr_t address) {
     uintptr_t value = 0;
     if (!memory_.Read(address, &value)) return false;
     EXPECT_EQ(value, *reinterpret_cast<uintptr_t*>(address));
     return true;
   }
+  void OnThesePages(std::function<void()> body) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    ASSERT_EQ(0, pthread_attr_setstack(&attributes, pages_, kPages * kPage));
+    pthread_t thread;
+    const auto run = [](void* argument) -> void* {
+      (*static_cast<std::function<void()>*>(argument))();
+      return nullptr;
+    };
+    ASSERT_EQ(0, pthread_create(&thread, &attributes, run, &body));
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+  }
 
-  static constexpr size_t kPages = 64, kHole = 8;
   char* pages_;
   StackMemory memory_;
 };
 
-TEST_F(StackMemoryTest, StretchesUpToTheFirstUnreadablePage) {
-  memory_.Begin(At(1, 64));
-  EXPECT_FALSE(memory_.InOwnRange(At(2)));
-  EXPECT_TRUE(Reads(At(4, 8)));
-  EXPECT_TRUE(memory_.InOwnRange(At(2)));
-  EXPECT_TRUE(memory_.InOwnRange(At(4)));
-  EXPECT_FALSE(Reads(At(kHole)));
-  EXPECT_TRUE(memory_.InOwnRange(At(kHole) - 8));
-  EXPECT_FALSE(memory_.InOwnRange(At(kHole)));
+TEST_F(StackMemoryTest, TheFirstThreadsStackIsKnownToItsEnd) {
+  int here;
+  memory_.Begin(reinterpret_cast<uintptr_t>(&here));
+  EXPECT_TRUE(memory_.InOwnRange(reinterpret_cast<uintptr_t>(&here)));
+  EXPECT_TRUE(memory_.InOwnRange(os::StackEnd()));
+  EXPECT_FALSE(memory_.InOwnRange(At(1)));
 }
 
-TEST_F(StackMemoryTest, AsksForWhatLiesBeyond) {
+TEST_F(StackMemoryTest, AThreadsStackIsKnownFromTheLowestCaptureToItsEnd) {
+  OnThesePages([this] {
+    memory_.Begin(At(kPages - 40, 64));
+    EXPECT_TRUE(memory_.InOwnRange(At(kPages - 40)));
+    EXPECT_TRUE(memory_.InOwnRange(os::StackEnd()));
+    EXPECT_FALSE(memory_.InOwnRange(At(kPages - 40) - 8));
+    memory_.Begin(At(20, 64));
+    EXPECT_TRUE(memory_.InOwnRange(At(20)));
+    EXPECT_FALSE(memory_.InOwnRange(At(20) - 8));
+    memory_.Begin(At(kPages - 40, 64));
+    EXPECT_TRUE(memory_.InOwnRange(At(20)));
+  });
+}
+
+TEST_F(StackMemoryTest, AStackPointerAtTheVeryEndOfAPageBelongsToThePageBelow) {
+  OnThesePages([this] {
+    memory_.Begin(At(20));
+    EXPECT_TRUE(memory_.InOwnRange(At(20) - 8));
+    EXPECT_FALSE(memory_.InOwnRange(At(19) - 8));
+  });
+}
+
+TEST_F(StackMemoryTest, WhatLiesBeyondAGapIsNotTheThreadsStack) {
+  OnThesePages([this] {
+    TakeAway(8);
+    memory_.Begin(At(4, 64));
+    EXPECT_FALSE(memory_.InOwnRange(At(4)));
+    EXPECT_TRUE(memory_.InOwnRange(At(9)));
+    EXPECT_FALSE(memory_.IsOnOwnStack(At(4)));
+    EXPECT_TRUE(Reads(At(4)));
+    EXPECT_FALSE(Reads(At(8)));
+  });
+}
+
+TEST_F(StackMemoryTest, AsksAnewAboutAnotherStack) {
   memory_.Begin(At(1, 64));
-  EXPECT_TRUE(Reads(At(kHole + 2)));
-  EXPECT_FALSE(memory_.InOwnRange(At(kHole + 2)));
-  munmap(pages_ + (kHole + 2) * kPage, kPage);
+  EXPECT_TRUE(Reads(At(1)));
+  EXPECT_TRUE(Reads(At(2)));
+  EXPECT_FALSE(memory_.InOwnRange(At(1)));
+  TakeAway(2);
   memory_.Begin(At(1, 64));
-  EXPECT_FALSE(Reads(At(kHole + 2)));
+  EXPECT_TRUE(Reads(At(1)));
+  EXPECT_FALSE(Reads(At(2)));
 }
 
 TEST_F(StackMemoryTest, RefusesWhatCannotBeAWord) {
@@ -59,31 +110,14 @@ TEST_F(StackMemoryTest, RefusesWhatCannotBeAWord) {
   }
 }
 
-TEST_F(StackMemoryTest, AStackPointerAtTheVeryTopBelongsToThePageBelow) {
-  memory_.Begin(At(kHole));
-  EXPECT_TRUE(memory_.InOwnRange(At(kHole) - 8));
-  EXPECT_FALSE(Reads(At(kHole)));
-}
-
-TEST_F(StackMemoryTest, GrowsDownWithTheStack) {
-  memory_.Begin(At(5, 64));
+TEST_F(StackMemoryTest, ForgetsForAnotherThread) {
+  int here;
+  memory_.Begin(reinterpret_cast<uintptr_t>(&here));
   const uint32_t home = memory_.home();
-  memory_.Begin(At(2, 64));
-  EXPECT_EQ(memory_.home(), home);
-  EXPECT_TRUE(memory_.InOwnRange(At(2)));
-  EXPECT_TRUE(memory_.InOwnRange(At(5)));
-}
-
-TEST_F(StackMemoryTest, KnowsAStackToWhichItReturns) {
-  memory_.Begin(At(1, 64));
-  EXPECT_TRUE(Reads(At(4)));
-  const uint32_t home = memory_.home();
-  memory_.Begin(At(kHole + 3, 64));
-  EXPECT_NE(memory_.home(), home);
-  EXPECT_FALSE(memory_.InOwnRange(At(4)));
-  memory_.Begin(At(1, 64));
-  EXPECT_TRUE(memory_.InOwnRange(At(4)));
-  EXPECT_NE(memory_.home(), home);
+  EXPECT_NE(0u, home);
+  memory_.Forget();
+  EXPECT_FALSE(memory_.InOwnRange(reinterpret_cast<uintptr_t>(&here)));
+  EXPECT_NE(home, memory_.home());
 }
 
 }  // namespace

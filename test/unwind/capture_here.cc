@@ -6,6 +6,7 @@
 
 #include "node_map.h"
 #include "oracle.h"
+#include "os/thread.h"
 
 // Hands the state of the caller, as at its call instruction, to the C function.
 #define MALLOW_CAPTURE_ENTRY(name, target)                      \
@@ -37,6 +38,8 @@ MALLOW_CAPTURE_ENTRY("CaptureHere", "CheckCapture");
 MALLOW_CAPTURE_ENTRY("CaptureUnchecked", "PlainCapture");
 
 namespace mallow::unwind_test {
+
+[[gnu::constructor]] static void NoteFirstThread() { os::NoteFirstThread(); }
 
 namespace {
 

@@ -1,5 +1,6 @@
 // Coroutines whose stacks come and go: unmapped as soon as one has ended, or cut to a part of what they were, and others,
-// longer and shorter, at the same addresses. What is remembered of a stack must never be read where it is gone.
+// longer and shorter, at the same addresses; and what lies beside them. What is remembered of a stack must never be read
+// where it is gone.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,29 @@ void CutStack() {
   swapcontext(&g_main, &g_coroutine);
 }
 
+// A frame pointer that leads beyond the end of this stack, to memory that lies there for a while.
+char* g_neighbour;
+void NeighbourBody() {
+  for (int i = 0; i < 3; ++i) CallWithBp(g_gone, [] { CaptureUnchecked(); });
+  munmap(g_neighbour, kPage);
+  for (int i = 0; i < 3; ++i) CallWithBp(g_gone, CaptureDamaged);
+  swapcontext(&g_coroutine, &g_main);
+}
+
+void LoseNeighbour() {
+  constexpr size_t kOwnPages = 32;
+  char* stack = g_region;
+  mmap(stack, (kOwnPages + 1) * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+       0);
+  g_neighbour = stack + kOwnPages * kPage;
+  g_gone = reinterpret_cast<uintptr_t>(g_neighbour) + 64;
+  getcontext(&g_coroutine);
+  g_coroutine.uc_stack.ss_sp = stack;
+  g_coroutine.uc_stack.ss_size = kOwnPages * kPage;
+  makecontext(&g_coroutine, NeighbourBody, 0);
+  swapcontext(&g_main, &g_coroutine);
+}
+
 }  // namespace
 
 int main() {
@@ -122,5 +146,6 @@ int main() {
     if (Random(4) == 0) CaptureHere();
   }
   for (int i = 0; i < 3; ++i) CutStack();
+  for (int i = 0; i < 3; ++i) LoseNeighbour();
   return Report("unmapped stacks") | (g_failures != 0);
 }
