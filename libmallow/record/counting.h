@@ -271,8 +271,9 @@ inline void Counting::NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, 
 }
 
 inline void Counting::NullRelease(StackId stack) {
-  if (stack != kNoStack) {
-    Counts& counts = thread_.CountsOf(stack);
+  Counts& counts = thread_.CountsOf(stack);
+  // Without a record of its own it is not counted among blocks.
+  if (&counts != thread_.KnownCountsOf(kNoStack)) {
     counts.calls++;
     if (MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, stack);
   }

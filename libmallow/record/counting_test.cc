@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "record/process.h"
+#include "record/recorder.h"
 #include "record/test_folder.h"
+#include "record/thread_counts.h"
 
 namespace mallow::record {
 namespace {
@@ -151,6 +153,36 @@ TEST_F(CountingTest, TemporaryAndShortLived) {
   EXPECT_EQ(3u, sums.releases);
   EXPECT_EQ(1u, sums.temporary);
   EXPECT_EQ(2u, sums.short_lived);
+}
+
+TEST_F(CountingTest, FreeOfNullIsNoAllocation) {
+  g_recording = true;
+  ThreadRecorder& thread = *process_.Current();
+  const auto allocations = [] {
+    ThreadCounts counts;
+    EXPECT_TRUE(CountThread(&counts));
+    return counts.allocations;
+  };
+  const uint64_t before = allocations();
+  Counting(thread).NullRelease(stacks_[6]);
+  EXPECT_EQ(before, allocations());
+  Birth(thread, stacks_[7], 0);
+  EXPECT_EQ(before + 1, allocations());
+  g_recording = false;
+}
+
+TEST_F(CountingTest, FreeOfNullWithoutRoomLeavesNothing) {
+  ThreadRecorder& thread = *process_.Current();
+  const uint32_t known = thread.KnownCountsOf(kNoStack)->calls;
+  const uint64_t nulls = thread.shard->free_nulls;
+  constexpr StackId kOnAnotherPage = 10'000;
+  const uint64_t session = thread.session;
+  thread.session = session + 1;  // as one that has ended: there is no room in it
+  Counting(thread).NullRelease(kOnAnotherPage);
+  thread.session = session;
+  EXPECT_EQ(nullptr, thread.KnownCountsOf(kOnAnotherPage));
+  EXPECT_EQ(known, thread.KnownCountsOf(kNoStack)->calls);
+  EXPECT_EQ(nulls + 1, thread.shard->free_nulls);
 }
 
 // As hit.cc counts, which asks for room at the births alone that are studied.

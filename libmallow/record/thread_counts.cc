@@ -24,8 +24,10 @@ bool IsLibcs(uint32_t stack) {
          g_process.modules().IsLibc((caller->frame & 0xff'ffff'ffff'ffff) - 1);
 }
 
-uint64_t CallsOf(const ThreadRecorder& thread, uint32_t stack, const Counts& counts) {
+// 0 of free(NULL): no block has no bytes, usable ones included.
+uint64_t AllocationsOf(const ThreadRecorder& thread, uint32_t stack, const Counts& counts) {
   const RareCounts* const rare = thread.KnownRareCountsOf(stack);
+  if (counts.bytes == 0 && counts.waste == 0 && (rare == nullptr || rare->waste == 0)) return 0;
   return counts.calls + (rare == nullptr ? 0 : uint64_t{rare->calls} << RareCounts::kCarriedBits);
 }
 
@@ -41,11 +43,11 @@ bool CountThread(ThreadCounts* counts) {
     for (size_t i = 0; records != nullptr && i < kCountersPerPage; ++i) {
       if (records[i].calls == 0) continue;
       const uint32_t stack = static_cast<uint32_t>(page * kCountersPerPage + i);
-      const uint64_t calls = CallsOf(*thread, stack, records[i]);
+      const uint64_t allocations = AllocationsOf(*thread, stack, records[i]);
       if (stack != kNoStack && IsLibcs(stack)) {
-        counts->libc_allocations += calls;
+        counts->libc_allocations += allocations;
       } else {
-        counts->allocations += calls;
+        counts->allocations += allocations;
         counts->bytes += records[i].bytes;
       }
     }
