@@ -233,8 +233,13 @@ MALLOW_NO_SANITIZE void WriteJump(uintptr_t code, const uint8_t* target) {
   __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-// Where the words lie that the counting code reads.
-UnitItem** g_counted[kMostFunctions];
+// Where a word lies that the counting code reads, and the name of what it counts: the unit may be of a file that is not
+// there any more.
+struct Counted {
+  UnitItem** unit;
+  char name[sizeof(CountedFunction::name)];
+};
+Counted g_counted[kMostFunctions];
 uint32_t g_counted_functions;
 
 Refusal CountCalls(const CountedFunction& function, UnitItem* unit) {
@@ -260,7 +265,9 @@ Refusal CountCalls(const CountedFunction& function, UnitItem* unit) {
   os::ProtectCode(pages, bytes);
   if (!filled) return Refusal::kNoMemory;
   area->used++;
-  g_counted[g_counted_functions++] = trampoline.unit;
+  Counted& counted = g_counted[g_counted_functions++];
+  counted.unit = trampoline.unit;
+  memcpy(counted.name, function.name, sizeof(counted.name));
   return Refusal::kNone;
 }
 
@@ -284,9 +291,8 @@ void CountCallsOf(const char* functions, UnitTable* units) {
 void CountCallsIn(UnitTable* units) {
   static UnitItem uncounted;  // no room for more
   for (uint32_t i = 0; i < g_counted_functions; ++i) {
-    UnitItem* own = nullptr;
-    if (*g_counted[i] != &uncounted) own = units->Add((*g_counted[i])->name, UnitSource::kFunction);
-    __atomic_store_n(g_counted[i], own != nullptr ? own : &uncounted, __ATOMIC_RELEASE);
+    UnitItem* const own = units->Add(g_counted[i].name, UnitSource::kFunction);
+    __atomic_store_n(g_counted[i].unit, own != nullptr ? own : &uncounted, __ATOMIC_RELEASE);
   }
 }
 

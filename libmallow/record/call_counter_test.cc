@@ -119,6 +119,24 @@ TEST_F(CallCounterTest, IgnoresWhatIsNoLine) {
   EXPECT_EQ(Unit("name"), nullptr);
 }
 
+// Where a handler forked within a record, what the file held is gone before the child has another.
+TEST_F(CallCounterTest, UnitsKeepTheirNamesWithoutTheFile) {
+  const UnitItem* const unit = Unit("counted");
+  ASSERT_NE(nullptr, unit);
+  UnitItem kept = *unit;
+  memset(const_cast<UnitItem*>(unit), 0, sizeof(*unit));
+  TestFolder folder;
+  MappedFile file;
+  UnitTable units;
+  ASSERT_TRUE(file.Create(folder.path()));
+  units.StartIn(&file);
+  CountCallsIn(&units);
+  EXPECT_NE(nullptr, units.Find("counted", UnitSource::kFunction));
+  *const_cast<UnitItem*>(unit) = kept;
+  CountCallsIn(&g_process.units());
+  MappedFile::Unmap(file.mapping());
+}
+
 TEST_F(CallCounterTest, MoreThanThereIsRoomForIsRefused) {
   for (int i = 0; i < 100; ++i) {
     CountCallsOf(Line(&counted, kStart, "many").c_str(), &g_process.units());  // its code is another by now
