@@ -103,6 +103,7 @@ bool Process::MakeAliveWord() {
 
 bool Process::Start(const char* folder, uint64_t joined) {
   HideOwnFrames();
+  os::NoteFirstThread();
   if (!SetFolder(folder)) return false;
   if (!MakeAliveWord()) {
     file_.LeaveWord(folder_);
@@ -110,7 +111,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   }
   if (session_ != 0) {
     // In a fork child the other threads are not there.
-    if (*alive_ == 0) all_threads_ = free_threads_ = nullptr;
+    if (IsForkChild()) all_threads_ = free_threads_ = nullptr;
     WaitForRecords();
   }
   if (!file_.Create(folder_)) return false;
@@ -160,7 +161,7 @@ void Process::WaitForRecords() {
 void Process::Stop() {
   // In a fork child that has not recorded anything yet the file is still the parent's.
   Current();
-  if (__atomic_load_n(alive_, __ATOMIC_RELAXED) == 0) return;
+  if (IsForkChild()) return;
   WaitForRecords();
   header().stopped_realtime = os::RealtimeNanoseconds();
   MappedFile::Mapping& oldest = kept_[session_ % kKeptMappings];
@@ -205,11 +206,17 @@ ThreadRecorder* Process::CurrentSlow() {
   return recorder;
 }
 
+// The first thread to come here opens the file, and need not be the one that forked; who comes meanwhile waits for it.
 bool Process::ContinuesInOwnFile() {
   if (MALLOW_LIKELY(!IsForkChild())) return true;
   // The fork was made by a signal handler within a record: that one has to end first, see PartFromParent.
   if (IsRecorder(t_recorder) && t_recorder->state.busy) return false;
-  ContinueInChild();
+  uint64_t wiped = 0;
+  if (__atomic_compare_exchange_n(alive_, &wiped, kParting, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+    ContinueInChild();
+  } else {
+    while (IsForkChild()) os::Nap();
+  }
   return g_recording;
 }
 
@@ -469,21 +476,42 @@ void Process::PartFromParent() {
   g_event_log.Detach();
 }
 
-// The child has one thread, the one that forked, and its recorder: what that has learned of stacks still holds.
-// The recorders of the others are left where they are: their memory is the child's copy, their threads are not here.
+// What the calling thread's recorder, if it has one, has learned of stacks still holds. From here on it is another
+// session: a recorder that is not the caller's counts in the parent's file until its thread, which forked and is not the
+// first to record, is given a shard of this one. Those of the parent's other threads are left where they are: their memory
+// is the child's copy, their threads are not here.
 void Process::ContinueInChild() {
-  *alive_ = session_;
   threads_lock_.ResetInChild();
+  const MappedFile::Mapping parent = file_.mapping();
+  const bool made = MakeFileInChild();
+  ThreadRecorder* const own = t_recorder;
+  t_recorder = nullptr;
+  if (made && IsRecorder(own)) {
+    own->session = session_;
+    own->next_of_all = nullptr;
+    all_threads_ = own;
+  }
+  __atomic_store_n(alive_, session_, __ATOMIC_RELEASE);
+  if (!made) return;
+  if (IsRecorder(own)) Adopt(own);
+  MappedFile::Unmap(parent);
+}
+
+bool Process::MakeFileInChild() {
+  // A system call that a sandbox refuses may come to allocate.
+  const SpinlockHolder holder(threads_lock_);
+  ++session_;
   pages_lock_.ResetInChild();
   file_.ResetLock();
-  const MappedFile::Mapping parent = file_.mapping();
   const uint64_t joined = header().joined;
   char parent_name[sizeof(Header::parent_file)];
   strcpy(parent_name, file_.name());
   if (!file_.Create(folder_)) {
     __atomic_fetch_add(&header().unrecorded_children, 1, __ATOMIC_RELAXED);
     g_recording = g_recording_all = false;
-    return;
+    // The rest is not the parent's: what a record under way loses, say.
+    file_.Detach();
+    return false;
   }
   Header& child = header();
   if (g_event_log.wanted())
@@ -505,16 +533,8 @@ void Process::ContinueInChild() {
   free_threads_ = all_threads_ = nullptr;
   live_threads_ = 0;
   g_cpu_sampler.ContinueInChild();
-
-  ThreadRecorder* own = t_recorder;
-  t_recorder = nullptr;
-  if (IsRecorder(own)) {
-    own->next_of_all = nullptr;
-    all_threads_ = own;
-    Adopt(own);
-  }
   CountCallsIn(&units_);
-  MappedFile::Unmap(parent);
+  return true;
 }
 
 // In rank order.

@@ -90,6 +90,7 @@ class Process {
   // is none to record in.
   bool ContinuesInOwnFile();
   void ContinueInChild();
+  bool MakeFileInChild();
   // Gives the calling thread a recorder: `own` if not null, else one that a finished thread left, else a new one.
   ThreadRecorder* Adopt(ThreadRecorder* own);
   // The same without making it the thread's.
@@ -104,8 +105,12 @@ class Process {
   void WaitForRecords();
   void ForgetLastSession(bool joins);
   bool GiveShard(ThreadRecorder* recorder);
-  // Since the fork nothing has been recorded.
-  bool IsForkChild() const { return __atomic_load_n(alive_, __ATOMIC_RELAXED) == 0; }
+  // Since the fork nothing has been recorded, or a thread is just about to record the first call.
+  static constexpr uint64_t kParting = ~uint64_t{0};
+  bool IsForkChild() const {
+    const uint64_t session = __atomic_load_n(alive_, __ATOMIC_ACQUIRE);
+    return session == 0 || session == kParting;
+  }
   static constexpr size_t kLocks = 7;
   Spinlock& LockAt(size_t index);
   void HideOwnFrames();
@@ -113,7 +118,8 @@ class Process {
   static void OnThreadExit(void* recorder);
 
   // What every call looks at.
-  alignas(kCacheLineBytes) uint64_t* alive_ = nullptr;  // in the page that a fork wipes: the session, else 0
+  alignas(kCacheLineBytes) uint64_t* alive_ =
+      nullptr;  // in the page that a fork wipes: the session, 0 or kParting
   uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
   uintptr_t libc_start_ = 0, libc_bytes_ = 0;
   uint64_t session_ = 0;

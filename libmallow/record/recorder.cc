@@ -221,6 +221,8 @@ MALLOW_NOINLINE void EndSample(Tag* tag, const void* p, Counting::Release how, c
   *tag = kNotOurs;
   Entry entry;
   if (!entry) return;
+  // A fork child notices here that it is one.
+  if (!IsOurs(known)) return Sampler::NoteDeath();
   ThreadRecorder& thread = entry.thread();
   InFlight in_flight(*thread.shard, known.stack);
   Sampler::Catch(thread);

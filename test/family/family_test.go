@@ -287,6 +287,27 @@ func TestForksWithinRecords(t *testing.T) {
 	t.Run("of a thread that ends", func(t *testing.T) { forkWithinRecords(t, 1, "late") })
 }
 
+// Where only samples are recorded, threads of a child may come to one before the thread that forked does, and several at
+// once.
+func TestThreadsFirstInChild(t *testing.T) {
+	const threads = 4
+	result, recording := harness.Record(t, harness.Command{
+		Arguments: []string{harness.Program(t, "programs/child_threads"), fmt.Sprint(threads)}, Flags: []string{"--sample", "64K"},
+	})
+	if result.Status != 0 {
+		t.Fatalf("%s: %s", result.Ending(), result.Errors)
+	}
+	report := harness.ReadReport(t, recording)
+	expect(t, report, times(1, "child_threads<first"), times(2, "child_threads<fork<child_threads"))
+	for _, p := range report.Processes {
+		// Estimates with an error of a tenth.
+		const made = (threads + 1) * 20000
+		if got := p.Origins.Program.Allocations; p.Begun == "fork" && (got < made/2 || got > made*3/2) {
+			t.Errorf("%d allocations, want about %d", got, made)
+		}
+	}
+}
+
 func forkWithinRecords(t *testing.T, before uint64, how ...string) {
 	const forks, after = 30, 300
 	arguments := append([]string{harness.Program(t, "programs/fork_in_record"), fmt.Sprint(forks)}, how...)

@@ -1,5 +1,5 @@
 // 20 fork children of 1000 allocations each, of which each frees 900, and 500 in the parent before and after.
-// Each child also frees one block that it inherited.
+// Each child also frees one block that it inherited, some of them before anything else.
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,8 +26,9 @@ int main(void) {
   for (int i = 0; i < 20; i++) {
     pid_t child = fork();
     if (child == 0) {
+      if (i % 4 < 2) free(inherited);
       in_child();
-      free(inherited);
+      if (i % 4 >= 2) free(inherited);
       _exit(i % 2);
     }
     int status;

@@ -243,6 +243,14 @@ func TestAll(t *testing.T) {
 	}
 }
 
+// A child may free what its parent made before it does anything else.
+func TestInheritedSamples(t *testing.T) {
+	r, _ := record(t, "--sample", "1", harness.Program(t, "programs/children"))
+	if got := r.Totals.Frees; got != 19001 {
+		t.Errorf("%d frees of blocks of their own processes, want 19001", got)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ arguments, says string }{
 		{"--sample 0 true", "--sample takes a number of bytes"},
