@@ -30,8 +30,11 @@ MALLOW_THREAD_LOCAL ThreadRecorder* t_recorder;
 
 namespace {
 
-ThreadRecorder* const kUnrecordable = reinterpret_cast<ThreadRecorder*>(1);
-ThreadRecorder* const kEnded = reinterpret_cast<ThreadRecorder*>(2);
+ThreadRecorder* const kEnded = reinterpret_cast<ThreadRecorder*>(1);
+// There was no shard for the thread in that session: it does not ask again.
+ThreadRecorder* RefusedIn(uint64_t session) {
+  return reinterpret_cast<ThreadRecorder*>(2 + session % (kLeastRecorder - 2));
+}
 
 uint32_t ModuleOfRule(void*, const void* found) {
   return g_process.modules().IdOf(*static_cast<const dl_find_object*>(found));
@@ -184,7 +187,7 @@ void Process::RememberLibc() {
 }
 
 ThreadRecorder* Process::CurrentSlow() {
-  const auto has_none = [] { return t_recorder != nullptr && !IsRecorder(t_recorder); };
+  const auto has_none = [this] { return t_recorder == kEnded || t_recorder == RefusedIn(session_); };
   if (has_none() && !IsForkChild()) return nullptr;
   ThreadRecorder* recorder;
   {
@@ -193,7 +196,7 @@ ThreadRecorder* Process::CurrentSlow() {
     const os::SignalsBlocked quiet;
     // Held by this thread: the handler of a system call that a sandbox refused allocates.
     if (threads_lock_.HeldByThisThread() || !ContinuesInOwnFile() || has_none()) return nullptr;
-    recorder = t_recorder;
+    recorder = IsRecorder(t_recorder) ? t_recorder : nullptr;
     if (recorder == nullptr || !IsOfThisSession(recorder)) {
       if (recorder != nullptr && recorder->state.busy) return nullptr;
       recorder = Adopt(recorder);
@@ -222,7 +225,7 @@ bool Process::ContinuesInOwnFile() {
 
 ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
   ThreadRecorder* recorder = Take(own);
-  t_recorder = recorder != nullptr ? recorder : kUnrecordable;
+  t_recorder = recorder != nullptr ? recorder : RefusedIn(session_);
   if (recorder != nullptr) recorder->shard->threads++;
   return recorder;
 }

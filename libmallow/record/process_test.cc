@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,6 +137,37 @@ TEST(Process, AHandlerThatForksLeavesTheChildNothingOfItsParent) {
         });
     EXPECT_EQ(0, status);
   }
+}
+
+TEST(Process, AThreadThatFoundNoRoomIsRecordedInALaterSession) {
+  TestFolder narrow, wide;
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small = {4 << 20, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  ASSERT_TRUE(g_process.Start(narrow.path(), 0));
+  setrlimit(RLIMIT_FSIZE, &before);
+  constexpr int kThreads = 200;
+  std::atomic<int> refused{0}, recorded{0};
+  pthread_barrier_t all;
+  pthread_barrier_init(&all, nullptr, kThreads + 1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; i++) {
+    threads.emplace_back([&] {
+      if (g_process.Current() == nullptr) refused++;
+      pthread_barrier_wait(&all);
+      pthread_barrier_wait(&all);  // another session has begun
+      if (g_process.Current() != nullptr) recorded++;
+    });
+  }
+  pthread_barrier_wait(&all);
+  EXPECT_LT(0, refused);
+  EXPECT_NE(0u, g_process.header().incomplete & kShardsFull);
+  EXPECT_TRUE(g_process.Start(wide.path(), 1));
+  pthread_barrier_wait(&all);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(kThreads, recorded);
+  pthread_barrier_destroy(&all);
 }
 
 void* ForkAndEnd(void* shard) {

@@ -26,11 +26,14 @@
 namespace mallow::record {
 
 struct ThreadRecorder;
-// The calling thread's; null: not made yet; kUnrecordable: there is no shard for it, and it does not ask again;
-// kEnded: its exit hook ran, and what libc still frees for it is counted in a recorder borrowed for each call, because
-// nothing would tell when to hand one back.
+// The calling thread's; null: not made yet; RefusedIn: there is no shard for it; kEnded: its exit hook ran, and what
+// libc still frees for it is counted in a recorder borrowed for each call, because nothing would tell when to hand one
+// back.
 extern MALLOW_THREAD_LOCAL ThreadRecorder* t_recorder;
-inline bool IsRecorder(const ThreadRecorder* recorder) { return reinterpret_cast<uintptr_t>(recorder) > 2; }
+inline constexpr uintptr_t kLeastRecorder = 4096;  // nothing lies in the first page
+inline bool IsRecorder(const ThreadRecorder* recorder) {
+  return reinterpret_cast<uintptr_t>(recorder) >= kLeastRecorder;
+}
 
 struct ThreadRecorder {
   static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
