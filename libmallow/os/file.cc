@@ -74,6 +74,11 @@ int WriteAll(int descriptor, const void* data, size_t bytes) {
   return 0;
 }
 
+int WriteAtStart(int descriptor, const void* data, size_t bytes) {
+  const long start = Retried(SYS_lseek, descriptor, 0, SEEK_SET);
+  return start < 0 ? static_cast<int>(start) : WriteAll(descriptor, data, bytes);
+}
+
 long Read(int descriptor, void* data, size_t bytes) {
   return Retried(SYS_read, descriptor, Word(data), static_cast<long>(bytes));
 }
@@ -166,8 +171,8 @@ int WipeOnFork(void* p, size_t bytes) {
   return static_cast<int>(SystemCall(SYS_madvise, Word(p), static_cast<long>(bytes), MADV_WIPEONFORK));
 }
 
-uint64_t FileSizeLimit() { return ResourceLimit(RLIMIT_FSIZE); }
-uint64_t AddressSpaceLimit() { return ResourceLimit(RLIMIT_AS); }
+MALLOW_ALIGNS_STACK uint64_t FileSizeLimit() { return ResourceLimit(RLIMIT_FSIZE); }
+MALLOW_ALIGNS_STACK uint64_t AddressSpaceLimit() { return ResourceLimit(RLIMIT_AS); }
 
 size_t CurrentDirectory(char* path, size_t capacity) {
   // The kernel counts the terminating zero, and begins with "(" where the directory is out of reach.

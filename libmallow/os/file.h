@@ -29,6 +29,8 @@ int Truncate(int descriptor, uint64_t size_bytes);
 int StatusOf(const char* path, FileStatus* status);
 // All of it, or -errno.
 int WriteAll(int descriptor, const void* data, size_t bytes);
+// The same over what the file begins with.
+int WriteAtStart(int descriptor, const void* data, size_t bytes);
 // Bytes read, 0 at the end, or -errno.
 long Read(int descriptor, void* data, size_t bytes);
 // Length of the target, which is zero-terminated in `target` (and cut to fit), or -errno.

@@ -165,25 +165,34 @@ bool MappedFile::CopyTo(const char* folder) {
   return done;
 }
 
-// The used parts of the sections, one behind the other. Each use is read once, before what it promises.
+// The used parts of the sections, one behind the other: what names items of other sections before those. How many items a
+// section has is read when its turn comes, and none is changed that another names: so the file names nothing that it does
+// not hold, whatever is recorded meanwhile.
 bool MappedFile::WriteCopy(int fd, char* header_page) {
+  static constexpr Section kOrder[] = {Section::kCounterPages, Section::kPageDirectory, Section::kShards,
+                                       Section::kCpuSamples,   Section::kUnits,         Section::kSampling,
+                                       Section::kStacks,       Section::kNodes,         Section::kRegions,
+                                       Section::kModules,      Section::kStrings};
+  static_assert(sizeof(kOrder) == sizeof(kSections));
+  // What a section has behind its last item is not for this file.
+  static constexpr char kZeros[kHeaderBytes] = {};
   memcpy(header_page, base_, kHeaderBytes);
   SectionEntry* const entries = reinterpret_cast<Header*>(header_page)->sections;
+  const uint64_t affordable = os::FileSizeLimit();
   uint64_t offset = kHeaderBytes;
-  for (size_t i = 0; i < kSectionCount; i++) {
-    entries[i].offset = offset;
-    entries[i].reserved_bytes = RoundUp(entries[i].used * entries[i].item_bytes, kHeaderBytes);
-    offset += entries[i].reserved_bytes;
+  if (affordable < offset || os::WriteAll(fd, kZeros, kHeaderBytes) != 0) return false;
+  for (const Section section : kOrder) {
+    SectionEntry& entry = entries[SectionIndex(section)];
+    const char* const items = base_ + entry.offset;
+    entry.used = Used(section);
+    const uint64_t bytes = entry.used * entry.item_bytes;
+    entry.offset = offset;
+    entry.reserved_bytes = RoundUp(bytes, kHeaderBytes);
+    offset += entry.reserved_bytes;
+    if (affordable < offset || os::WriteAll(fd, items, bytes) != 0) return false;
+    if (os::WriteAll(fd, kZeros, entry.reserved_bytes - bytes) != 0) return false;
   }
-  // What a section has behind its last item is not for this file.
-  if (os::FileSizeLimit() < offset || os::WriteAll(fd, header_page, kHeaderBytes) != 0) return false;
-  static constexpr char kZeros[kHeaderBytes] = {};
-  for (size_t i = 0; i < kSectionCount; i++) {
-    const uint64_t bytes = entries[i].used * entries[i].item_bytes;
-    if (os::WriteAll(fd, base_ + header()->sections[i].offset, bytes) != 0) return false;
-    if (os::WriteAll(fd, kZeros, entries[i].reserved_bytes - bytes) != 0) return false;
-  }
-  return true;
+  return os::WriteAtStart(fd, header_page, kHeaderBytes) == 0;
 }
 
 bool MappedFile::Detach() {

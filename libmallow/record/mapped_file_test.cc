@@ -8,8 +8,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "record/test_folder.h"
 #include "record/test_process.h"
@@ -108,6 +110,38 @@ TEST(MappedFile, SaysWhenASectionIsFull) {
   const SectionEntry& modules = file.header()->sections[static_cast<int>(Section::kModules) - 1];
   EXPECT_FALSE(file.Grow(Section::kModules, modules.reserved_bytes / modules.item_bytes + 1, kModulesFull));
   EXPECT_EQ(static_cast<uint32_t>(kModulesFull), file.header()->incomplete);
+}
+
+// What the sections of a copy name is in it, though the file grows meanwhile.
+TEST(MappedFile, ACopyNamesNothingThatItDoesNotHold) {
+  TestFolder folder;
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    // Item i of each names item i of the next; they come in the other order.
+    constexpr Section kChain[] = {Section::kNodes, Section::kStacks, Section::kCounterPages};
+    for (uint64_t i = 0; i < 60'000 && !done; i++) {
+      for (const Section section : kChain) {
+        if (!file.Grow(section, i + 1, kFileFull)) return;
+        file.SetUsed(section, i + 1);
+      }
+    }
+  });
+  for (int i = 0; i < 20; i++) {
+    TestFolder copies;
+    ASSERT_TRUE(file.CopyTo(copies.path()));
+    std::ifstream in(std::string(copies.path()) + "/" + copies.Names()[0], std::ios::binary);
+    alignas(Header) char page[kHeaderBytes];
+    ASSERT_TRUE(in.read(page, sizeof(page)));
+    const Header& header = *reinterpret_cast<const Header*>(page);
+    const auto used = [&](Section section) { return header.sections[SectionIndex(section)].used; };
+    EXPECT_EQ(0, memcmp(header.magic, kMagic, sizeof(kMagic)));
+    EXPECT_LE(used(Section::kCounterPages), used(Section::kStacks));
+    EXPECT_LE(used(Section::kStacks), used(Section::kNodes));
+  }
+  done = true;
+  writer.join();
 }
 
 TEST(MappedFile, TwoInTheSameFolderGetTwoNames) {
