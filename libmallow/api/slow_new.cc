@@ -22,8 +22,8 @@ MALLOW_NOINLINE void* SampledNew(size_t bytes) {
   return MALLOW_LIKELY(record::IsNoSample(p, bytes)) ? p : RecordedSample<function>(p, bytes);
 }
 
-MALLOW_NOINLINE void* New(Function function, size_t bytes, size_t alignment,
-                          const record::Registers& caller) {
+MALLOW_ALIGNS_STACK MALLOW_NOINLINE void* New(Function function, size_t bytes, size_t alignment,
+                                              const record::Registers& caller) {
   Call call{caller, function, alignment, bytes};
   void* p = Serve(call);
   if (MALLOW_LIKELY(p != nullptr)) return p;

@@ -68,7 +68,7 @@ void Start() {
 
 }  // namespace
 
-void StartLibraryOrAttend() {
+MALLOW_ALIGNS_STACK void StartLibraryOrAttend() {
   if (started.load(std::memory_order_acquire)) return record::Attend();
   uintptr_t nobody = 0;
   if (g_starter.compare_exchange_strong(nobody, ThreadIdentity(), std::memory_order_relaxed)) {

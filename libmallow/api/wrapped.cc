@@ -82,25 +82,25 @@ MALLOW_NOINLINE void* ReallocateArray(void* p, size_t count, size_t bytes, const
 
 extern "C" {
 
-MALLOW_EXPORT char* strdup(const char* text) {
+MALLOW_ALIGNS_STACK MALLOW_EXPORT char* strdup(const char* text) {
   Registers caller;
   MALLOW_CAPTURE_CALLER(caller);
   return DuplicateAll(text, caller);
 }
 
-MALLOW_EXPORT char* strndup(const char* text, size_t most) {
+MALLOW_ALIGNS_STACK MALLOW_EXPORT char* strndup(const char* text, size_t most) {
   Registers caller;
   MALLOW_CAPTURE_CALLER(caller);
   return DuplicateSome(text, most, caller);
 }
 
-MALLOW_EXPORT wchar_t* wcsdup(const wchar_t* text) {
+MALLOW_ALIGNS_STACK MALLOW_EXPORT wchar_t* wcsdup(const wchar_t* text) {
   Registers caller;
   MALLOW_CAPTURE_CALLER(caller);
   return DuplicateWide(text, caller);
 }
 
-MALLOW_EXPORT void* reallocarray(void* p, size_t count, size_t bytes) {
+MALLOW_ALIGNS_STACK MALLOW_EXPORT void* reallocarray(void* p, size_t count, size_t bytes) {
   Registers caller;
   MALLOW_CAPTURE_CALLER(caller);
   return ReallocateArray(p, count, bytes, caller);

@@ -14,6 +14,11 @@
 #define MALLOW_NOINLINE __attribute__((noinline))
 #define MALLOW_COLD __attribute__((cold, noinline))
 
+// A function that may be entered with a stack that is off by a word, as hand-written code has it that gets away with that
+// elsewhere: to be on every way from malloc and the like to where the compiler keeps vectors on the stack. Does nothing to
+// a template.
+#define MALLOW_ALIGNS_STACK __attribute__((force_align_arg_pointer))
+
 // A symbol that libmallow.so shows to the program; everything else is hidden.
 #define MALLOW_EXPORT __attribute__((visibility("default")))
 

@@ -153,7 +153,7 @@ size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied
   return put;
 }
 
-void CentralList::Release(void* const* objects, size_t count) {
+MALLOW_ALIGNS_STACK void CentralList::Release(void* const* objects, size_t count) {
   SpanList emptied;
   {
     SpinlockHolder holder(lock_);

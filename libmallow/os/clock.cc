@@ -54,8 +54,8 @@ uint64_t Read(clockid_t clock) {
 
 }  // namespace
 
-uint64_t MonotonicNanoseconds() { return Read(CLOCK_MONOTONIC); }
-uint64_t CoarseNanoseconds() { return Read(CLOCK_MONOTONIC_COARSE); }
-uint64_t RealtimeNanoseconds() { return Read(CLOCK_REALTIME); }
+MALLOW_ALIGNS_STACK uint64_t MonotonicNanoseconds() { return Read(CLOCK_MONOTONIC); }
+MALLOW_ALIGNS_STACK uint64_t CoarseNanoseconds() { return Read(CLOCK_MONOTONIC_COARSE); }
+MALLOW_ALIGNS_STACK uint64_t RealtimeNanoseconds() { return Read(CLOCK_REALTIME); }
 
 }  // namespace mallow::os

@@ -47,7 +47,7 @@ void NoteFirstThread() {
 
 void SetStackEnd(uintptr_t end) { g_other_stack = {ThreadIdentity(), end}; }
 
-void Nap() {
+MALLOW_ALIGNS_STACK void Nap() {
   constexpr long kNanoseconds = 50'000;
   const timespec moment = {0, kNanoseconds};
   SystemCall(SYS_nanosleep, reinterpret_cast<long>(&moment), 0);

@@ -312,16 +312,18 @@ void Leave() {
   heap::OpenAllHitPaths();
 }
 
-void* Allocate(Function function, size_t bytes, const Registers& caller) {
+MALLOW_ALIGNS_STACK void* Allocate(Function function, size_t bytes, const Registers& caller) {
   // The hit path never hits while every call is slow.
   return Born(function, heap::AllocateSlow(bytes), bytes, caller);
 }
 
-void* AllocateZeroed(Function function, size_t bytes, size_t count, const Registers& caller) {
+MALLOW_ALIGNS_STACK void* AllocateZeroed(Function function, size_t bytes, size_t count,
+                                         const Registers& caller) {
   return Born(function, heap::AllocateZeroed(bytes), bytes, caller, count == 1 ? 0 : count);
 }
 
-void* AllocateAligned(Function function, size_t alignment, size_t bytes, const Registers& caller) {
+MALLOW_ALIGNS_STACK void* AllocateAligned(Function function, size_t alignment, size_t bytes,
+                                          const Registers& caller) {
   // pvalloc asks for whole pages, however few bytes its caller asked for.
   const size_t served = function == Function::kPvalloc ? (bytes + alignment - 1) & ~(alignment - 1) : bytes;
   return Born(function, heap::AllocateAligned(alignment, served), bytes, caller, alignment);
@@ -333,7 +335,7 @@ bool IsNoSample(void* p, size_t bytes) {
   return true;
 }
 
-void* AddSample(Function function, void* p, size_t bytes, const Registers& caller) {
+MALLOW_ALIGNS_STACK void* AddSample(Function function, void* p, size_t bytes, const Registers& caller) {
   return CountBirth<true>(function, p, bytes, caller, 0);
 }
 
@@ -346,9 +348,11 @@ bool ReleaseNoSample(void* p, const void* return_address) {
   return true;
 }
 
-void NoteFailed(Function function, const Registers& caller) { Fail(function, kUnknownBytes, caller); }
+MALLOW_ALIGNS_STACK void NoteFailed(Function function, const Registers& caller) {
+  Fail(function, kUnknownBytes, caller);
+}
 
-bool Release(void* p, const Registers& caller) {
+MALLOW_ALIGNS_STACK bool Release(void* p, const Registers& caller) {
   if (p == nullptr) {
     ReleaseNull(caller);
     return true;
@@ -372,7 +376,7 @@ bool Release(void* p, const Registers& caller) {
   return true;
 }
 
-void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller) {
+MALLOW_ALIGNS_STACK void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller) {
   if (p == nullptr) return Allocate(function, bytes, caller);
   if (bytes == 0) {
     Release(p, caller);

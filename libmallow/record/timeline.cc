@@ -94,7 +94,7 @@ void Timeline::Take(ThreadRecorder& thread) {
 }
 
 // A reader that comes by sees samples that go back behind others, and leaves those out.
-void Timeline::Halve() {
+MALLOW_ALIGNS_STACK void Timeline::Halve() {
   for (uint32_t i = 0; i < kTimelineSamples / 2; i++) {
     const TimelineSample& former = *At(2 * i);
     TimelineSample later = *At(2 * i + 1);

@@ -116,6 +116,7 @@ func TestProcessesAndThreads(t *testing.T) {
 		{program: "churn", processes: 1, allocations: 40000, frees: 40000, site: "work", siteCalls: 40000, siteBytes: 2560000},
 		{program: "handed_over", processes: 1, allocations: 120000, frees: 120000, site: "produce", siteCalls: 120000, siteBytes: 13860000},
 		{program: "interrupted", processes: 1, allocations: 400, frees: 400, site: "in_handler", siteCalls: 400, siteBytes: 22400},
+		{program: "misaligned", processes: 1, allocations: 15000, frees: 12000, site: "call_off", siteCalls: 15000},
 		// 64 x 150, 34 x 3 and the signal stack.
 		{program: "narrow", processes: 1, allocations: 9703, frees: 6468, liveBlocks: 1, site: "allocate", siteCalls: 9702},
 		// 4 x 160,000 in the threads, 60 x 80 in the children, and the inherited block.
@@ -145,6 +146,16 @@ func TestProcessesAndThreads(t *testing.T) {
 				t.Errorf("incomplete: %v", report.Quality.Warnings)
 			}
 		})
+	}
+}
+
+// What bears a stack that is off by a word with another malloc bears it with this one.
+func TestMisalignedStackUnrecorded(t *testing.T) {
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{harness.Program(t, "programs/misaligned")}, Settings: []string{"LD_PRELOAD=" + harness.Library(t)},
+	})
+	if result.Status != 0 {
+		t.Errorf("%s: %s", result.Ending(), result.Errors)
 	}
 }
 
