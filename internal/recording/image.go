@@ -311,7 +311,7 @@ func (im *Image) describeIncompleteness() {
 		im.warn("forked children that could not be recorded: %d", im.UnrecordedChildren)
 	}
 	if im.VforkChildren > 0 {
-		im.warn("vfork children that are counted in this process: %d", im.VforkChildren)
+		im.warn("vfork children that are counted in this process: at least %d", im.VforkChildren)
 	}
 	if n := im.inFlight(); n > 0 {
 		im.warn("calls in flight when the process ended or was read: %d, each may be counted in part", n)
