@@ -82,9 +82,11 @@ NodeId StackTable::NewPath(NodeId parent, PathStep* steps, size_t count) {
   const auto end = static_cast<NodeId>(first + count);
   const uint32_t item = first - first_node_;
   const auto items = static_cast<uint32_t>(item + count);
-  if (!nodes_.MakeRoom(first) || !nodes_.MakeRoom(end - 1) ||
-      !file_->Grow(Section::kNodes, items, kNodesFull))
+  if (!nodes_.MakeRoom(first) || !nodes_.MakeRoom(end - 1)) {
+    file_->header()->incomplete |= kNodesFull;
     return kRoot;
+  }
+  if (!file_->Grow(Section::kNodes, items, kNodesFull)) return kRoot;
   Node* const nodes = file_->Items<Node>(Section::kNodes) + item;
   for (size_t i = 0; i < count; ++i) {
     PathStep& step = steps[i];

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "os/memory.h"
 #include "record/mapped_file.h"
 #include "record/test_folder.h"
 
@@ -142,6 +143,19 @@ TEST_F(StackTableTest, PathsGoOnBeyondABlock) {
   EXPECT_EQ(10'000 * kSteps + 1, table_.node_count());
   for (NodeId node = 1; node < table_.node_count(); node++)
     ASSERT_EQ(node % kSteps == 1 ? kRoot : node - 1, NodeAt(node).parent);
+}
+
+TEST_F(StackTableTest, SaysThatThereIsNoMemoryForMore) {
+  const os::MemoryFunctions without = {[](void*, size_t) -> void* { return nullptr; },
+                                       os::SystemMemoryFunctions().unmap,
+                                       os::SystemMemoryFunctions().release};
+  os::ReplaceMemoryFunctions(&without);
+  NodeId node = kRoot;
+  for (uint64_t i = 0; (i == 0 || node != kRoot) && i < 1 << 20; i++)
+    node = table_.Child(i % 1000 == 0 ? kRoot : node, Frame(0x400000 + i), 1);
+  os::ReplaceMemoryFunctions(nullptr);
+  EXPECT_EQ(kRoot, node);
+  EXPECT_NE(0u, file_.header()->incomplete & kNodesFull);
 }
 
 TEST_F(StackTableTest, StacksAreDenseAndBearTheirOrigin) {
