@@ -56,10 +56,10 @@ func recordRunning(args []string, options launch.RecordOptions, a attachOptions,
 		return exitError{launch.StatusCannotRecord, err}
 	}
 	r, err := a.run(options, stderr)
+	reportRecorded(stderr, r.Folder, r.Warnings)
 	if err != nil {
 		return exitError{launch.StatusCannotRecord, fmt.Errorf("%s", term.Safe(err.Error()))}
 	}
-	reportRecorded(stderr, r.Folder, r.Warnings)
 	return nil
 }
 

@@ -79,9 +79,31 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 		o.Began(folder)
 	}
 	process.wait(ctx, o.Duration)
-	r := Recorded{Folder: folder, Warnings: stopAll(folder)}
-	r.complete(meta)
-	return r, nil
+	r := Recorded{Folder: now(folder, hold)}
+	r.Warnings = stopAll(r.Folder)
+	return r, r.complete(meta)
+}
+
+// now is the path of a folder that is held open and may have been moved, or
+// removed: then it is the one that it had last.
+func now(folder string, hold *os.File) string {
+	if same(folder, hold) {
+		return folder
+	}
+	path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", hold.Fd()))
+	if err != nil {
+		return folder
+	}
+	return strings.TrimSuffix(path, " (deleted)")
+}
+
+func same(folder string, hold *os.File) bool {
+	there, err := os.Stat(folder)
+	if err != nil {
+		return false
+	}
+	held, err := hold.Stat()
+	return err == nil && os.SameFile(there, held)
 }
 
 // begin makes the process record; a folder of root's must be one of the
@@ -167,15 +189,21 @@ func stopOne(pid int) error {
 	return err
 }
 
-func (r *Recorded) complete(meta recording.Meta) {
+// errRemoved is the error for what a process recorded and somebody took away:
+// it had made its image when it began.
+var errRemoved = errors.New("was removed while it was written; nothing is left of it")
+
+func (r *Recorded) complete(meta recording.Meta) error {
 	meta.Ended = time.Now()
 	done := launch.Complete(r.Folder, meta)
 	r.Warnings = append(r.Warnings, done.Warnings...)
-	if done.Images == 0 {
-		r.Warnings = append(r.Warnings, "nothing was recorded")
-		discard(r.Folder)
-		r.Folder = ""
+	if done.Images > 0 {
+		return nil
 	}
+	discard(r.Folder)
+	removed := fmt.Errorf("the recording %q %w", r.Folder, errRemoved)
+	r.Folder = ""
+	return removed
 }
 
 // Stop ends the recording of the process pid and of the others that record
@@ -183,13 +211,19 @@ func (r *Recorded) complete(meta recording.Meta) {
 // waits to do so: then Folder is "".
 func Stop(pid int) (Recorded, error) {
 	folder, err := running.Recording(pid)
-	if err != nil {
+	removed := errors.Is(err, running.ErrNoFolder)
+	if err != nil && !removed {
 		return Recorded{}, err
 	}
 	if _, err := running.Control(pid); err != nil {
 		return Recorded{}, fmt.Errorf("process %d has been recorded from its start, and is to its end", pid)
 	}
-	return finish(Recorded{Folder: folder, Warnings: stopAll(folder)})
+	r := Recorded{Folder: folder, Warnings: stopAll(folder)}
+	if removed {
+		r.Folder = ""
+		return r, fmt.Errorf("the recording %q %w", folder, errRemoved)
+	}
+	return finish(r)
 }
 
 // finish completes a recording that has been stopped, unless the mallow that began it does so, or has done so by now: it
@@ -212,8 +246,7 @@ func finish(r Recorded) (Recorded, error) {
 	if info, err := os.Stat(r.Folder); err == nil {
 		meta.Started = info.ModTime()
 	}
-	r.complete(meta)
-	return r, nil
+	return r, r.complete(meta)
 }
 
 var errHeld = errors.New("another mallow is at it")

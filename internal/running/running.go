@@ -12,7 +12,11 @@ import (
 	"strings"
 )
 
-// Recording returns the folder that the process pid records into.
+// ErrNoFolder is the error for a folder that was removed, or that we cannot see.
+var ErrNoFolder = errors.New("is not there any more, or not to be seen from here")
+
+// Recording returns the folder that the process pid records into, or with
+// ErrNoFolder the path that it had.
 func Recording(pid int) (string, error) {
 	files, err := mapped(pid)
 	if err != nil {
@@ -43,12 +47,9 @@ func Control(pid int) (string, error) {
 }
 
 // RecordInto returns the processes that record into folder, as far as we may
-// look at them.
+// look at them. Of a folder that was removed it takes the path that it had.
 func RecordInto(folder string) []int {
-	status, err := os.Stat(folder)
-	if err != nil {
-		return nil
-	}
+	status, missing := os.Stat(folder)
 	processes, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
@@ -60,7 +61,13 @@ func RecordInto(folder string) []int {
 			continue
 		}
 		of, err := Recording(pid)
-		if err != nil {
+		if errors.Is(err, ErrNoFolder) {
+			if of == folder {
+				found = append(found, pid)
+			}
+			continue
+		}
+		if err != nil || missing != nil {
 			continue
 		}
 		if other, err := os.Stat(of); err == nil && os.SameFile(status, other) {
@@ -100,8 +107,8 @@ func Alive(pid int) bool {
 	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
 }
 
-// visible returns folder, a path in the eyes of the process, if it is there
-// for us too.
+// visible returns folder, a path in the eyes of the process, as we see it. With
+// ErrNoFolder it is not there for us.
 func visible(pid int, folder string) (string, error) {
 	if info, err := os.Stat(folder); err == nil && info.IsDir() {
 		return folder, nil
@@ -111,7 +118,7 @@ func visible(pid int, folder string) (string, error) {
 	if info, err := os.Stat(inside); err == nil && info.IsDir() {
 		return inside, nil
 	}
-	return "", fmt.Errorf("process %d uses the folder %q, which is not there any more, or not to be seen from here", pid, folder)
+	return folder, fmt.Errorf("process %d uses the folder %q, which %w", pid, folder, ErrNoFolder)
 }
 
 // mapped returns the files that the process has mapped, each once for every

@@ -322,6 +322,55 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// A folder that somebody moves or removes meanwhile leaves no process that is recorded for ever.
+func TestFolderIsNotThere(t *testing.T) {
+	program := busy(t, "1", "0")
+	pid := program.Process.Process.Pid
+	recordsNoMore := func() {
+		t.Helper()
+		if folder, err := running.Recording(pid); err == nil || !strings.Contains(err.Error(), "is not being recorded") {
+			t.Errorf("it still records into %q: %v", folder, err)
+		}
+	}
+
+	s := record(t, pid)
+	s.awaitCalls(t, 1000)
+	moved := s.folder + ".moved"
+	if err := os.Rename(s.folder, moved); err != nil {
+		t.Fatal(err)
+	}
+	s.Process.Process.Signal(syscall.SIGINT)
+	s.Wait(t)
+	if status := s.Process.ProcessState.ExitCode(); status != 0 || !strings.Contains(s.Errors(), "wrote "+moved) {
+		t.Errorf("moved: %d: %s", status, s.Errors())
+	}
+	recordsNoMore()
+
+	s = record(t, pid)
+	s.awaitCalls(t, 1000)
+	if err := os.RemoveAll(s.folder); err != nil {
+		t.Fatal(err)
+	}
+	s.Process.Process.Signal(syscall.SIGINT)
+	s.Wait(t)
+	if status := s.Process.ProcessState.ExitCode(); status != 125 || !strings.Contains(s.Errors(), "was removed while it was written") {
+		t.Errorf("removed: %d: %s", status, s.Errors())
+	}
+	recordsNoMore()
+
+	s = record(t, pid)
+	s.awaitCalls(t, 1000)
+	s.Stop(t, syscall.SIGKILL)
+	if err := os.RemoveAll(s.folder); err != nil {
+		t.Fatal(err)
+	}
+	stop := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "--stop", "--pid", strconv.Itoa(pid)}})
+	if stop.Status != 125 || !strings.Contains(stop.Errors, "was removed while it was written") {
+		t.Errorf("removed and stopped: %s: %q", stop.Ending(), stop.Errors)
+	}
+	recordsNoMore()
+}
+
 // Of several recorders one gets the process, and the others say why they do not.
 func TestTwoRecorders(t *testing.T) {
 	program := onDemand(t, harness.Program(t, "programs/rounds"))
