@@ -89,8 +89,9 @@ func inForeground() bool {
 	return err == nil && group == syscall.Getpgrp()
 }
 
-// Wait returns when the program has ended. While the program is stopped
-// mallow is stopped too, so that the shell sees a stopped job.
+// Wait returns when the program has ended. While the terminal's job control has
+// stopped the program mallow is stopped too, so that the shell sees a stopped
+// job.
 func (p *Process) Wait() (Result, error) {
 	for {
 		var status syscall.WaitStatus
@@ -101,7 +102,10 @@ func (p *Process) Wait() (Result, error) {
 		case err != nil:
 			return Result{}, err
 		case status.Stopped():
-			p.stopAlong()
+			// Who sends SIGSTOP to the program alone continues it alone too, and nobody mallow.
+			if status.StopSignal() != syscall.SIGSTOP {
+				p.stopAlong()
+			}
 		default:
 			r := Result{
 				ExitStatus: status.ExitStatus(),

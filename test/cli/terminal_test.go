@@ -110,7 +110,7 @@ func TestInterruptKey(t *testing.T) {
 
 // A program that stops is a stopped job of the shell, and goes on with it.
 func TestStoppedJob(t *testing.T) {
-	const script = `set -m; "$1" /bin/sh -c 'kill -STOP $$; echo went on; exit 5'; echo "first $?."; fg >/dev/null; echo "second $?."`
+	const script = `set -m; "$1" /bin/sh -c 'kill -TSTP $$; echo went on; exit 5'; echo "first $?."; fg >/dev/null; echo "second $?."`
 	s := openTerminal(t, "/bin/bash", "-c", script, "bash", harness.CLI(t))
 	s.await("first 147.")
 	s.await("went on")

@@ -199,6 +199,16 @@ func TestDiesBySameSignal(t *testing.T) {
 	}
 }
 
+// Who stops and continues the program by its own number does not stop mallow for ever.
+func TestStoppedAlone(t *testing.T) {
+	const script = `(sleep 0.5; kill -CONT $$) & kill -STOP $$; wait; exit 5`
+	program := harness.Start(t, harness.Command{Arguments: []string{harness.CLI(t), "/bin/sh", "-c", script}, Directory: t.TempDir()})
+	program.Wait(t)
+	if status := program.Process.ProcessState.ExitCode(); status != 5 {
+		t.Errorf("mallow ended with %v: %s", program.Process.ProcessState, program.Errors())
+	}
+}
+
 // A signal to mallow alone is meant for the program, which may outlive it.
 func TestForwardedSignal(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGINT, syscall.SIGQUIT} {
