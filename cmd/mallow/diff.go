@@ -222,6 +222,9 @@ func splitPaths(path string) []string {
 }
 
 func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, advice []diff.AdviceChange, o diffOptions) error {
+	if o.sort == diff.ByPeak && (d.Old.PeakUnknown() || d.New.PeakUnknown()) {
+		return errPeakUnknown
+	}
 	if o.html.file != "" {
 		return o.html.put(w, web.Recordings, func(to io.Writer) error {
 			all := diff.Compare(d.Old, d.New, diff.Options{All: true, Per: o.per})

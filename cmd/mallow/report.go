@@ -155,7 +155,7 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 		Symbolizer: symbolizer, Wrappers: wrappers,
 		Processes: o.filter.processes, Threads: o.filter.threads, Filter: filter,
 	})
-	if err := checkCPUOrder(p, &o); err != nil {
+	if err := errors.Join(checkCPUOrder(p, &o), checkPeak(p, &o)); err != nil {
 		return err
 	}
 	// Nothing else is of libc's account: who asks for it wants to see it.
@@ -194,6 +194,16 @@ func checkCPUOrder(p *profile.Profile, o *reportOptions) error {
 	}
 	return nil
 }
+
+// checkPeak tells whether what is asked of the peak is known.
+func checkPeak(p *profile.Profile, o *reportOptions) error {
+	if p.PeakUnknown() && (o.sort == analyze.ByPeak || o.format == "folded" && o.metric == metric.Peak) {
+		return errPeakUnknown
+	}
+	return nil
+}
+
+var errPeakUnknown = errors.New("the peak is not known of what was sampled, nor of an imported profile")
 
 var errCPURestricted = errors.New("CPU samples are of whole processes: --process is the only restriction that they know")
 

@@ -116,8 +116,8 @@ func (d *Diff) unknown(m Metric) string {
 		return "NEW is incomplete and OLD is not"
 	case d.Old.Running+d.New.Running > 0:
 		return "a program still runs"
-	case m == Peak && (d.Old.Sampling != nil || d.New.Sampling != nil):
-		return "the peak of what was sampled is not exact enough"
+	case m == Peak && (d.Old.PeakUnknown() || d.New.PeakUnknown()):
+		return "the peak is not known of what was sampled, nor of an imported profile"
 	}
 	return ""
 }

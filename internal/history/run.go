@@ -44,8 +44,10 @@ func Metrics(p *profile.Profile) map[string]Value {
 		"live":        {Value: float64(t.LiveBytes), Unit: "bytes"},
 		"libc":        {Value: float64(p.Origins[profile.OriginLibc].Allocations)},
 	}
-	if !p.SumsOnly {
+	if !p.PeakUnknown() {
 		metrics["peak"] = Value{Value: float64(t.PeakBytes), Unit: "bytes"}
+	}
+	if !p.SumsOnly {
 		metrics["temporary"] = Value{Value: float64(t.Temporary)}
 	}
 	return metrics

@@ -252,11 +252,10 @@ func (process *Process) sumEstimates() (frees uint64) {
 	t.PeakBytes, t.LiveBlocks, t.LiveBytes = 0, 0, 0
 	for i := range process.Origins {
 		o := &process.Origins[i]
-		t.PeakBytes += o.PeakBytes
 		t.LiveBlocks += o.LiveBlocks
 		t.LiveBytes += o.LiveBytes
 	}
-	process.programPeak = t.PeakBytes - process.Origins[OriginLibc].PeakBytes
+	process.programPeak = 0
 	return frees
 }
 

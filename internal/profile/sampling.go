@@ -29,6 +29,10 @@ func (s *Site) Errors() Errors { return ErrorsOf(&s.Counters) }
 // ErrorsOf returns those of any figures.
 func ErrorsOf(c *recording.Counters) Errors { return errorsOf(&c.Variance) }
 
+// PeakUnknown tells that nobody knows the peak: samples and profiles of other
+// tools do not tell it.
+func (p *Profile) PeakUnknown() bool { return p.SumsOnly || p.Sampling != nil }
+
 func (p *Profile) sumSampling(stacks []*stack) {
 	var mean uint64
 	for _, process := range p.Processes {

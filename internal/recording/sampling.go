@@ -74,13 +74,16 @@ func (w *weights) credible() bool {
 }
 
 // estimate turns the counters of samples into estimates of all calls. What has
-// no weights of its own grows as the calls do that it is part of.
+// no weights of its own grows as the calls do that it is part of. The peak
+// cannot be estimated: the recorder takes it when most bytes of samples live,
+// in which great blocks weigh too much, and keeps no weights of that moment.
 func (im *Image) estimate() {
 	if im.Sampling == nil {
 		return
 	}
 	damaged := 0
 	im.EachStack(func(id uint32, c *Counters) {
+		c.PeakBytes = 0
 		w := im.weights[id]
 		if w == nil {
 			return
@@ -103,7 +106,6 @@ func (c *Counters) estimate(w *weights) {
 	c.Calls, c.Bytes = rounded(w.calls), rounded(w.bytes)
 	c.Releases, c.ReleasedBytes = rounded(w.releases), rounded(w.releasedBytes)
 	c.UsableBytes = scaled(c.UsableBytes, bytes)
-	c.PeakBytes = int64(scaled(uint64(max(0, c.PeakBytes)), bytes))
 	for _, part := range []*uint64{&c.Temporary, &c.ShortLived, &c.ByRealloc, &c.Foreign} {
 		*part = scaled(*part, deaths)
 	}

@@ -301,3 +301,36 @@ func TestPprof(t *testing.T) {
 		}
 	}
 }
+
+// The peak of samples is none of the program's: no form of the report shows one.
+func TestNoPeak(t *testing.T) {
+	folder := filepath.Join(harness.TempDir(t), "s.mallow")
+	recorded := harness.Run(t, harness.Command{Arguments: []string{
+		harness.CLI(t), "record", "--sample", "16384", "-o", folder, "--", harness.Program(t, "programs/mixed"), "1", "0",
+	}})
+	if recorded.Status != 0 || strings.Contains(recorded.Errors, " peak,") {
+		t.Errorf("%s: %s", recorded.Ending(), recorded.Errors)
+	}
+	show := func(flags ...string) harness.Result {
+		t.Helper()
+		return harness.Run(t, harness.Command{Arguments: append([]string{harness.CLI(t), "report"}, append(flags, folder)...)})
+	}
+	for form, word := range map[string]string{"json": `"peak_bytes":`, "speedscope": "peak"} {
+		output := strings.ReplaceAll(show("--format", form).Output, word+"null", "")
+		if output == "" || strings.Contains(output, word) {
+			t.Errorf("%s: %.300s", form, output)
+		}
+	}
+	if sites := show("--format", "csv").Output; !strings.Contains(sites, "shorter") {
+		t.Error(sites)
+	}
+	for _, flags := range [][]string{{"--sort", "peak"}, {"--format", "folded", "--metric", "peak"}} {
+		if r := show(flags...); r.Status != 1 || !strings.Contains(r.Errors, "the peak is not known") {
+			t.Errorf("%q: %s: %s%s", flags, r.Ending(), r.Output, r.Errors)
+		}
+	}
+	compared := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "diff", "--json", folder, folder}})
+	if !strings.Contains(compared.Output, `"peak_bytes":{"old":null,"new":null}`) {
+		t.Errorf("%s: %.300s", compared.Ending(), compared.Output)
+	}
+}

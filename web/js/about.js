@@ -43,7 +43,7 @@ export function notes(app) {
     if (profile.incomplete) tell(`${whose}Not everything was recorded.`);
     if (profile.truncated > 0) tell(`${whose}${count(profile.truncated)} allocations (${percent(profile.truncated, calls)}) have a stack that could not be unwound to its start.`);
     if (profile.unplaced > 0) tell(`${whose}${count(profile.unplaced)} allocations have no stack.`);
-    if (profile.peakError > 0) tell(`${whose}The peak is exact to ${size(profile.peakError)}.`);
+    if (profile.peakError > 0 && !profile.noPeak) tell(`${whose}The peak is exact to ${size(profile.peakError)}.`);
     for (const warning of profile.warnings) list.push({ text: `${whose}${warning}`, serious: /damaged|lost|missing|changed/.test(warning) });
   }
   return list;
@@ -57,7 +57,7 @@ function totalsTable(profile) {
     ["free(NULL)", (t) => count(t.freeNulls)],
     ["failed", (t) => count(t.failed)],
     ["bytes", (t) => size(t.bytes)],
-    ["peak", (t) => size(t.peak)],
+    ["peak", (t) => (profile.noPeak ? "-" : size(t.peak))],
     ["never freed", (t) => `${counted(t.liveBlocks, "block", "blocks")}, ${size(t.liveBytes)}`],
     ["temporary", (t) => count(t.temporary)],
   ];
@@ -88,7 +88,7 @@ function processes(profile) {
   return listTable("Processes", ["process", "allocations", "bytes", "peak", "live", "end"], profile.processes.map((process) => {
     const name = h("span", {}, process.begun === "exec" ? "⇒ " : "", code(process.name));
     name.style.paddingLeft = `${depth(process)}em`;
-    return [name, count(process.allocations), size(process.bytes), size(process.peak), size(process.liveBytes), process.exit || "-"];
+    return [name, count(process.allocations), size(process.bytes), profile.noPeak ? "-" : size(process.peak), size(process.liveBytes), process.exit || "-"];
   }));
 }
 

@@ -74,7 +74,7 @@ function siteFigures(app, site, of) {
     ["sizes", site.calls === 0 ? "-" : site.sizeMin === site.sizeMax ? `${sizes} each` : `${sizes}, ${size(site.bytes / site.calls)} on average`],
     ["temporary", `${about(count(site.temporary))} (${percent(site.temporary, site.calls)} of them)`, metrics.temporary.explain],
     ["short-lived", `${about(count(site.shortLived))} (${percent(site.shortLived, site.calls)} of them)`, "freed by the thread within its next 32 heap events"],
-    ["at the peak", `${about(size(site.peak))} (${all("peak")})`, metrics.peak.explain],
+    metrics.peak && ["at the peak", `${about(size(site.peak))} (${all("peak")})`, metrics.peak.explain],
     ["never freed", `${about(counted(Math.round(site.liveBlocks), "block", "blocks"))}, ${about(size(site.leaked))}`],
     ["waste", `${about(size(site.waste))} (${percent(site.waste, site.bytes)} of the bytes)`, metrics.waste.explain],
     of.grown > 0 && ["grown by realloc", `${counted(of.grown, "time", "times")}, ${size(of.copied)} copied`],

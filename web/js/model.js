@@ -17,6 +17,7 @@ export class Model {
   constructor({ head, columns }) {
     this.head = head;
     this.strings = head.strings;
+    if (head.profiles.some((profile) => profile.noPeak)) delete metrics.peak;
     this.diff = head.profiles.length > 1;
     this.functions = { name: columns["function.name"], module: columns["function.module"], wrapper: columns["function.wrapper"] };
     this.frames = {

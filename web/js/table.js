@@ -2,6 +2,7 @@
 // chooses the metric of the whole page.
 
 import { bar, code, h } from "./dom.js";
+import { metrics } from "./model.js";
 import { bareName, count, percent, shorten, size } from "./text.js";
 
 const columns = [
@@ -12,6 +13,8 @@ const columns = [
   { metric: "leaked", title: "leaked", write: (site, app) => (site.leaked > 0 ? app.about(size(site.leaked)) : "-"), explain: "never freed" },
   { metric: "waste", title: "waste", write: (site, app) => (site.waste > 0 ? app.about(size(site.waste)) : "-"), explain: "lost to rounding" },
 ];
+
+const shownColumns = () => columns.filter((column) => Object.hasOwn(metrics, column.metric));
 
 const step = 50;
 
@@ -24,7 +27,7 @@ export function siteTable(app, sites, { limit = step, caption }) {
     h("caption", {}, caption),
     h("thead", {}, h("tr", {},
       h("th", { class: "share", scope: "col" }, "share"),
-      columns.map((column) => h("th", { class: `number of-${column.metric} ${column.metric === metric ? "leading" : ""}`, scope: "col", "aria-sort": column.metric === metric ? "descending" : "none" },
+      shownColumns().map((column) => h("th", { class: `number of-${column.metric} ${column.metric === metric ? "leading" : ""}`, scope: "col", "aria-sort": column.metric === metric ? "descending" : "none" },
         h("button", { type: "button", class: "sort", title: column.explain, onclick: () => app.state.set({ metric: column.metric }) }, column.title))),
       h("th", { scope: "col" }, "site"))),
     body);
@@ -46,7 +49,7 @@ export function siteTable(app, sites, { limit = step, caption }) {
 function row(app, site, metric, whole) {
   return h("tr", { class: app.state.get("site") === site.id ? "chosen" : "", data: { site: site.id } },
     h("td", { class: "share" }, bar(site[metric] / whole), h("span", {}, percent(site[metric], whole))),
-    columns.map((column) => h("td", { class: `number of-${column.metric} ${column.metric === metric ? "leading" : ""}` }, column.write(site, app))),
+    shownColumns().map((column) => h("td", { class: `number of-${column.metric} ${column.metric === metric ? "leading" : ""}` }, column.write(site, app))),
     h("td", { class: "site" }, siteLink(app, site.id)));
 }
 

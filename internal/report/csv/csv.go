@@ -28,7 +28,7 @@ var columns = []struct {
 	{"share", func(r *row) string { return strconv.FormatFloat(r.share, 'f', 6, 64) }},
 	{"bytes", func(r *row) string { return number(r.site.Counters.Bytes) }},
 	{"usable_bytes", func(r *row) string { return number(r.site.Counters.UsableBytes) }},
-	{"peak_bytes", func(r *row) string { return known(!r.sumsOnly, uint64(max(0, r.site.Counters.PeakBytes))) }},
+	{"peak_bytes", func(r *row) string { return known(!r.peakUnknown, uint64(max(0, r.site.Counters.PeakBytes))) }},
 	{"live_blocks", func(r *row) string { return number(uint64(r.site.Counters.LiveBlocks())) }},
 	{"live_bytes", func(r *row) string { return number(uint64(r.site.Counters.LiveBytes())) }},
 	{"releases", func(r *row) string { return number(r.site.Counters.Releases) }},
@@ -48,7 +48,8 @@ type row struct {
 	share  float64
 	caller string // the most frequent one
 	// sumsOnly tells that it is not known what became of the blocks.
-	sumsOnly bool
+	sumsOnly    bool
+	peakUnknown bool
 }
 
 // Write writes a line for each of the sites.
@@ -64,7 +65,7 @@ func Write(w io.Writer, p *profile.Profile, sites []*profile.Site) error {
 	}
 	callers := p.Callers(sites)
 	for n, site := range sites {
-		r := row{site: site, sumsOnly: p.SumsOnly}
+		r := row{site: site, sumsOnly: p.SumsOnly, peakUnknown: p.PeakUnknown()}
 		if p.Totals.Allocations > 0 {
 			r.share = float64(site.Counters.Calls) / float64(p.Totals.Allocations)
 		}

@@ -96,7 +96,7 @@ type totalsPair struct {
 	Frees       knownCount `json:"frees"`
 	FreeNulls   count      `json:"free_nulls"`
 	Bytes       count      `json:"bytes"`
-	PeakBytes   count      `json:"peak_bytes"`
+	PeakBytes   knownCount `json:"peak_bytes"`
 	LiveBlocks  count      `json:"live_blocks"`
 	LiveBytes   count      `json:"live_bytes"`
 	Temporary   count      `json:"temporary"`
@@ -129,7 +129,7 @@ type siteFigures struct {
 	frame
 	Allocations uint64   `json:"allocations"`
 	Bytes       uint64   `json:"bytes"`
-	PeakBytes   uint64   `json:"peak_bytes"`
+	PeakBytes   *uint64  `json:"peak_bytes"`
 	LiveBlocks  uint64   `json:"live_blocks"`
 	LiveBytes   uint64   `json:"live_bytes"`
 	Temporary   uint64   `json:"temporary"`
@@ -213,12 +213,12 @@ func WriteDiff(w io.Writer, d *diff.Diff, o DiffOptions) error {
 	c := comparison{
 		Schema: DiffSchema,
 		Old:    comparedKeys(d.Old), New: comparedKeys(d.New),
-		Totals:  pairOf(&d.Old.Totals, &d.New.Totals),
-		Program: pairOf(withoutLibc(d.Old), withoutLibc(d.New)),
+		Totals:  pairOf(d, &d.Old.Totals, &d.New.Totals),
+		Program: pairOf(d, withoutLibc(d.Old), withoutLibc(d.New)),
 		Origins: originsPair{
-			Program:   pairOf(&d.Old.Origins[profile.OriginProgram], &d.New.Origins[profile.OriginProgram]),
-			Libraries: pairOf(&d.Old.Origins[profile.OriginLibraries], &d.New.Origins[profile.OriginLibraries]),
-			Libc:      pairOf(&d.Old.Origins[profile.OriginLibc], &d.New.Origins[profile.OriginLibc]),
+			Program:   pairOf(d, &d.Old.Origins[profile.OriginProgram], &d.New.Origins[profile.OriginProgram]),
+			Libraries: pairOf(d, &d.Old.Origins[profile.OriginLibraries], &d.New.Origins[profile.OriginLibraries]),
+			Libc:      pairOf(d, &d.Old.Origins[profile.OriginLibc], &d.New.Origins[profile.OriginLibc]),
 		},
 		Sites:       siteChanges(d, o),
 		Units:       []unitChange{},
@@ -258,15 +258,22 @@ func comparedKeys(p *profile.Profile) compared {
 	return c
 }
 
-func pairOf(o, n *profile.Totals) totalsPair {
+func pairOf(d *diff.Diff, o, n *profile.Totals) totalsPair {
 	return totalsPair{
 		Mallocs: count{o.Mallocs, n.Mallocs}, Callocs: count{o.Callocs, n.Callocs}, Reallocs: count{o.Reallocs, n.Reallocs},
 		Strdups: count{o.Strdups, n.Strdups}, Wcsdups: count{o.Wcsdups, n.Wcsdups}, Aligned: count{o.Aligned, n.Aligned},
 		News: count{o.News, n.News}, Allocations: count{o.Allocations, n.Allocations}, Frees: knownCount{o.Frees, n.Frees},
-		FreeNulls: count{o.FreeNulls, n.FreeNulls}, Bytes: count{o.Bytes, n.Bytes}, PeakBytes: count{o.PeakBytes, n.PeakBytes},
+		FreeNulls: count{o.FreeNulls, n.FreeNulls}, Bytes: count{o.Bytes, n.Bytes}, PeakBytes: knownCount{peakKey(d.Old, o.PeakBytes), peakKey(d.New, n.PeakBytes)},
 		LiveBlocks: count{o.LiveBlocks, n.LiveBlocks}, LiveBytes: count{o.LiveBytes, n.LiveBytes},
 		Temporary: count{o.Temporary, n.Temporary}, ShortLived: count{o.ShortLived, n.ShortLived}, Failed: count{o.Failed, n.Failed},
 	}
+}
+
+func peakKey(of *profile.Profile, bytes uint64) *uint64 {
+	if of.PeakUnknown() {
+		return nil
+	}
+	return &bytes
 }
 
 func siteChanges(d *diff.Diff, o DiffOptions) []siteChange {
@@ -318,7 +325,7 @@ func figuresOf(p *diff.Place, of *profile.Profile, per *profile.Unit) *siteFigur
 	}
 	c := &p.Counters
 	f := &siteFigures{
-		frame: frameKeys(&p.Frame), Allocations: c.Calls, Bytes: c.Bytes, PeakBytes: uint64(max(0, c.PeakBytes)),
+		frame: frameKeys(&p.Frame), Allocations: c.Calls, Bytes: c.Bytes, PeakBytes: peakKey(of, uint64(max(0, c.PeakBytes))),
 		LiveBlocks: uint64(c.LiveBlocks()), LiveBytes: uint64(c.LiveBytes()), Temporary: c.Temporary,
 		ShortLived: c.ShortLived, Failed: c.Failed,
 	}

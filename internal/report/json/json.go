@@ -246,8 +246,11 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	}
 	r.Processes, r.Unrecorded = familyKeys(p)
 	r.Quality = qualityOf(p)
-	if p.SumsOnly {
-		return encodeSums(w, r)
+	switch {
+	case p.SumsOnly:
+		return encodeWithout(w, r, unknownOfSums)
+	case p.Sampling != nil:
+		return encodeWithout(w, r, unknownOfSamples)
 	}
 	return term.WriteJSON(w, r, "")
 }

@@ -12,8 +12,11 @@ import (
 // from a profile.
 var unknownOfSums = []string{"peak_bytes", "peak_blocks", "temporary", "short_lived", "foreign", "threads"}
 
-// encodeSums writes a report with null for those.
-func encodeSums(w io.Writer, r report) error {
+// unknownOfSamples are those of a sampled recording.
+var unknownOfSamples = []string{"peak_bytes", "peak_blocks", "peak_error_bytes"}
+
+// encodeWithout writes a report with null for some keys.
+func encodeWithout(w io.Writer, r report, unknown []string) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -24,25 +27,25 @@ func encodeSums(w io.Writer, r report) error {
 	if err := decoder.Decode(&keys); err != nil {
 		return err
 	}
-	forget(keys)
+	forget(keys, unknown)
 	return term.WriteJSON(w, keys, "")
 }
 
 // forget goes no deeper than reports do.
-func forget(v any) {
+func forget(v any, unknown []string) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range unknownOfSums {
+		for _, key := range unknown {
 			if _, has := v[key]; has {
 				v[key] = nil
 			}
 		}
 		for _, inner := range v {
-			forget(inner)
+			forget(inner, unknown)
 		}
 	case []any:
 		for _, inner := range v {
-			forget(inner)
+			forget(inner, unknown)
 		}
 	}
 }

@@ -40,7 +40,8 @@ func Write(w io.Writer, p *profile.Profile, sites []*profile.Site, title string)
 	f.text(`,"exporter":`, "mallow")
 	f.text(`,"name":`, term.Safe(title))
 	f.out.WriteString(`,"activeProfileIndex":0,"profiles":[`)
-	for i, m := range metric.All {
+	known := slices.DeleteFunc(slices.Clone(metric.All), func(m metric.Metric) bool { return m == metric.Peak && p.PeakUnknown() })
+	for i, m := range known {
 		if i > 0 {
 			f.out.WriteByte(',')
 		}

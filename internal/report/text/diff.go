@@ -88,6 +88,9 @@ func (r *diffReport) figures() {
 		old, new uint64
 		name     string
 	}{{o.Bytes, n.Bytes, "requested"}, {o.PeakBytes, n.PeakBytes, "peak"}} {
+		if g.name == "peak" && (r.diff.Old.PeakUnknown() || r.diff.New.PeakUnknown()) {
+			continue
+		}
 		part := arrow(g.old, g.new, size) + " " + g.name
 		if g.old != g.new {
 			part += " (" + strings.ReplaceAll(factor(float64(g.old), float64(g.new)), "fewer", "less") + ")"

@@ -33,7 +33,7 @@ func (r *report) merged() {
 	default:
 		line += fmt.Sprintf("; %d of them are estimates", m.Sampled)
 	}
-	if !r.profile.SumsOnly {
+	if !r.profile.PeakUnknown() {
 		line += "; the peak is the sum of theirs"
 	}
 	r.folded(line)

@@ -123,7 +123,7 @@ func (t *treeWriter) write(branches []*branch, depth int) {
 			t.omittedCalls += b.totals.Allocations
 		} else {
 			t.left--
-			t.report.line(t.report.cut(t.report.row(t.report.aboutAll(totalsCells(&b.totals, t.whole))) +
+			t.report.line(t.report.cut(t.report.row(t.report.aboutAll(t.report.totalsCells(&b.totals, t.whole))) +
 				strings.Repeat("  ", min(depth, deepestIndent)) + b.name()))
 		}
 		t.write(b.children, depth+1)

@@ -60,6 +60,9 @@ func (r *report) titles() cells {
 // sorted by; of the greatest size there is none, and it is that of the calls.
 func (r *report) siteCells(site *profile.Site) cells {
 	c := siteCells(&site.Counters, r.whole(analyze.ByCalls))
+	if r.profile.PeakUnknown() {
+		c[3] = "-"
+	}
 	by := r.options.Sort
 	switch value := by.Value(site); by {
 	case analyze.BySize:
@@ -92,9 +95,13 @@ func (r *report) whole(by analyze.Order) uint64 {
 	return sum
 }
 
-func totalsCells(t *profile.Totals, whole uint64) cells {
-	return cells{
+func (r *report) totalsCells(t *profile.Totals, whole uint64) cells {
+	c := cells{
 		count(t.Allocations), percent(t.Allocations, whole), size(t.Bytes), size(t.PeakBytes),
 		orDash(t.LiveBlocks, size(t.LiveBytes)), orDash(t.Temporary, percent(t.Temporary, t.Allocations)),
 	}
+	if r.profile.PeakUnknown() {
+		c[3] = "-"
+	}
+	return c
 }

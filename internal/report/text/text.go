@@ -97,7 +97,7 @@ func (r *report) headline() {
 	if t.Frees != nil {
 		parts = append(parts, r.about(counted(*t.Frees, "free", "frees")))
 	}
-	if !r.profile.SumsOnly {
+	if !r.profile.PeakUnknown() {
 		parts = append(parts, r.about(size(t.PeakBytes))+" "+r.atPeak())
 	}
 	parts = append(parts, r.about(count(t.LiveBlocks))+" "+r.notFreed()+inBrackets(t.LiveBytes))
@@ -188,7 +188,7 @@ func (r *report) notes() []string {
 	if mixed := r.profile.Restriction.Mixed; mixed > 0 {
 		notes = append(notes, "of "+counted(mixed, "allocation", "allocations")+" it is not known exactly what lived: threads released each other's blocks")
 	}
-	if q.PeakErrorBytes > 0 {
+	if q.PeakErrorBytes > 0 && !r.profile.PeakUnknown() {
 		notes = append(notes, "the peak is exact to "+size(q.PeakErrorBytes)+", because several threads allocated")
 	}
 	notes = append(notes, r.rebuilt()...)

@@ -27,7 +27,7 @@ func (r *report) regions() {
 		if name += ", " + counted(region.Frees, "free", "frees") + " inside"; region.Inside > 0 {
 			name += ", " + counted(region.Inside, "thread", "threads") + " still inside"
 		}
-		r.line(r.cut(r.row(r.aboutAll(totalsCells(&t, whole))) + name))
+		r.line(r.cut(r.row(r.aboutAll(r.totalsCells(&t, whole))) + name))
 	}
 	if more := len(regions) - regionsShown; more > 0 {
 		r.line(r.style.dim(r.row(cells{}) + counted(uint64(more), "more region", "more regions")))
