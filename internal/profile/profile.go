@@ -233,7 +233,11 @@ func (process *Process) sum() {
 	// stack 0, apart from its birth.
 	process.Totals.LiveBlocks = uint64(max(0, liveBlocks))
 	process.Totals.LiveBytes = uint64(max(0, liveBytes))
+	// With several threads the peak may have been seen too low; what lives at the
+	// end lived at once.
 	process.Totals.PeakBytes, process.programPeak = im.PeakBytes()
+	process.Totals.PeakBytes = max(process.Totals.PeakBytes, process.Totals.LiveBytes)
+	process.programPeak = max(process.programPeak, process.Origins[OriginProgram].LiveBytes+process.Origins[OriginLibraries].LiveBytes)
 	if im.Sampling != nil {
 		frees = process.sumEstimates()
 		freesLibc = 0 // who released a block that is no sample is not known

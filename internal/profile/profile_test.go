@@ -221,3 +221,18 @@ func TestTheLoadersStartIsNoCut(t *testing.T) {
 		t.Errorf("%d stacks are cut, want 2", p.Quality.TruncatedStacks)
 	}
 }
+
+// Several threads may miss the peak; what lives at the end lived at once.
+func TestThePeakIsAtLeastWhatLives(t *testing.T) {
+	recordings := open(t, "single-thread")
+	for _, im := range recordings[0].Images {
+		im.SharedPeak, im.SharedPeakProgram = 0, 0
+		for i := range im.Shards {
+			im.Shards[i].PeakBytes, im.Shards[i].PeakBytesProgram = 0, 0
+		}
+	}
+	p := profile.New(recordings, profile.Options{Symbolizer: profiletest.Demo()})
+	if of := p.WithoutLibc(); of.LiveBytes == 0 || of.PeakBytes != of.LiveBytes || p.Totals.PeakBytes != p.Totals.LiveBytes {
+		t.Errorf("without libc %+v, in all %+v", of, p.Totals)
+	}
+}
