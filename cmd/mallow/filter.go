@@ -91,9 +91,9 @@ func (o *filterFlags) span(recordings []*recording.Recording) (*profile.Span, er
 	}
 	phases := analyze.Phases(profile.Timeline(recordings, o.processes))
 	var names []string
-	for _, phase := range phases {
+	for i, phase := range phases {
 		if strings.NewReplacer(" ", "", "-", "").Replace(phase.Name) == wanted {
-			return &profile.Span{Name: phase.Name, From: phase.From, To: phase.To, Allocations: phase.Allocations}, nil
+			return &profile.Span{Name: phase.Name, From: phase.From, To: phase.To, Allocations: phase.Allocations, Last: i == len(phases)-1}, nil
 		}
 		names = append(names, phase.Name)
 	}

@@ -34,6 +34,7 @@ type Filter struct {
 type Span struct {
 	Name     string // what the program did then
 	From, To time.Duration
+	Last     bool // nothing came after it
 	// Allocations that the processes made then, exact to the distance of two
 	// moments of the timeline.
 	Allocations uint64
@@ -244,9 +245,34 @@ func (p *Profile) active(stacks []stack) []stack {
 		if first > span.To || last < span.From {
 			return true
 		}
-		if first >= span.From && last <= span.To {
-			p.Restriction.Surely[s.origin] += s.counters.Calls
-		}
+		p.Restriction.Surely[s.origin] += span.surely(s.counters.Calls, known, first, last)
 		return false
 	})
+}
+
+// surely returns how many of a stack's calls fell into the span, at the least.
+// Times are whole milliseconds, so that what has the time of a boundary may
+// lie on either side of it.
+func (span *Span) surely(calls uint64, known *recording.Knowledge, first, last time.Duration) uint64 {
+	switch {
+	case span.From > 0 && first <= span.From:
+		return 0
+	case span.Last:
+		return calls
+	case last >= span.To:
+		return 0
+	}
+	return calls - min(calls, unseen(calls)*uint64(len(known.Shards)))
+}
+
+// unseen returns how many calls of a thread, of so many, may have followed the
+// last one that the recorder looked at.
+func unseen(calls uint64) uint64 {
+	switch {
+	case calls <= 32:
+		return 0
+	case calls <= 4096:
+		return 20
+	}
+	return 200
 }

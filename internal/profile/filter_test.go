@@ -139,3 +139,30 @@ func TestGroups(t *testing.T) {
 		t.Errorf("by type: %+v", first)
 	}
 }
+
+// Times are whole milliseconds: what has the time of a boundary may have been on either side of it. Of 70,028 calls 28
+// were from 3 to 1000 ms, and as far as the recorder looked 70,000 from 1100 to 1900 ms.
+func TestSurelyWithin(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		span profile.Span
+		want uint64
+	}{
+		{profile.Span{From: 0, To: 1050 * ms}, 28},
+		{profile.Span{From: 2 * ms, To: 1001 * ms}, 28},
+		{profile.Span{From: 3 * ms, To: 1050 * ms}, 0},
+		{profile.Span{From: 0, To: 1000 * ms}, 0},
+		{profile.Span{From: 0, To: 1000 * ms, Last: true}, 28},
+		{profile.Span{From: 1050 * ms, To: 1950 * ms}, 70000 - 200},
+		{profile.Span{From: 1050 * ms, To: 1900 * ms, Last: true}, 70000},
+	} {
+		p := restricted(t, "../habits", profile.Filter{Active: &c.span})
+		var got uint64
+		for _, of := range p.Restriction.Surely {
+			got += of
+		}
+		if got != c.want {
+			t.Errorf("%+v: %d, want %d", c.span, got, c.want)
+		}
+	}
+}
