@@ -94,6 +94,32 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+// TestMovedOrHoisted has rows that are copied into a container one after the other: what is moved there cannot be used
+// again in the next round.
+func TestMovedOrHoisted(t *testing.T) {
+	const row = "std::vector<double, std::allocator<double> >"
+	p := ruletest.NewProgram(t)
+	original := p.Stack(recording.New, "operator new(unsigned long)", row+"::vector(unsigned long, double const&, std::allocator<double> const&)", "matrix matrix.cc:41")
+	element := p.Stack(recording.New, "operator new(unsigned long)", row+"::vector("+row+" const&)",
+		"void std::allocator_traits<std::allocator<"+row+" > >::construct<"+row+", "+row+" const&>(std::allocator<"+row+" >&, "+row+"*, "+row+" const&)",
+		"std::vector<"+row+", std::allocator<"+row+" > >::push_back("+row+" const&)", "matrix matrix.cc:42")
+	for range 1000 {
+		var rows []recordingtest.Block
+		for range 8 {
+			made := p.Alloc(original, 64)
+			rows = append(rows, p.Alloc(element, 64))
+			p.FreeFrom(made, p.By("matrix matrix.cc:43"))
+		}
+		for _, b := range rows {
+			p.FreeFrom(b, p.By("main matrix.cc:66"))
+		}
+	}
+	r := advise.For(p.Profile(), advise.Options{})
+	if len(r.Advice) != 1 || r.Advice[0].Rule != "element-copy" || r.Advice[0].Saves.Allocations != 8000 {
+		t.Errorf("%+v", r.Advice)
+	}
+}
+
 // TestPrice takes known costs: 50 ns for each pair, of a program that used a
 // millisecond, or a minute.
 func TestPrice(t *testing.T) {

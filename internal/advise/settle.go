@@ -40,6 +40,9 @@ func newFound(name string, order int, f rule.Finding) found {
 // after better ones took theirs: with less its words are no longer true.
 const leastLeft = 0.5
 
+// leastNeeded is the share of what a remedy needs that others must have left.
+const leastNeeded = 0.9
+
 func named(f found) int {
 	if f.Named {
 		return 0
@@ -49,7 +52,8 @@ func named(f found) int {
 
 // settle gives every allocation to one finding: to one that knows what the
 // blocks are, then to the best remedy, of two as good to the one that saves
-// more. Findings that are left with little are dropped.
+// more. Findings that are left with little, or without what they need, are
+// dropped.
 func settle(all []found, stacks int) []found {
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(named(a)-named(b), cmp.Compare(a.Means, b.Means), cmp.Compare(b.asked.Calls, a.asked.Calls), cmp.Compare(a.order, b.order))
@@ -57,6 +61,9 @@ func settle(all []found, stacks int) []found {
 	taken := make(ledger, stacks)
 	kept := all[:0]
 	for _, f := range all {
+		if !taken.all(f.Needs) {
+			continue
+		}
 		for _, claim := range f.Claims {
 			calls := taken.available(claim)
 			f.left.Calls += calls
@@ -66,7 +73,7 @@ func settle(all []found, stacks int) []found {
 		if f.asked.Calls > 0 && rule.Share(f.left.Calls, f.asked.Calls) < leastLeft {
 			continue
 		}
-		for _, claim := range f.Claims {
+		for _, claim := range slices.Concat(f.Claims, f.Needs) {
 			taken.take(claim)
 		}
 		kept = append(kept, f)
@@ -86,6 +93,11 @@ func (l ledger) available(c rule.Claim) uint64 {
 		calls += float64(of.Calls) * max(0, min(wanted, 1-l[stack]))
 	})
 	return uint64(calls + 0.5)
+}
+
+// all tells whether nearly all of these are still there.
+func (l ledger) all(claims []rule.Claim) bool {
+	return !slices.ContainsFunc(claims, func(c rule.Claim) bool { return rule.Share(l.available(c), c.Calls) < leastNeeded })
 }
 
 func (l ledger) take(c rule.Claim) {

@@ -29,6 +29,9 @@ type Finding struct {
 	Evidence string          // the figures that show it, one sentence
 	Places   []profile.Frame // the line to change first, then the others that take part
 	Claims   []Claim
+	// Needs are allocations that the remedy does not save but must find as they
+	// are: once they are gone it saves nothing.
+	Needs []Claim
 	// Nanoseconds are CPU time that is saved besides the allocations: copying,
 	// calls that allocate nothing. Basis says how they are known.
 	Nanoseconds float64

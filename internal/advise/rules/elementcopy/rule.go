@@ -41,6 +41,7 @@ func find(c *rule.Case) []rule.Finding {
 				rule.Name(&original.Frame), figure.Percent(original.Frees(), original.Counters.Calls)),
 			Places: rule.Places(copies.Frame, original.Frame),
 			Claims: []rule.Claim{copies.Claim(n.Calls)},
+			Needs:  []rule.Claim{original.Claim(original.Counters.Calls)}, // they become the elements
 		})
 	}
 	return found
