@@ -21,7 +21,7 @@ func NewNamer(recordings []*recording.Recording, o Options) *Namer {
 	forest := newForest(recordings)
 	frames := newFrameTable(forest, newPlaces(o.Symbolizer, forest.images))
 	wrappers := newWrappers(o.Wrappers)
-	return &Namer{forest, frames, newSearch(frames, func(f *Frame) bool { return !wrappers.match(f.Function) })}
+	return &Namer{forest, frames, newSearch(frames, func(f *Frame) bool { return !wrappers.wraps(f) })}
 }
 
 // Sites returns the site of each of the stacks: the first frame that is no

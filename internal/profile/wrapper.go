@@ -16,6 +16,19 @@ func newWrappers(extra []*regexp.Regexp) *wrappers {
 	return &wrappers{extra: extra, known: make(map[string]bool)}
 }
 
+// wraps tells whether a frame only passes allocations on.
+func (w *wrappers) wraps(f *Frame) bool { return w.match(f.Function) || isFortified(f.File) }
+
+// fortified are the headers of glibc whose functions stand before functions of
+// libc of the same name, inlined into those who call them.
+var fortified = names("stdio.h", "stdio2.h", "stdlib.h", "string_fortified.h", "strings_fortified.h", "unistd.h", "wchar2.h",
+	"fcntl2.h", "poll2.h", "select2.h", "socket2.h", "syslog.h", "mqueue2.h", "setjmp2.h")
+
+func isFortified(file string) bool {
+	at := strings.LastIndex(file, "/bits/")
+	return at >= 0 && fortified[file[at+len("/bits/"):]]
+}
+
 func (w *wrappers) match(function string) bool {
 	if function == "" {
 		return false

@@ -51,6 +51,18 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
+func TestFortified(t *testing.T) {
+	w := newWrappers(nil)
+	for file, want := range map[string]bool{
+		"/usr/include/x86_64-linux-gnu/bits/stdio2.h": true, "/usr/include/bits/string_fortified.h": true,
+		"/usr/include/c++/12/bits/stl_algo.h": false, "/src/bits/parse.h": false, "stdio2.h": false, "": false,
+	} {
+		if got := w.wraps(&Frame{Function: "fprintf", File: file}); got != want {
+			t.Errorf("fprintf of %q: %v", file, got)
+		}
+	}
+}
+
 func FuzzWrapper(f *testing.F) {
 	f.Add("void std::vector<int>::push_back(int&&)")
 	f.Add("<alloc::vec::Vec<T> as core::clone::Clone>::clone")

@@ -49,11 +49,12 @@ func isRepeated(s *profile.Site) bool {
 	return repeated
 }
 
-// public is the name by which a program calls a function.
+// public is the name by which a program calls a function. Its own name may
+// stand between underscores and the _chk of those that check arguments.
 func public(function string) string {
 	function = strings.TrimPrefix(function, "__GI_")
 	if name, ok := inner[function]; ok {
 		return name
 	}
-	return function
+	return strings.TrimSuffix(strings.TrimLeft(function, "_"), "_chk")
 }

@@ -7,6 +7,18 @@ import (
 	"mallow/internal/recording"
 )
 
+func TestPublic(t *testing.T) {
+	for of, want := range map[string]string{
+		"___fprintf_chk": "fprintf", "__fprintf_chk": "fprintf", "__fgets_chk": "fgets", "__GI___fread_chk": "fread", "__realpath_chk": "realpath",
+		"__regcomp": "regcomp", "___asprintf": "asprintf", "__asprintf_chk": "asprintf", "__vasprintf_internal": "vasprintf",
+		"__fopen_internal": "fopen", "getaddrinfo": "getaddrinfo",
+	} {
+		if got := public(of); got != want || remedyFor[got] == "" {
+			t.Errorf("%s is %s: %q", of, got, remedyFor[got])
+		}
+	}
+}
+
 func TestGolden(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	p.Soon(1000, 64, p.Stack(recording.Malloc, "libc!allocate_address", "libc!gaih_inet", "libc!getaddrinfo", "connect_to net.c:23"))
