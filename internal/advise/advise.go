@@ -83,6 +83,7 @@ func For(p *profile.Profile, o Options) Result {
 			result.Advice = append(result.Advice, a)
 		}
 	}
+	fitIn(result.Advice)
 	rank(result.Advice)
 	result.Stop = stop(c, result.Advice)
 	return result

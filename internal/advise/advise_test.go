@@ -57,9 +57,13 @@ func used(p *profile.Profile, seconds float64) *profile.Profile {
 // sum demands what holds of any advice, and returns what it saves in all.
 func sum(t *testing.T, p *profile.Profile, r advise.Result) (saved uint64) {
 	t.Helper()
+	var time float64
 	for i := range r.Advice {
 		a := &r.Advice[i]
 		saved += a.Saves.Allocations
+		if a.Saves.CPUShare != nil {
+			time += *a.Saves.CPUShare
+		}
 		if a.Rule == "" || a.Title == "" || a.Remedy == "" || a.Evidence == "" || len(a.Sites) == 0 {
 			t.Errorf("incomplete: %+v", a)
 		}
@@ -69,6 +73,9 @@ func sum(t *testing.T, p *profile.Profile, r advise.Result) (saved uint64) {
 		if (a.Saves.CPUShare == nil) != (a.Saves.Basis == "") {
 			t.Errorf("basis of %s: %+v", a.Title, a.Saves)
 		}
+	}
+	if time > 1+1e-9 {
+		t.Errorf("%g of the CPU time is saved", time)
 	}
 	if all := p.Totals.Allocations; saved > all {
 		t.Errorf("%d allocations are saved of %d", saved, all)
@@ -146,6 +153,27 @@ func TestPrice(t *testing.T) {
 	}
 	if len(long.Advice) == 0 || !strings.HasPrefix(long.Stop, "stop here: all of this together") {
 		t.Errorf("%d: %s", len(long.Advice), long.Stop)
+	}
+}
+
+// TestNoMoreThanAll has two buffers of which each one's copying, at what a byte is thought to cost, takes all the time.
+func TestNoMoreThanAll(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	for _, by := range []string{"names", "values"} {
+		first, again := p.Stack(recording.Malloc, by+"_new list.c:3"), p.Stack(recording.Realloc, by+"_add list.c:9")
+		for range 10 {
+			b := p.Alloc(first, 16<<10)
+			for size := uint64(32 << 10); size <= 4<<20; size += 16 << 10 {
+				b = p.Realloc(b, again, size)
+			}
+			p.Free(b)
+		}
+	}
+	profile := used(p.Profile(), 0.01)
+	r := advise.For(profile, advise.Options{Price: price.Fixed(50, 0)})
+	sum(t, profile, r)
+	if len(r.Advice) != 2 {
+		t.Errorf("%+v", r.Advice)
 	}
 }
 

@@ -53,6 +53,23 @@ func bySamples(p *profile.Profile) *cost {
 	}
 }
 
+// fitIn keeps what is saved in all within what the program uses: a price that
+// was measured beside the program may be too high for it.
+func fitIn(all []Advice) {
+	var sum float64
+	for i := range all {
+		sum += cpuShare(&all[i].Saves)
+	}
+	if sum <= 1 {
+		return
+	}
+	for i := range all {
+		if share := all[i].Saves.CPUShare; share != nil {
+			*share /= sum
+		}
+	}
+}
+
 func (c *cost) price(s *Saves, f *found) {
 	if c.each == nil || f.left.Calls == 0 && f.Nanoseconds == 0 {
 		return

@@ -3,6 +3,7 @@ package figure
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -49,6 +50,15 @@ func Size(n uint64) string {
 		}
 	}
 	return ""
+}
+
+// Rough writes a number with so many digits at the most, or with all that stand
+// before the point: "1.5", "18.3", "12,345".
+func Rough(value float64, digits int) string {
+	if value >= math.Pow10(digits)-0.5 {
+		return Count(uint64(value + 0.5))
+	}
+	return fmt.Sprintf("%.*g", digits, value)
 }
 
 // Percent writes a part of a whole. What is not all is never rounded to all,

@@ -69,7 +69,7 @@ function adviceSection(app) {
 
 export function adviceCard(app, advice, rank, short) {
   const [first, ...others] = advice.places;
-  const saves = [advice.at_most && "up to ", h("strong", {}, `−${count(advice.allocations)}`), ` ${advice.allocations === 1 ? "allocation" : "allocations"} (${percent(advice.share, 1)})`];
+  const saves = advice.allocations === 0 ? ["no fewer allocations"] : [advice.at_most && "up to ", h("strong", {}, `−${count(advice.allocations)}`), ` ${advice.allocations === 1 ? "allocation" : "allocations"} (${percent(advice.share, 1)})`];
   if (advice.cpu !== null) saves.push(h("span", { title: advice.basis }, `, ${cpuShare(advice.cpu)} of CPU time`));
   return h("article", { class: `card ${advice.little ? "little" : ""}` },
     h("header", {}, h("span", { class: "rank" }, String(rank)), h("span", { class: "saves" }, saves), advice.little && h("span", { class: "badge" }, "little cost")),

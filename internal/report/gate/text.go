@@ -195,7 +195,7 @@ func amount(value *float64, unit string) string {
 	whole := *value == float64(uint64(max(0, *value)))
 	switch {
 	case of == "s":
-		text = fmt.Sprintf("%.3g s", *value)
+		text = figure.Rough(*value, 3) + " s"
 	case of == "bytes" && whole:
 		text = figure.Size(uint64(*value))
 	case !whole:

@@ -272,7 +272,7 @@ func duration(ns float64) string {
 		ns   float64
 	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
 		if ns >= u.ns {
-			return fmt.Sprintf("%.3g %s", ns/u.ns, u.name)
+			return figure.Rough(ns/u.ns, 3) + " " + u.name
 		}
 	}
 	return fmt.Sprintf("%.3g ns", ns)

@@ -88,7 +88,10 @@ func (r *report) saves(s *advise.Saves) string {
 	if s.Allocations == 0 && s.Memory > 0 {
 		return fmt.Sprintf("-%s at the peak", size(s.Memory))
 	}
-	text := fmt.Sprintf("%s-%s (%s)", upTo(s.AtMost), counted(s.Allocations, "allocation", "allocations"), shareOf(s.Share))
+	text := fewer(s)
+	if s.Allocations > 0 {
+		text += " (" + shareOf(s.Share) + ")"
+	}
 	if s.CPUShare == nil {
 		return text
 	}
@@ -97,10 +100,18 @@ func (r *report) saves(s *advise.Saves) string {
 	} else {
 		text += ", about " + share + " of the CPU time"
 	}
-	if s.Little() {
+	if s.Little() && s.Allocations > 0 {
 		text += " (many calls, little cost)"
 	}
 	return text
+}
+
+// fewer tells of allocations that are saved.
+func fewer(s *advise.Saves) string {
+	if s.Allocations == 0 {
+		return "no fewer allocations"
+	}
+	return upTo(s.AtMost) + "-" + counted(s.Allocations, "allocation", "allocations")
 }
 
 // upTo stands before what is the most that can be saved.

@@ -632,7 +632,7 @@ func (r *diffReport) followed() {
 		return fmt.Sprintf("%s%s allocations fewer, %s%s promised: %s", about(a.Divided), count(uint64(*a.Brought+0.5)), upTo(a.Saves.AtMost), count(a.Promised), term.Safe(a.Remedy))
 	})
 	r.adviceList("new advice, where more is allocated", arisen, func(a *diff.AdviceChange) string {
-		return fmt.Sprintf("%s -> %s: %s-%s", term.Safe(a.Title), term.Safe(a.Remedy), upTo(a.Saves.AtMost), counted(a.Saves.Allocations, "allocation", "allocations"))
+		return fmt.Sprintf("%s -> %s: %s", term.Safe(a.Title), term.Safe(a.Remedy), fewer(&a.Saves))
 	})
 }
 

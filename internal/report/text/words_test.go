@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"mallow/internal/advise"
 	"mallow/internal/profile"
 )
 
@@ -104,6 +105,21 @@ func TestCut(t *testing.T) {
 	} {
 		if got := s.cut(line, width); got != want {
 			t.Errorf("width %d: %q, want %q", width, got, want)
+		}
+	}
+}
+
+func TestSaves(t *testing.T) {
+	share := 0.03
+	for want, s := range map[string]advise.Saves{
+		"-1,000 allocations (50 %), about 3.0 % of the CPU time": {Allocations: 1000, Share: 0.5, CPUShare: &share},
+		"up to -1 allocation (50 %)":                             {Allocations: 1, Share: 0.5, AtMost: true},
+		"-640 kB at the peak":                                    {Memory: 640_000},
+		"no fewer allocations, about 3.0 % of the CPU time":      {CPUShare: &share},
+		"no fewer allocations":                                   {},
+	} {
+		if got := (&report{}).saves(&s); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func seconds(v float64) string {
 		name  string
 	}{{1, "s"}, {1e3, "ms"}, {1e6, "µs"}} {
 		if math.Abs(v)*u.scale >= 1 {
-			return fmt.Sprintf("%.3g %s", v*u.scale, u.name)
+			return figure.Rough(v*u.scale, 3) + " " + u.name
 		}
 	}
 	return fmt.Sprintf("%.3g ns", v*1e9)

@@ -132,8 +132,8 @@ func finding(table, elements, site *rule.Site) rule.Finding {
 	}
 	return rule.Finding{
 		Means: rule.Avoid,
-		Title: fmt.Sprintf("each of %s is followed by %.3g blocks of %s for its elements",
-			figure.Counted(table.Counters.Calls, "table", "tables"), each, rule.Sizes(elements)),
+		Title: fmt.Sprintf("each of %s is followed by %s blocks of %s for its elements",
+			figure.Counted(table.Counters.Calls, "table", "tables"), figure.Rough(each, 3), rule.Sizes(elements)),
 		Remedy: remedy,
 		Evidence: fmt.Sprintf("%s of the rows of elements begin right after a table, and both go together; the longest row has %s",
 			figure.Percent(elements.Knowledge().BornAfter.Least, elements.Knowledge().BornAfter.OutOf), figure.Count(elements.Knowledge().LongestRun)),
