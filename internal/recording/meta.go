@@ -79,7 +79,7 @@ type ProcessExit struct {
 // UnrecordedProgram is a program that processes of the recording executed and
 // that left nothing in it, as far as mallow saw.
 type UnrecordedProgram struct {
-	Executable string   `json:"executable"`
+	Executable string   `json:"executable"` // "" where not even the name was seen
 	Reason     string   `json:"reason,omitempty"`
 	Processes  int      `json:"processes"`
 	PIDs       []uint64 `json:"pids"`                 // the first of them

@@ -27,7 +27,7 @@ func familyKeys(p *profile.Profile) (processes []process, programs []unrecorded)
 			continue
 		}
 		for _, u := range rec.Meta.Unrecorded {
-			keys := unrecorded{Executable: u.Executable, Reason: known(u.Reason), Processes: u.Processes, PIDs: append([]uint64{}, u.PIDs...)}
+			keys := unrecorded{Executable: known(u.Executable), Reason: known(u.Reason), Processes: u.Processes, PIDs: append([]uint64{}, u.PIDs...)}
 			if u.Parent != 0 {
 				keys.ParentPID = &u.Parent
 			}

@@ -163,7 +163,7 @@ type process struct {
 
 // unrecorded is a program that processes executed and that left nothing.
 type unrecorded struct {
-	Executable string   `json:"executable"`
+	Executable *string  `json:"executable"`
 	Reason     *string  `json:"reason"`
 	Processes  int      `json:"processes"`
 	PIDs       []uint64 `json:"pids"`

@@ -2,10 +2,12 @@ package text
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"mallow/internal/advise"
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 )
 
 func TestCount(t *testing.T) {
@@ -121,5 +123,13 @@ func TestSaves(t *testing.T) {
 		if got := (&report{}).saves(&s); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func TestNamelessProgram(t *testing.T) {
+	r := &report{}
+	r.unrecordedPrograms([]recording.UnrecordedProgram{{Processes: 2, Reason: "gone"}, {Executable: "/bin/su", PIDs: []uint64{7}, Processes: 1, Reason: "other rights"}})
+	if len(r.lines) != 2 || !strings.HasSuffix(r.lines[0], " (unknown), 2 processes, not recorded: gone") || !strings.HasSuffix(r.lines[1], " su 7, not recorded: other rights") {
+		t.Errorf("%q", r.lines)
 	}
 }
