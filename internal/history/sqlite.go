@@ -71,10 +71,12 @@ func (s *SQLite) open(create bool) error {
 	if s.db != nil {
 		return nil
 	}
-	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
-		if !create {
-			return nil
-		}
+	info, err := os.Stat(s.path)
+	missing := errors.Is(err, os.ErrNotExist)
+	if !create && (missing || err == nil && info.Size() == 0) {
+		return nil
+	}
+	if missing {
 		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 			return err
 		}
@@ -140,7 +142,9 @@ type querier interface {
 }
 
 func (s *SQLite) header(q querier) (application, version int, err error) {
-	err = errors.Join(q.QueryRow("PRAGMA application_id").Scan(&application), q.QueryRow("PRAGMA user_version").Scan(&version))
+	if err = q.QueryRow("PRAGMA application_id").Scan(&application); err == nil {
+		err = q.QueryRow("PRAGMA user_version").Scan(&version)
+	}
 	return application, version, err
 }
 

@@ -82,6 +82,21 @@ func TestLookingAtAHistoryWritesNothing(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(path)); err == nil {
 		t.Error("a folder was made")
 	}
+	empty := filepath.Join(t.TempDir(), "history.db")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, empty)
+	if keys, err := s.Keys(); err != nil || keys != nil {
+		t.Errorf("%v, %v in an empty file", keys, err)
+	}
+	if info, err := os.Stat(empty); err != nil || info.Size() > 0 {
+		t.Errorf("the empty file has %d bytes now", info.Size())
+	}
+	add(t, s, point("parse", 1))
+	if keys, err := s.Keys(); err != nil || len(keys) != 1 {
+		t.Errorf("%v, %v after a point was added to it", keys, err)
+	}
 }
 
 func TestNamesOfFilesAreNoOptions(t *testing.T) {
@@ -107,7 +122,7 @@ func TestForeignAndDamagedFilesAreLeftAlone(t *testing.T) {
 			before, _ := os.ReadFile(path)
 			s := open(t, path)
 			_, err := s.All()
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want something that %s", err, want)
 			}
 			if after, _ := os.ReadFile(path); string(after) != string(before) {
