@@ -416,6 +416,10 @@ func TestMeta(t *testing.T) {
 	if rec := open(); rec.Meta != nil || len(rec.Warnings) != 1 {
 		t.Errorf("with half a meta.json: %+v, %q", rec.Meta, rec.Warnings)
 	}
+	os.WriteFile(meta, []byte(`{"version":2,"command":"in another form"}`), 0o600)
+	if _, err := recording.Open(folder); !errors.Is(err, recording.ErrNewerVersion) || !strings.Contains(err.Error(), "meta.json") {
+		t.Errorf("with a newer meta.json: %v", err)
+	}
 }
 
 // walk follows every stack and asks for whatever it names.

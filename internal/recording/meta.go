@@ -86,7 +86,10 @@ type UnrecordedProgram struct {
 	Parent     uint64   `json:"parent_pid,omitempty"` // of the first of them
 }
 
-const metaLimit = 16 << 20
+const (
+	metaMajor = 1
+	metaLimit = 16 << 20
+)
 
 // readMeta returns nil without an error when there is no meta.json.
 func (rec *Recording) readMeta() (*Meta, error) {
@@ -104,6 +107,12 @@ func (rec *Recording) readMeta() (*Meta, error) {
 	b, err := io.ReadAll(f)
 	if err != nil {
 		return nil, fmt.Errorf("meta.json: left out: %w", err)
+	}
+	var of struct {
+		Version int `json:"version"`
+	}
+	if json.Unmarshal(b, &of) == nil && of.Version > metaMajor {
+		return nil, fmt.Errorf("meta.json: %w (version %d, this one reads %d)", ErrNewerVersion, of.Version, metaMajor)
 	}
 	var m Meta
 	if err := json.Unmarshal(b, &m); err != nil {

@@ -56,6 +56,9 @@ func open(path string, choose func(*Image)) (*Recording, error) {
 		im.checkSums()
 	}
 	rec.Meta, err = rec.readMeta()
+	if errors.Is(err, ErrNewerVersion) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	if err != nil {
 		rec.Warnings = append(rec.Warnings, err.Error())
 	}
