@@ -58,7 +58,7 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 	}
 	hold, err := holdFolder(folder)
 	if err != nil {
-		os.Remove(folder)
+		launch.RemoveFolder(folder)
 		return Recorded{}, err
 	}
 	defer hold.Close()
@@ -273,7 +273,7 @@ func discard(folder string) {
 			os.Remove(path)
 		}
 	}
-	os.Remove(folder)
+	launch.RemoveFolder(folder)
 }
 
 func nameOf(pid int) string {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 const extension = ".mallow"
@@ -35,6 +36,10 @@ func makeFolder(name string) error {
 	}
 	return os.Chmod(name, 0o700)
 }
+
+// RemoveFolder removes the empty folder of a recording that has not begun, and
+// no file that somebody has put in its place.
+func RemoveFolder(name string) error { return syscall.Rmdir(name) }
 
 func refusal(name string, err error) error {
 	switch {

@@ -70,13 +70,13 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
 		process.Abandon()
-		os.Remove(folder)
+		RemoveFolder(folder)
 		return Recorded{}, &Error{StatusCannotRecord, err}
 	}
 	started := time.Now()
 	events := hearFamily(process.Pid)
 	if err := process.Release(Preload(c.Env, Preloaded(o.Library)), RecordInto(c.Env, absolute, o)); err != nil {
-		os.Remove(folder)
+		RemoveFolder(folder)
 		return Recorded{}, err
 	}
 	guard.Forward(process)
@@ -186,14 +186,14 @@ func takeEmpty(images *[]string) (empty []string) {
 // recording of a program that allocates nothing, so it goes.
 func (r *Recorded) nothingRecorded(c Command) {
 	why := "libmallow could not write its first file: is the disk full, is a file size limit set, or did the program enter another root?"
-	if _, err := os.Lstat(r.Folder); errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Lstat(r.Folder); err != nil || !info.IsDir() {
 		why = "its folder " + Quote(r.Folder) + " was removed while it ran"
 	} else if r.Signal == 0 && r.ExitStatus == StatusNotFound {
 		why = "the program ended before it started: its output above says why"
 	}
 	r.Warnings = append(r.Warnings, fmt.Sprintf("nothing of %s was recorded; %s (mallow doctor %s tells more)", Quote(c.Name), why, Quote(c.Name)))
-	if err := os.Remove(r.Folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s is no recording and was left: %v", Quote(r.Folder), errors.Unwrap(err)))
+	if err := RemoveFolder(r.Folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s is no recording and was left: %v", Quote(r.Folder), err))
 	}
 	r.Folder = ""
 }
