@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ import (
 
 func main() {
 	launch.BecomeProgram()
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(os.Args[1:], launch.StandardOutput(), os.Stderr))
 }
 
 // run executes mallow with the arguments after its own name and returns the
@@ -25,11 +26,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	help := showHelp(root, stdout)
 	args, err := withDefaultVerb(root, args)
 	if err == nil {
 		root.SetArgs(args)
 		err = root.Execute()
 	}
+	err = cmp.Or(err, help.err)
 	return exitCode(err, stderr)
 }
 

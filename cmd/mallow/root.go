@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -63,6 +65,29 @@ mallow's own flags end at the first word that is no flag.`,
 		}
 	}
 	return root
+}
+
+// helpOutput remembers the error that cobra does not ask for.
+type helpOutput struct {
+	w   io.Writer
+	err error
+}
+
+func (h *helpOutput) Write(b []byte) (int, error) {
+	n, err := h.w.Write(b)
+	h.err = cmp.Or(h.err, err)
+	return n, err
+}
+
+// showHelp lets help be written to w. The error of that is there when the
+// command has been executed.
+func showHelp(root *cobra.Command, w io.Writer) *helpOutput {
+	out, show := &helpOutput{w: w}, root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		c.SetOut(out)
+		show(c, args)
+	})
+	return out
 }
 
 // rootUsage lists the verbs in the order of commands.

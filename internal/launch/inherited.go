@@ -2,6 +2,8 @@ package launch
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"syscall"
 	"unsafe"
 
@@ -25,6 +27,21 @@ var (
 	entryBlocked uint64
 	entryClosed  uint64
 )
+
+// StandardOutput is this process's standard output. Where that was closed, the
+// Go runtime has opened /dev/null in its place: who writes to it learns so.
+func StandardOutput() io.Writer {
+	if entryClosed&(1<<1) != 0 {
+		return closedOutput{}
+	}
+	return os.Stdout
+}
+
+type closedOutput struct{}
+
+func (closedOutput) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: os.Stdout.Name(), Err: syscall.EBADF}
+}
 
 func inheritedState() inherited {
 	return inherited{ignored: entryIgnored, blocked: entryBlocked, closed: entryClosed}
