@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 
@@ -75,6 +76,9 @@ func printLog(w io.Writer, path string, o logOptions) error {
 		Size: log.SizeRange{Set: o.size.set, Least: uint64(o.size.least), Most: uint64(o.size.most)},
 	}
 	for _, thread := range o.threads {
+		if thread > math.MaxUint32 {
+			return fmt.Errorf("--thread %d: that is no TID", thread)
+		}
 		shown.Threads = append(shown.Threads, uint32(thread))
 	}
 	var err error

@@ -6,10 +6,14 @@
 package log
 
 import (
+	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"mallow/internal/eventlog"
 	"mallow/internal/profile"
@@ -59,12 +63,13 @@ type form interface {
 // new among them are looked up together.
 const atOnce = 16 << 10
 
-// Write prints the events of l to w, and at its end what is missing.
+// Write prints the events of l to w, and at its end what is missing. That a
+// thread which was asked for has no event is an error.
 func Write(w io.Writer, l *eventlog.Log, namer *profile.Namer, o Options) error {
 	if o.From > 0 {
 		l.SkipBefore(o.From)
 	}
-	p := &printer{options: o, log: l, calls: newCalls(namer, o)}
+	p := &printer{options: o, log: l, calls: newCalls(namer, o), threads: make(map[uint32]bool)}
 	if o.JSON {
 		p.form = &jsonLines{log: l, stacks: o.Stack}
 	} else {
@@ -80,6 +85,7 @@ type printer struct {
 	calls   *calls
 	form    form
 	buffer  []byte
+	threads map[uint32]bool // whose events were read
 }
 
 func (p *printer) write(w io.Writer) error {
@@ -108,7 +114,35 @@ func (p *printer) write(w io.Writer) error {
 	for _, text := range slices.Concat(p.log.Warnings, p.log.Ends()) {
 		p.buffer = p.form.note(p.buffer, text)
 	}
-	return p.flush(w)
+	if err := p.flush(w); err != nil {
+		return err
+	}
+	return p.checkThreads()
+}
+
+// checkThreads knows no thread that may be idle in a part of the time.
+func (p *printer) checkThreads() error {
+	if p.options.From > 0 || p.options.To > 0 || len(p.threads) == 0 {
+		return nil
+	}
+	for _, wanted := range p.options.Threads {
+		if !p.threads[wanted] {
+			return fmt.Errorf("--thread %d: there is none; there are %s", wanted, threadNames(p.threads))
+		}
+	}
+	return nil
+}
+
+func threadNames(threads map[uint32]bool) string {
+	const most = 8
+	var names []string
+	for _, thread := range slices.Sorted(maps.Keys(threads)) {
+		names = append(names, strconv.FormatUint(uint64(thread), 10))
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (p *printer) flush(w io.Writer) error {
@@ -138,6 +172,7 @@ func (p *printer) read(events []eventlog.Event) ([]eventlog.Event, bool) {
 				continue
 			}
 		}
+		p.threads[e.Thread] = true
 		if o.Size.has(&e) && (o.Threads == nil || slices.Contains(o.Threads, e.Thread)) {
 			events = append(events, e)
 		}

@@ -219,3 +219,14 @@ func FuzzWrite(f *testing.F) {
 		}
 	})
 }
+
+// A thread that is not there is no empty log.
+func TestNoSuchThread(t *testing.T) {
+	rec, l := opened(t)
+	namer := profile.NewNamer([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()})
+	var got bytes.Buffer
+	err := log.Write(&got, l, namer, log.Options{Threads: []uint32{1}})
+	if err == nil || err.Error() != "--thread 1: there is none; there are 4711, 4712, 4720" {
+		t.Errorf("%v: %s", err, got.String())
+	}
+}
