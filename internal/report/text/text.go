@@ -183,7 +183,7 @@ func (r *report) notes() []string {
 		notes = append(notes, counted(q.UnplacedCalls, "allocation is", "allocations are")+" counted without stack and function")
 	}
 	if q.InheritedFrees > 0 {
-		notes = append(notes, counted(q.InheritedFrees, "free", "frees")+" released what was allocated before a fork, or before recording")
+		notes = append(notes, counted(q.InheritedFrees, "release is", "releases are")+" of blocks from before a fork, or from before recording")
 	}
 	if mixed := r.profile.Restriction.Mixed; mixed > 0 {
 		notes = append(notes, "of "+counted(mixed, "allocation", "allocations")+" it is not known exactly what lived: threads released each other's blocks")
