@@ -103,6 +103,9 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f fam
 		for _, image := range unrecorded {
 			os.Remove(image)
 		}
+		if r.diedInSandbox(f.exits) {
+			r.Warnings = append(r.Warnings, diedInSandbox)
+		}
 		r.nothingRecorded(c)
 		return
 	}
@@ -129,10 +132,22 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f fam
 	meta.PID = uint64(f.first)
 	meta.Exits = f.exits
 	meta.Notes = append(slices.Clone(meta.Notes), o.unseen(identities)...)
+	if r.diedInSandbox(f.exits) {
+		meta.Notes = append(meta.Notes, diedInSandbox)
+	}
 	meta.Unrecorded = unrecordedPrograms(f.seen, f.heard, identities, o.Refusal)
 	if err := writeMeta(r.Folder, meta); err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
+}
+
+// diedInSandbox is what a process dies of whose seccomp filter kills it for a
+// system call that libmallow makes.
+const diedInSandbox = "a process was killed by SIGSYS: its seccomp filter may not allow the system calls that libmallow makes besides its own, " +
+	"such as rt_sigprocmask, getpid, gettid, madvise, mprotect and futex (docs/manual/record.md has all of them)"
+
+func (r *Recorded) diedInSandbox(exits []recording.ProcessExit) bool {
+	return r.Signal == syscall.SIGSYS || slices.ContainsFunc(exits, func(e recording.ProcessExit) bool { return e.Signal == int(syscall.SIGSYS) })
 }
 
 // unseen asks once for each program.
