@@ -240,7 +240,7 @@ func writeText(w io.Writer, p *profile.Profile, paths []string, o reportOptions)
 	options := text.Options{
 		Top: o.top, Sort: o.sort, By: o.by, All: o.all, Advice: &advice, Advised: o.advice, Evidence: o.evidence,
 		Colour: o.colour.For(w), Width: term.Width(w),
-		Wrote: o.wrote, Next: nextStep(paths, o),
+		Wrote: o.wrote, Next: nextStep(p, paths),
 	}
 	if !o.topSet {
 		options.Height = term.Height(w)
@@ -277,8 +277,12 @@ func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) 
 	})
 }
 
-func nextStep(paths []string, o reportOptions) string {
-	return fmt.Sprintf("mallow report --html FILE | --advice 0 | --tree | --callers | --by type | --sort bytes|peak|live|waste %s;  mallow diff OLD NEW", onlyPath(paths))
+func nextStep(p *profile.Profile, paths []string) string {
+	orders := "bytes|peak|live|waste"
+	if p.PeakUnknown() {
+		orders = "bytes|live|waste"
+	}
+	return fmt.Sprintf("mallow report --html FILE | --advice 0 | --tree | --callers | --by type | --sort %s %s;  mallow diff OLD NEW", orders, onlyPath(paths))
 }
 
 func onlyPath(paths []string) string {

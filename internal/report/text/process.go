@@ -38,8 +38,11 @@ func (r *report) processes() {
 		return
 	}
 	r.line("")
-	r.line(r.style.dim(r.row(tableCells("peak")) +
-		fmt.Sprintf("process (%s; the peak above is the sum of theirs)", groupedDigits(count))))
+	sum := "; the peak above is the sum of theirs"
+	if r.profile.PeakUnknown() {
+		sum = ""
+	}
+	r.line(r.style.dim(r.row(tableCells("peak")) + fmt.Sprintf("process (%s%s)", groupedDigits(count), sum)))
 	tree := &treeWriter{report: r, whole: r.totals().Allocations, left: branchesShown}
 	tree.write(r.roots(), 0)
 	if tree.omitted > 0 {
