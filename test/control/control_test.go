@@ -62,11 +62,13 @@ func record(t *testing.T, pid int, more ...string) session {
 	return session{harness.Start(t, harness.Command{Arguments: arguments}), folder, pid}
 }
 
-// The orders of a control file, as format/control.md numbers them.
+// The orders of a control file, as format/control.md numbers them. Attention is written behind an order: before it is the
+// process does not look.
 const (
-	orderAt = 72
-	startIt = 1
-	stopIt  = 2
+	attentionAt = 64
+	orderAt     = 72
+	startIt     = 1
+	stopIt      = 2
 )
 
 // awaitOrder waits until the process has an order that it has not obeyed yet: it does so at its next call.
@@ -87,10 +89,11 @@ func (s session) awaitOrderOf(t *testing.T, pid int, order uint32) {
 		if err != nil {
 			continue
 		}
-		word := make([]byte, 4)
-		_, err = file.ReadAt(word, orderAt)
+		words := make([]byte, orderAt+4)
+		_, err = file.ReadAt(words, 0)
 		file.Close()
-		if err == nil && binary.LittleEndian.Uint32(word) == order {
+		le := binary.LittleEndian
+		if err == nil && le.Uint32(words[attentionAt:]) != 0 && le.Uint32(words[orderAt:]) == order {
 			return
 		}
 	}
