@@ -18,6 +18,7 @@ namespace mallow {
 enum class LockRank : uint8_t {
   kControl = 0,      // record/: starting and stopping it
   kRecorder = 10,    // record/: its rare global steps
+  kCpuSampler = 15,  // record/: its threads
   kStackTable = 20,  // record/: growth of the tables
   kMappedFile = 30,
   kThreadRegistry = 40,  // heap/: list of thread caches

@@ -166,7 +166,7 @@ TEST_F(CountingTest, FreeOfNullIsNoAllocation) {
   const uint64_t before = allocations();
   Counting(thread).NullRelease(stacks_[6]);
   EXPECT_EQ(before, allocations());
-  Birth(thread, stacks_[7], 0);
+  Birth(thread, stacks_[7], 1);
   EXPECT_EQ(before + 1, allocations());
   g_recording = false;
 }

@@ -103,7 +103,7 @@ class CpuSampler {
   uint64_t with_timer_ = 0;  // threads
   int looked_up_to_ = 0;     // ids of threads
   uint64_t next_look_ = 0;   // monotonic ns
-  Spinlock threads_lock_{LockRank::kRecorder};
+  Spinlock threads_lock_{LockRank::kCpuSampler};
 };
 
 extern CpuSampler g_cpu_sampler;

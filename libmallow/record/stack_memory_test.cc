@@ -51,6 +51,7 @@ class StackMemoryTest : public ::testing::Test {
 };
 
 TEST_F(StackMemoryTest, TheFirstThreadsStackIsKnownToItsEnd) {
+  os::NoteFirstThread();
   int here;
   memory_.Begin(reinterpret_cast<uintptr_t>(&here));
   EXPECT_TRUE(memory_.InOwnRange(reinterpret_cast<uintptr_t>(&here)));
@@ -111,6 +112,7 @@ TEST_F(StackMemoryTest, RefusesWhatCannotBeAWord) {
 }
 
 TEST_F(StackMemoryTest, ForgetsForAnotherThread) {
+  os::NoteFirstThread();
   int here;
   memory_.Begin(reinterpret_cast<uintptr_t>(&here));
   const uint32_t home = memory_.home();
