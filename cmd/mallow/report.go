@@ -203,7 +203,7 @@ func checkPeak(p *profile.Profile, o *reportOptions) error {
 	return nil
 }
 
-var errPeakUnknown = errors.New("the peak is not known of what was sampled, nor of an imported profile")
+var errPeakUnknown = errors.New(profile.WhyPeakUnknown)
 
 var errCPURestricted = errors.New("CPU samples are of whole processes: --process is the only restriction that they know")
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"mallow/internal/profile"
 )
 
 // Metric is what must not grow.
@@ -117,7 +119,7 @@ func (d *Diff) unknown(m Metric) string {
 	case d.Old.Running+d.New.Running > 0:
 		return "a program still runs"
 	case m == Peak && (d.Old.PeakUnknown() || d.New.PeakUnknown()):
-		return "the peak is not known of what was sampled, nor of an imported profile"
+		return profile.WhyPeakUnknown
 	}
 	return ""
 }

@@ -29,6 +29,9 @@ func (s *Site) Errors() Errors { return ErrorsOf(&s.Counters) }
 // ErrorsOf returns those of any figures.
 func ErrorsOf(c *recording.Counters) Errors { return errorsOf(&c.Variance) }
 
+// WhyPeakUnknown says so where the peak is asked for.
+const WhyPeakUnknown = "the peak is not known of what was sampled, nor of an imported profile"
+
 // PeakUnknown tells that nobody knows the peak: samples and profiles of other
 // tools do not tell it.
 func (p *Profile) PeakUnknown() bool { return p.SumsOnly || p.Sampling != nil }
