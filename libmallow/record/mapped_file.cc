@@ -74,6 +74,14 @@ uint64_t AffordableBytes() {
   return file < memory ? file : memory;
 }
 
+// Each word as it is at some moment: others change them meanwhile.
+void CopyWords(char* to, const char* from, size_t bytes) {
+  auto* const words = reinterpret_cast<uint64_t*>(to);
+  const auto* const others = reinterpret_cast<const uint64_t*>(from);
+  for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+    words[i] = __atomic_load_n(&others[i], __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 int MappedFile::OpenNew(const char* folder, uint64_t now, char (&name)[kNameBytes]) {
@@ -176,7 +184,7 @@ bool MappedFile::WriteCopy(int fd, char* header_page) {
   static_assert(sizeof(kOrder) == sizeof(kSections));
   // What a section has behind its last item is not for this file.
   static constexpr char kZeros[kHeaderBytes] = {};
-  memcpy(header_page, base_, kHeaderBytes);
+  CopyWords(header_page, base_, kHeaderBytes);
   SectionEntry* const entries = reinterpret_cast<Header*>(header_page)->sections;
   const uint64_t affordable = os::FileSizeLimit();
   uint64_t offset = kHeaderBytes;
@@ -236,7 +244,7 @@ bool MappedFile::Grow(Section section, uint64_t count, Incomplete full_bit) {
   }
   if (opened < kReadAheadFrom && target >= kReadAheadFrom)
     os::ReadAhead(base_ + entry.offset + target, entry.reserved_bytes - target);
-  header()->last_realtime = os::RealtimeNanoseconds();
+  __atomic_store_n(&header()->last_realtime, os::RealtimeNanoseconds(), __ATOMIC_RELAXED);
   __atomic_store_n(&opened, target, __ATOMIC_RELEASE);
   return true;
 }

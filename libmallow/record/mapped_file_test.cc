@@ -114,9 +114,6 @@ TEST(MappedFile, SaysWhenASectionIsFull) {
 
 // What the sections of a copy name is in it, though the file grows meanwhile.
 TEST(MappedFile, ACopyNamesNothingThatItDoesNotHold) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "a copy reads what is written meanwhile";
-#endif
   TestFolder folder;
   MappedFile file;
   ASSERT_TRUE(file.Create(folder.path()));

@@ -118,8 +118,7 @@ class Process {
   static void OnThreadExit(void* recorder);
 
   // What every call looks at.
-  alignas(kCacheLineBytes) uint64_t* alive_ =
-      nullptr;  // in the page that a fork wipes: the session, 0 or kParting
+  alignas(kCacheLineBytes) uint64_t* alive_ = nullptr;  // in the page that a fork wipes: session, 0, kParting
   uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
   uintptr_t libc_start_ = 0, libc_bytes_ = 0;
   uint64_t session_ = 0;

@@ -7,10 +7,11 @@
 enum { kRounds = 3000 };
 
 void *call_off(void *function, uintptr_t first, uintptr_t second);
-__asm__(".text\n.globl call_off\n.type call_off,@function\ncall_off:\n.cfi_startproc\n"
-        "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
-        "and $-16, %rsp\nsub $8, %rsp\nmov %rdi, %rax\nmov %rsi, %rdi\nmov %rdx, %rsi\ncall *%rax\n"
-        "leave\n.cfi_def_cfa %rsp, 8\nret\n.cfi_endproc\n.size call_off, . - call_off\n");
+__asm__(
+    ".text\n.globl call_off\n.type call_off,@function\ncall_off:\n.cfi_startproc\n"
+    "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
+    "and $-16, %rsp\nsub $8, %rsp\nmov %rdi, %rax\nmov %rsi, %rdi\nmov %rdx, %rsi\ncall *%rax\n"
+    "leave\n.cfi_def_cfa %rsp, 8\nret\n.cfi_endproc\n.size call_off, . - call_off\n");
 
 static void *off(void *function, uintptr_t first, uintptr_t second, int depth) {
   char room[64];
