@@ -290,7 +290,7 @@ func (p *Profile) describeQuality() {
 	}
 	for _, process := range p.Processes {
 		im := process.Image
-		q.Incomplete = q.Incomplete || im.Incomplete != 0 || im.LostCalls > 0
+		q.Incomplete = q.Incomplete || im.Incomplete != 0 || im.LostCalls > 0 || im.UnrecordedChildren > 0
 		q.PeakErrorBytes += im.PeakErrorBytes()
 		if im.Joined && im.Parent == nil {
 			q.Joined++
