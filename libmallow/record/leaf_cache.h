@@ -59,7 +59,7 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uint32_t join;
   NodeId join_node;
   uint32_t next;        // the entry that was hit after this one the last time, by cache lines: a guess
-  uint32_t home;        // own range of the stack that holds all the words
+  uint32_t home;        // where all the words lie, and the start (stack_memory.h)
   uint16_t join_place;  // of its sp
   uint8_t group_count;  // not 0
   bool need_bp;

@@ -21,7 +21,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uintptr_t Load(uintptr_t address) {
   return *reinterpret_cast<const uintptr_t*>(address);
 }
 
-// Compares words[0, count), which all lie in the own range, from the last to the first: 1 + index of the first that
+// Compares words[0, count), which all can be read, from the last to the first: 1 + index of the first that
 // changed, 0 if none did.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t FirstChanged(const StackWord* words, uint32_t count) {
   const StackWord* const outermost = words + kPaddingWords;

@@ -175,7 +175,7 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
 
 // 1 + index of the innermost of words_[0, words) that changed, 0 if none did.
 MALLOW_ALWAYS_INLINE uint32_t CaptureContext::FindChanged(uint32_t words) {
-  if (MALLOW_LIKELY(plain_home_ != 0)) return FirstChanged(words_.data(), words);
+  if (MALLOW_LIKELY(memory_.IsPlain(plain_home_))) return FirstChanged(words_.data(), words);
   return FindChangedAnywhere(words);
 }
 
@@ -352,6 +352,7 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
     has_caller = true;
     frames_.Truncate(joined_ + 1);
     words_.Truncate(joined.words());
+    if (MALLOW_UNLIKELY(plain_home_ != memory_.home())) plain_home_ = 0;
   } else {
     ForgetLastStack();
     base_truncated_ = end == End::kTruncated;
@@ -396,12 +397,15 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
   return TruncatedPath(Truncation::kNoRoom, table);
 }
 
-// The words may have been of two stacks, a signal handler's and that of what it interrupted, and be of one again.
+// The words may have been of two stacks, a signal handler's and that of what it interrupted, and be of one again; or all be
+// in the live page.
 MALLOW_NOINLINE void CaptureContext::FindHome() {
-  for (size_t i = kPaddingWords; i < words_.size(); ++i) {
-    if (!memory_.InOwnRange(words_[i].address)) return;
+  if (words_.size() <= kPaddingWords) return;
+  const uint32_t home = memory_.HomeOf(words_[kPaddingWords].address);
+  for (size_t i = kPaddingWords + 1; i < words_.size(); ++i) {
+    if (memory_.HomeOf(words_[i].address) != home) return;
   }
-  plain_home_ = memory_.home();
+  plain_home_ = home;
 }
 
 // Appends the words that lead from `frame` to `caller`, in the reverse of the order in which an unwind reads them. Returns
@@ -450,6 +454,7 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   }
   const StackWord* const words = words_.data() + join.words();
   const uintptr_t origin = LeafEntry::AddressOf(innermost.sp, 0);
+  if (MALLOW_UNLIKELY(memory_.HomeOf(origin) != plain_home_)) return nullptr;
   const uintptr_t join_distance = join.sp - origin;
   uintptr_t farthest = join_distance, odd = join_distance;
   for (size_t i = 0; i < count; ++i) {

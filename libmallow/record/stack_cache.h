@@ -110,11 +110,11 @@ class CaptureContext {
 
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
-  // Whether all words of the entry and of the last stack lie in the own range.
-  MALLOW_ALWAYS_INLINE bool IsInOwnRange(const LeafEntry& leaf) const { return leaf.home == plain_home_; }
+  // Whether all words of the entry and of the last stack lie at one home (stack_memory.h), where the start is.
+  MALLOW_ALWAYS_INLINE bool IsAtHome(const LeafEntry& leaf) const { return leaf.home == plain_home_; }
   // Whether the entry is one for what begins at these registers.
   MALLOW_ALWAYS_INLINE bool IsOfStart(const LeafEntry& leaf, uintptr_t pc, uintptr_t sp, uintptr_t bp) const {
-    return leaf.BeginsAt(pc, sp) && IsInOwnRange(leaf) &&
+    return leaf.BeginsAt(pc, sp) && IsAtHome(leaf) &&
            (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == bp || kMutant == Mutant::kLeafBpNotCompared);
   }
   // Where a search for that start begins.
@@ -162,7 +162,7 @@ class CaptureContext {
   // The last stack.
   MappedArray<Frame> frames_;
   MappedArray<StackWord> words_;  // the first kPaddingWords of them never change
-  uint32_t plain_home_ = 0;       // home() of memory_ if there are words and all lie in the own range; else 0
+  uint32_t plain_home_ = 0;       // where all words lie, if it is one place (stack_memory.h); else 0
   NodeId base_ = kRoot;           // parent of the outermost frame
   bool base_truncated_ = false;
   bool base_outside_objects_ = false;  // truncated at a pc that no object had then

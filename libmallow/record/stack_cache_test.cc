@@ -322,6 +322,46 @@ TEST_F(StackCacheTest, LeafEntriesServeAgainAfterAHandlersStack) {
   EXPECT_EQ(statistics_.frames_walked, walked);
 }
 
+// Of another stack than the thread's own, the words of the page where a capture begins can be read.
+TEST_F(StackCacheTest, LeafEntriesServeAStackThatLiesInOnePage) {
+  const MadeStack coroutine;
+  const uintptr_t outer = coroutine.low() + 512;
+  stack_.At(stack_.low() + 128) = coroutine.At(outer + 8) = AddressOf(OutermostReturn);
+  const auto both = [&] {
+    coroutine.At(outer - 8) = AddressOf(Sp16Return);
+    Capture(AddressOf(Sp16TwinReturn), outer - 16, 0);
+    Capture(AddressOf(Sp24Return), outer - 24, 0);
+  };
+  for (int again = 0; again < 2; ++again) both();
+  const uint64_t walked = statistics_.frames_walked;
+  for (int again = 0; again < 2; ++again) both();
+  EXPECT_EQ(statistics_.frames_walked, walked);
+  // The thread's own stack takes the place of the last one, and gives it back.
+  Capture(AddressOf(Sp16Return), stack_.low() + 120, 0);
+  for (int again = 0; again < 2; ++again) both();
+  const uint64_t walked_again = statistics_.frames_walked;
+  EXPECT_GT(walked_again, walked);
+  both();
+  EXPECT_EQ(statistics_.frames_walked, walked_again);
+}
+
+// A word of the page beyond is asked about in every capture.
+TEST_F(StackCacheTest, NoLeafEntryReadsBeyondThePageOfAnotherStack) {
+  const MadeStack coroutine(2);
+  const uintptr_t outer = coroutine.low() + MadeStack::kPage - 8;
+  const auto both = [&] {
+    coroutine.At(outer - 8) = AddressOf(Sp16Return);
+    Capture(AddressOf(Sp16TwinReturn), outer - 16, 0);
+    Capture(AddressOf(Sp24Return), outer - 24, 0);
+  };
+  coroutine.At(outer + 8) = AddressOf(OutermostReturn);
+  for (int again = 0; again < 3; ++again) both();
+  EXPECT_EQ(statistics_.truncated, 0u);
+  mprotect(reinterpret_cast<void*>(outer + 8), MadeStack::kPage, PROT_NONE);
+  both();
+  EXPECT_EQ(statistics_.truncated, 2u);
+}
+
 // What was known of an object's frames is not, once objects may have been unloaded and others have come to their place,
 // not even below frames of an object that stayed.
 TEST_F(StackCacheTest, NothingOutlivesAnUnloadedObject) {

@@ -1,5 +1,6 @@
 #include "record/stack_memory.h"
 
+#include "base/bits.h"
 #include "os/readable.h"
 #include "os/thread.h"
 
@@ -7,10 +8,7 @@ namespace mallow::record {
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;  // the smallest page of the platform
 constexpr uintptr_t kAddressLimit = uintptr_t{1} << 47;
-
-uintptr_t PageOf(uintptr_t address) { return address & ~(kPage - 1); }
 
 }  // namespace
 
@@ -32,9 +30,13 @@ MALLOW_NOINLINE bool StackMemory::StretchTo(uintptr_t address, uintptr_t farthes
 bool StackMemory::Ask(uintptr_t address) {
   if (address % sizeof(uintptr_t) != 0 || address >= kAddressLimit) return false;
   const uintptr_t page = PageOf(address);
-  if (page == asked_page_) return true;
+  if (page == live_page_) return true;
+  const unsigned known = Min(asked_count_, kMostAsked);
+  for (unsigned i = 0; i < known; ++i) {
+    if (asked_pages_[i] == page) return true;
+  }
   if (!os::IsReadable(address)) return false;
-  asked_page_ = page;
+  asked_pages_[asked_count_++ % kMostAsked] = page;
   return true;
 }
 

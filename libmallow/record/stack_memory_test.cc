@@ -104,6 +104,28 @@ TEST_F(StackMemoryTest, AsksAnewAboutAnotherStack) {
   EXPECT_FALSE(Reads(At(2)));
 }
 
+TEST_F(StackMemoryTest, ThePageOfTheStackPointerIsAHomeOfItsOwn) {
+  memory_.Begin(At(2));  // its word lies in the page below
+  const uint32_t home = memory_.HomeOf(At(1));
+  EXPECT_NE(0u, home);
+  EXPECT_NE(memory_.home(), home);
+  EXPECT_EQ(home, memory_.HomeOf(At(2) - 8));
+  EXPECT_EQ(0u, memory_.HomeOf(At(2)));
+  EXPECT_TRUE(memory_.IsPlain(home));
+  memory_.Begin(At(3));
+  EXPECT_FALSE(memory_.IsPlain(home));
+  EXPECT_FALSE(memory_.IsPlain(0));
+  memory_.Begin(At(1, 64));
+  EXPECT_TRUE(memory_.IsPlain(home));
+}
+
+// Two such pages could not be told apart.
+TEST_F(StackMemoryTest, APageFarFromAllOthersIsNoHome) {
+  const uintptr_t low = uintptr_t{1} << 44;
+  memory_.Begin(low + 64);
+  EXPECT_EQ(0u, memory_.HomeOf(low + 64));
+}
+
 TEST_F(StackMemoryTest, RefusesWhatCannotBeAWord) {
   memory_.Begin(At(1, 64));
   for (const uintptr_t address : {At(1, 4), uintptr_t{0}, uintptr_t{8}, uintptr_t{1} << 47, ~uintptr_t{7}}) {
