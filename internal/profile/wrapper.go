@@ -65,6 +65,9 @@ var wrapperNames = names(
 	"__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc",
 	"__rdl_alloc", "__rdl_alloc_zeroed", "__rdl_realloc", "__rg_alloc", "__rg_alloc_zeroed", "__rg_realloc",
 	"exchange_malloc",
+	// the C++ run time, when something is thrown
+	"__cxa_allocate_exception", "__cxa_allocate_dependent_exception",
+	"__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_throw_bad_array_new_length",
 	// libc: copies of strings, and formatters that allocate what they return
 	"strdup", "strndup", "__strdup", "__strndup", "wcsdup", "__wcsdup",
 	"posix_memalign", "tc_posix_memalign", // where libmallow is linked statically
@@ -100,7 +103,9 @@ var wrapperNames = names(
 	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc",
 	"curl_dbg_malloc", "curl_dbg_calloc", "curl_dbg_realloc", "curl_dbg_strdup",
 	// those that only release
-	"operator delete", "operator delete[]", "__rust_dealloc", "__rdl_dealloc", "__rg_dealloc",
+	"operator delete", "operator delete[]",
+	"__cxa_free_exception", "__cxa_free_dependent_exception", "__cxa_end_catch", "__gxx_exception_cleanup", "_Unwind_DeleteException",
+	"__rust_dealloc", "__rdl_dealloc", "__rg_dealloc",
 	"xfree", "sh_xfree", "safe_free", "Perl_safesysfree", "g_free", "g_slice_free1", "g_aligned_free",
 	"sqlite3_free", "sqlite3MemFree", "sqlite3DbFree", "sqlite3DbFreeNN", "sqlite3DbNNFreeNN",
 	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free",

@@ -24,6 +24,8 @@ func TestWrappers(t *testing.T) {
 		"<str as alloc::borrow::ToOwned>::to_owned",
 		"<alloc::vec::Vec<m::Rec>>::push",
 		"curl_maprintf",
+		"__cxa_allocate_exception", "__cxxabiv1::__cxa_allocate_exception(unsigned long)", "__cxa_end_catch",
+		"__gxx_exception_cleanup(_Unwind_Reason_Code, _Unwind_Exception*)",
 		"xmalloc.part.0", "xmalloc.cold",
 		"decltype (::new ((void*)(0)) std::vector<int>((declval<int>)())) std::construct_at<std::vector<int>, int>(std::vector<int>*, int&&)",
 		"decltype(::new((void*)0) T((declval<int>)())) std::construct_at<T, int>(T*, int&&)",
@@ -33,7 +35,7 @@ func TestWrappers(t *testing.T) {
 		}
 	}
 	for _, function := range []string{
-		"", "main", "poll_set_grow", "libsqlite3.so.0+0xa74f0", "xmalloc_statistics", "operatornew", "PyUnicode_New",
+		"", "main", "poll_set_grow", "libsqlite3.so.0+0xa74f0", "xmalloc_statistics", "operatornew", "__cxa_demangle", "PyUnicode_New",
 		"myalloc::grow", "stdx::vector<int>::push_back(int)", "PyObject_CallMethod",
 		"Parser::parse(std::vector<int, std::allocator<int> > const&)",
 		"std_string_of(char const*)",
