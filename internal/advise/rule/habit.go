@@ -21,6 +21,12 @@ func (s *Site) Frees() uint64 {
 	return s.Counters.Releases - min(s.Counters.Releases, s.Counters.ByRealloc)
 }
 
+// IsReleased tells that what is made is not kept.
+func (s *Site) IsReleased() bool {
+	const leastReleased = 0.8
+	return Share(s.Counters.Releases, s.Counters.Calls) >= leastReleased
+}
+
 // OneSize tells that all blocks have the same size.
 func (s *Site) OneSize() bool { return s.Counters.SizeMin == s.Counters.SizeMax }
 

@@ -34,6 +34,13 @@ const (
 	StringGrowth                     // of a std::string
 	StringSum                        // a std::string that + puts together
 	Element                          // what is made for an element while it is constructed in its container
+	AnyValue                         // a value that has no room in a std::any
+	NumberText                       // what std::to_string returns
+	FileBuffer                       // the buffer of a std::fstream
+	SortBuffer                       // the buffer of std::stable_sort and its kin
+	Exception                        // an exception, and its message
+	SharedState                      // what a std::promise or a task shares with its future
+	ThreadStart                      // what a std::thread hands to its new thread
 	ofRust                           // of Rust's library of what allocates
 	inContainer                      // whatever container or object keeps the block to itself
 )
@@ -90,10 +97,19 @@ const copies = StringCopy | StringLiteral | Substring | ContainerCopy | Clone
 // By returns the part of each site that went through functions of that kind,
 // where it is a share of all allocations that is worth a word.
 func (c *Case) By(symbol Symbol) []*Site {
+	return c.worthAWord(func(s *Site) *Site { return s.By(symbol) })
+}
+
+// ByWithout is By of calls that went through no function of the other kind.
+func (c *Case) ByWithout(symbol, other Symbol) []*Site {
+	return c.worthAWord(func(s *Site) *Site { return s.ByWithout(symbol, other) })
+}
+
+func (c *Case) worthAWord(of func(*Site) *Site) []*Site {
 	const leastCalls = 100
 	var parts []*Site
 	for _, s := range c.Sites {
-		part := s.By(symbol)
+		part := of(s)
 		if part != nil && part.Counters.Calls >= leastCalls && Share(part.Counters.Calls, c.Allocations) >= Worthwhile {
 			parts = append(parts, part)
 		}
@@ -128,6 +144,9 @@ func symbolsOf(function string) uint32 {
 }
 
 func symbolOf(function string) Symbol {
+	if strings.HasPrefix(function, "__cxa_") || strings.HasPrefix(function, "__cxxabiv1::__cxa_") {
+		return Exception
+	}
 	if strings.Contains(function, "alloc::") || strings.Contains(function, "core::") || strings.HasPrefix(function, "<[") {
 		if symbol := rustSymbol(function); symbol != 0 {
 			return symbol
@@ -161,6 +180,9 @@ func cxxSymbol(function string) (symbol Symbol) {
 		return 0
 	}
 	class, method := classAndMethod(function)
+	if symbol := objectSymbol(strings.Replace(class, "std::__1", "std", 1), method); symbol != 0 {
+		return symbol
+	}
 	switch {
 	case class == "std::_Function_base::_Base_manager" && (method == "_M_create" || method == "_M_init_functor" || method == "_M_clone"),
 		class == "std::_Function_handler" && method == "_M_manager",

@@ -13,6 +13,7 @@ import (
 	"mallow/internal/advise/rules/function"
 	"mallow/internal/advise/rules/growth"
 	"mallow/internal/advise/rules/hoist"
+	"mallow/internal/advise/rules/madeanew"
 	"mallow/internal/advise/rules/manysmall"
 	"mallow/internal/advise/rules/neverfreed"
 	"mallow/internal/advise/rules/nodes"
@@ -41,6 +42,7 @@ var All = []rule.Rule{
 	sharedptr.Rule,
 	function.Rule,
 	regex.Rule,
+	madeanew.Rule,      // before the strings that exceptions hold
 	stream.Rule,        // before the strings that it copies
 	objectcopy.Rule,    // before the containers that it copies
 	containercopy.Rule, // before the elements that it copies

@@ -12,15 +12,12 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "regex-in-loop", Find: find}
 
-// With fewer releases the expressions are kept, as they should be.
-const leastReleased = 0.8
-
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.By(rule.RegexCompile) {
 		n := &s.Counters
-		if rule.Share(n.Releases, n.Calls) < leastReleased {
-			continue
+		if !s.IsReleased() {
+			continue // they are kept, as they should be
 		}
 		found = append(found, rule.Finding{
 			Named:    true,

@@ -1,0 +1,26 @@
+// Lines of large and small numbers, and the names of some that are kept.
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+[[gnu::noinline]] static unsigned Hash(std::string_view text) {
+  unsigned hash = 7;
+  for (char c : text) hash = 31 * hash + static_cast<unsigned char>(c);
+  return hash;
+}
+
+int main() {
+  unsigned sum = 0;
+  std::vector<std::string> names;
+  for (long i = 0; i < 8000; i++) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, 1000000000000000000 + i).ptr;
+    sum += Hash({digits, static_cast<size_t>(end - digits)});
+    sum += Hash(std::to_string(i));
+    if (i % 16 == 0) names.push_back(std::to_string(-1000000000000000000 + i));
+  }
+  for (const auto& name : names) sum += Hash(name);
+  std::printf("%u\n", sum);
+}
