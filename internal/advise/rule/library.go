@@ -1,6 +1,9 @@
 package rule
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // makers are what of the standard libraries makes single objects for whoever
 // calls it; everything else there keeps its blocks to itself.
@@ -20,6 +23,56 @@ func (s *Site) Contained() bool {
 		s.contained = &contained
 	}
 	return *s.contained
+}
+
+// KeepsMemory tells whether most of the site's blocks belong to a container
+// that keeps them when it is cleared: a string or a vector, but no node of a
+// list or map, nothing that an element of the container has, and nothing that
+// others than the functions on the stack release.
+func (s *Site) KeepsMemory() bool {
+	const freed = TreeNode | ListNode | HashNode | Element | Stream | AnyValue | FileBuffer | SortBuffer | Exception | SharedState | ThreadStart
+	kept := s.ByWithout(clearable, freed)
+	return kept != nil && 2*kept.Counters.Calls > s.Counters.Calls && !s.isTakenOver()
+}
+
+// isTakenOver tells that a function that is not on the stack releases the
+// blocks. Where it is one of the libraries the container's owner called it.
+func (s *Site) isTakenOver() bool {
+	_, owned := s.Owner()
+	by := s.Knowledge().FreedBy
+	return !owned && Certain(by, 0.5) && by.Function != "" && !s.c.Profile.Wraps(&by.Frame)
+}
+
+// clearables are the classes that keep their memory when they are cleared, with
+// what they consist of; of some only certain blocks.
+var clearables = []struct{ class, method string }{
+	{"std::basic_string", ""},
+	{"std::vector", ""}, {"std::_Vector_base", ""}, {"std::_Bvector_base", ""},
+	{"std::_Deque_base", "_M_allocate_map"}, {"std::_Deque_base", "_M_create_nodes"}, // one node
+	{"std::__detail::_Hashtable_alloc", "_M_allocate_buckets"}, {"std::__hash_table", "__rehash"},
+}
+
+// clearablesOfRust are modules.
+var clearablesOfRust = []string{
+	"alloc::vec::", "alloc::string::", "alloc::str::", "alloc::slice::", "alloc::raw_vec::", "alloc::fmt::",
+	"alloc::collections::vec_deque::", "alloc::collections::binary_heap::", "hashbrown::",
+}
+
+func isClearable(function string) bool {
+	name := strings.TrimLeft(function, "<&")
+	for _, module := range clearablesOfRust {
+		if strings.HasPrefix(name, module) {
+			return true
+		}
+	}
+	if !strings.Contains(function, "std::") {
+		return false
+	}
+	class, method := classAndMethod(function)
+	class = strings.Replace(strings.Replace(class, "std::__cxx11", "std", 1), "std::__1", "std", 1)
+	return slices.ContainsFunc(clearables, func(of struct{ class, method string }) bool {
+		return class == of.class && (of.method == "" || method == of.method)
+	})
 }
 
 // InObject tells whether the site's blocks belong to a string or container

@@ -25,3 +25,28 @@ func TestIsContainer(t *testing.T) {
 		}
 	}
 }
+
+func TestIsClearable(t *testing.T) {
+	for function, want := range map[string]bool{
+		"std::_Vector_base<int, std::allocator<int> >::_M_allocate(unsigned long)":                        true,
+		"std::__1::vector<int, std::__1::allocator<int> >::reserve(unsigned long)":                        true,
+		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_create":      true,
+		"std::__detail::_Hashtable_alloc<std::allocator<int> >::_M_allocate_buckets(unsigned long)":       true,
+		"std::_Deque_base<int, std::allocator<int> >::_M_allocate_map(unsigned long)":                     true,
+		"alloc::string::String::with_capacity":                                                            true,
+		"<alloc::vec::Vec<T> as core::clone::Clone>::clone":                                               true,
+		"std::_Rb_tree<int, std::pair<int const, std::vector<int> > >::_M_get_node()":                     false,
+		"std::__cxx11::list<int, std::allocator<int> >::push_back(int const&)":                            false,
+		"std::__detail::_Hashtable_alloc<std::allocator<int> >::_M_allocate_node<int const&>(int const&)": false,
+		"std::valarray<double>::valarray(double const&, unsigned long)":                                   false,
+		"std::deque<int, std::allocator<int> >::_M_push_back_aux<int>(int&&)":                             false,
+		"alloc::collections::btree::map::BTreeMap<K,V>::insert":                                           false,
+		"std::string::_Rep::_S_create(unsigned long, unsigned long, std::allocator<char> const&)":         false, // of copies that are shared
+		"my::vector<int>::reserve": false,
+		"":                         false,
+	} {
+		if got := isClearable(function); got != want {
+			t.Errorf("%q: %v", function, got)
+		}
+	}
+}

@@ -41,6 +41,7 @@ const (
 	Exception                        // an exception, and its message
 	SharedState                      // what a std::promise or a task shares with its future
 	ThreadStart                      // what a std::thread hands to its new thread
+	clearable                        // of a container that keeps the block when it is cleared
 	ofRust                           // of Rust's library of what allocates
 	inContainer                      // whatever container or object keeps the block to itself
 )
@@ -133,6 +134,9 @@ func symbolsOf(function string) uint32 {
 	symbols := symbolOf(function) | growthOf(function)
 	if isContainer(function) {
 		symbols |= inContainer
+	}
+	if isClearable(function) {
+		symbols |= clearable
 	}
 	switch name := strings.TrimLeft(function, "<&"); { // a Rust implementation begins so
 	case strings.HasPrefix(name, "alloc::string::"), strings.HasPrefix(name, "alloc::str::"), strings.HasPrefix(name, "str as "):

@@ -33,7 +33,7 @@ func find(c *rule.Case) []rule.Finding {
 	var owners []profile.Frame
 	var found []rule.Finding
 	for _, s := range c.Which(comesAndGoes) {
-		if !s.OneByOne() || s.OfElements() {
+		if !s.OneByOne() || s.OfElements() || s.Contained() && !s.KeepsMemory() {
 			continue
 		}
 		owner, owned := s.Owner()
@@ -93,7 +93,7 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 	case s.InObject():
 		f.Remedy = rule.SetAnew
 	case s.Contained():
-		f.Remedy = "declare the string, container or stream outside of the loop, and clear() it in each round: it keeps its memory"
+		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
 	case owned && n.SizeMax <= onStack && !s.OneSize() && s.InCpp():
 		f.Means = rule.Avoid
 		f.Remedy = "local variables of the function that releases them, without new; else the same objects for all rounds of the loop"

@@ -109,5 +109,12 @@ func TestSilent(t *testing.T) {
 		p.Alloc(other, 40)
 		p.FreeFrom(b, p.By("drop object.c:9"))
 	}
+	// A node of a map goes when the map is cleared.
+	tree := p.Stack(recording.New, "std::__new_allocator<std::_Rb_tree_node<int> >::allocate(unsigned long, void const*)", "std::_Rb_tree<int, int>::_M_get_node()", "count count.cc:3")
+	for range 1000 {
+		b := p.Alloc(tree, 48)
+		p.Alloc(other, 40)
+		p.FreeFrom(b, p.By("count count.cc:9"))
+	}
 	p.Silent(hoist.Rule)
 }

@@ -36,7 +36,9 @@ func find(c *rule.Case) []rule.Finding {
 	c.Know(parts)
 	var found []rule.Finding
 	for i, s := range parts {
-		found = append(found, finding(s, of[i]))
+		if !s.Contained() || s.KeepsMemory() {
+			found = append(found, finding(s, of[i]))
+		}
 	}
 	return found
 }

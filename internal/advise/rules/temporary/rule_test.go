@@ -119,6 +119,13 @@ func TestSilent(t *testing.T) {
 		p.Alloc(c, 16)
 		p.Free(first)
 	}
+	// A list keeps nothing when it is cleared; and what another function takes over cannot be kept.
+	list := p.Stack(recording.New, "std::__new_allocator<std::_List_node<int> >::allocate(unsigned long, void const*)", "std::__cxx11::list<int, std::allocator<int> >::push_back(int const&)", "collect collect.cc:3")
+	given := p.Stack(recording.New, "operator new(unsigned long)", "std::__cxx11::basic_string<char>::_M_create(unsigned long&, unsigned long)", "give give.cc:4")
+	for range 500 {
+		p.Free(p.Alloc(list, 24))
+		p.FreeFrom(p.Alloc(given, 40), p.By("take(std::string&&) take.cc:9"))
+	}
 	p.Noise(1000)
 	p.Silent(temporary.Rule)
 }
