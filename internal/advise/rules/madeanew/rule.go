@@ -56,7 +56,7 @@ var objects = []struct {
 }
 
 func find(c *rule.Case) []rule.Finding {
-	var found []rule.Finding
+	found := threads(c)
 	for _, of := range objects {
 		for _, s := range c.ByWithout(of.symbol, of.without) {
 			n := &s.Counters

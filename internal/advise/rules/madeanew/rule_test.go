@@ -16,6 +16,7 @@ const (
 	toString = "std::__cxx11::to_string(long)"
 	internal = "std::basic_filebuf<char, std::char_traits<char> >::_M_allocate_internal_buffer()"
 	open     = "std::basic_filebuf<char, std::char_traits<char> >::open(char const*, std::_Ios_Openmode)"
+	thread   = "std::thread::thread<main::{lambda()#1}, , void>(main::{lambda()#1}&&)"
 	buffer   = "std::pair<Row*, long> std::get_temporary_buffer<Row>(long)"
 )
 
@@ -28,6 +29,7 @@ func TestGolden(t *testing.T) {
 	p.Soon(800, 144, p.Stack(recording.Malloc, "__cxa_allocate_exception", "parse parse.cc:50"))
 	p.Soon(800, 40, p.Stack(recording.New, alloc, "std::runtime_error::runtime_error(char const*)", "BadWord::BadWord(char const*) word.h:5", "parse parse.cc:50"))
 	p.Soon(700, 48, p.Stack(recording.New, alloc, "std::promise<int>::promise()", "ask ask.cc:60"))
+	p.Soon(600, 24, p.Stack(recording.New, alloc, thread, "add add.cc:70"))
 	p.Golden(madeanew.Rule)
 }
 
@@ -41,5 +43,7 @@ func TestSilent(t *testing.T) {
 	p.Soon(1000, 40, p.Stack(recording.New, alloc, create, copied, intoAny, "draw shape.cc:12"))
 	// The exception's own, which it makes in its own way.
 	p.Soon(1000, 40, p.Stack(recording.Malloc, "BadWord::BadWord(char const*) word.h:5", "parse parse.cc:50"))
+	// Each goes on while the others do.
+	p.Hold(150, 24, p.Stack(recording.New, alloc, thread, "serve serve.cc:70"))
 	p.Silent(madeanew.Rule)
 }
