@@ -19,6 +19,9 @@ type Knowledge struct {
 	BornAfter        *Common // of Runs: the site that the thread allocated at just before
 	FreedAfter       *Common // of DeathRuns: the site whose block the thread released just before
 	FreedBy          *Common // the function that called free, delete or realloc
+	// FreedThrough are the wrappers by which FreedBy did it mostly, innermost
+	// first: those that were inlined, such as destructors.
+	FreedThrough []string
 	// PeakBlocks were live when their process was at its peak; nil where that
 	// cannot be told, because a stack has blocks of several sizes.
 	PeakBlocks *uint64
@@ -175,9 +178,7 @@ func (p *Profile) KnowledgeAmong(sites []*Site, partners *Partners) []Knowledge 
 			all[i], freers[i] = k.about(sites[i])
 		}
 	})
-	for i, freer := range p.commonFreers(freers) {
-		all[i].FreedBy = freer
-	}
+	p.nameFreers(all, freers)
 	return all
 }
 
@@ -195,9 +196,9 @@ func (p *Profile) nameStrangers(sites []*Site) {
 	p.sites.prepare(nodes)
 }
 
-// commonFreers names who releases the blocks of sites, by votes for their
-// nodes, and returns for each site the frame that most voted for.
-func (p *Profile) commonFreers(of []votes) []*Common {
+// nameFreers names who releases the blocks of sites, by votes for their nodes:
+// for each site the frame that most voted for.
+func (p *Profile) nameFreers(all []Knowledge, of []votes) {
 	var nodes []node
 	for i := range of {
 		for _, t := range of[i].tallies {
@@ -208,7 +209,6 @@ func (p *Profile) commonFreers(of []votes) []*Common {
 	for _, n := range nodes {
 		p.numbers.prepare(p.frames.placeIndex(p.sites.node(n)))
 	}
-	common := make([]*Common, len(of))
 	var frames ballot
 	for i := range of {
 		frames.voters = of[i].voters
@@ -221,10 +221,36 @@ func (p *Profile) commonFreers(of []votes) []*Common {
 		value, most := frames.close(func(a, b uint32) bool { return frame(a).compare(frame(b)) < 0 })
 		if most != nil {
 			most.Frame = *frame(value)
+			all[i].FreedThrough = p.through(of[i].tallies, int32(value))
 		}
-		common[i] = most
+		all[i].FreedBy = most
 	}
-	return common
+}
+
+// through returns the wrappers by which a frame releases, at the node that has
+// most votes of those that stand for it.
+func (p *Profile) through(tallies []tally, frame int32) []string {
+	var best *tally
+	for i := range tallies {
+		t := &tallies[i]
+		if p.numbers.of(p.accepted(p.sites.node(node(t.value)))) == frame && (best == nil || t.least > best.least) {
+			best = t
+		}
+	}
+	var wrappers []string
+	add := func(frames []Frame) {
+		for i := range frames {
+			if frames[i].Function != "" {
+				wrappers = append(wrappers, frames[i].Function)
+			}
+		}
+	}
+	at := p.accepted(p.sites.node(node(best.value)))
+	for n := p.frames.known(node(best.value)); n != at.node && n != root; n = p.frames.parent(n) {
+		add(p.frames.placeOf(n).frames)
+	}
+	add(p.frames.placeOf(at.node).frames[:at.index])
+	return wrappers
 }
 
 func (k *knower) about(site *Site) (Knowledge, votes) {

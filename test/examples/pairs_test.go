@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"mallow/test/harness"
@@ -33,7 +34,7 @@ func TestPairs(t *testing.T) {
 			for _, p := range marks {
 				rules[p.rule] = true
 				if !slices.ContainsFunc(wasteful.report.Advice, p.isNamedBy) {
-					t.Errorf("wasteful.cc:%d: not named by %s", p.line, p.rule)
+					t.Errorf("wasteful.cc:%d: not named by %s: %s", p.line, p.rule, p.words)
 				}
 			}
 			var promised uint64
@@ -62,7 +63,7 @@ func TestPairs(t *testing.T) {
 }
 
 func (p planted) isNamedBy(a harness.Advice) bool {
-	return a.Rule == p.rule && names(a, "wasteful.cc", p.line)
+	return a.Rule == p.rule && names(a, "wasteful.cc", p.line) && strings.Contains(a.Remedy, p.words)
 }
 
 func runPair(t *testing.T, source string) run {

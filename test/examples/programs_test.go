@@ -88,13 +88,14 @@ func (r run) allocations() uint64 {
 	return r.report.Totals.Allocations - r.report.Origins.Libc.Allocations
 }
 
-// planted is a line that the advice has to find, as its comment says: "planted: RULE".
+// planted is a line that the advice has to find, as its comment says: "planted: RULE", or "planted: RULE: WORDS" of
+// the remedy.
 type planted struct {
-	line int
-	rule string
+	line        int
+	rule, words string
 }
 
-var mark = regexp.MustCompile(`// planted: ([a-z-]+)$`)
+var mark = regexp.MustCompile(`// planted: ([a-z-]+)(?:: (.+))?$`)
 
 func plantedIn(t *testing.T, path string) []planted {
 	t.Helper()
@@ -107,7 +108,7 @@ func plantedIn(t *testing.T, path string) []planted {
 	lines := bufio.NewScanner(file)
 	for n := 1; lines.Scan(); n++ {
 		if m := mark.FindStringSubmatch(lines.Text()); m != nil {
-			all = append(all, planted{n, m[1]})
+			all = append(all, planted{n, m[1], m[2]})
 		} else if strings.Contains(lines.Text(), "planted") {
 			t.Fatalf("%s:%d: no mark: %s", path, n, lines.Text())
 		}

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -16,13 +17,19 @@ var makers = []string{
 
 // Contained tells whether most of the site's blocks belong to a container or
 // another object of the standard library, that made them for itself: a string,
-// a vector, the nodes of a map.
+// a vector, the nodes of a map; or that a function of the C++ library made
+// whose name is not known.
 func (s *Site) Contained() bool {
 	if s.contained == nil {
-		contained := 2*s.c.passage.Calls(s.Part, uint32(inContainer)) > s.Counters.Calls
+		contained := isCppLibrary(s.Module) || 2*s.c.passage.Calls(s.Part, uint32(inContainer)) > s.Counters.Calls
 		s.contained = &contained
 	}
 	return *s.contained
+}
+
+func isCppLibrary(module string) bool {
+	name := path.Base(module)
+	return strings.HasPrefix(name, "libstdc++.so") || strings.HasPrefix(name, "libc++.so")
 }
 
 // KeepsMemory tells whether most of the site's blocks belong to a container

@@ -63,8 +63,15 @@ func (p *Program) frame(written string) recordingtest.Frame {
 	return p.image.Symbolic(function, file, module, uint32(line))
 }
 
-// By is the line that releases a block, for FreeFrom.
-func (p *Program) By(line string) uint32 { return p.image.Path(p.frame(line)) }
+// By is the line that releases a block, for FreeFrom, after the wrappers by which
+// it does, innermost first.
+func (p *Program) By(frames ...string) uint32 {
+	var outward []recordingtest.Frame
+	for i := len(frames) - 1; i >= 0; i-- {
+		outward = append(outward, p.frame(frames[i]))
+	}
+	return p.image.Path(outward...)
+}
 
 // Noise does other things, too: n blocks of other lines, each of which makes
 // too few of them for an advice.

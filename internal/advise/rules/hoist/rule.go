@@ -44,7 +44,7 @@ func find(c *rule.Case) []rule.Finding {
 			if s.OneSize() && s.Counters.SizeMax >= large && !s.Contained() {
 				found = append(found, one(s, s.Frame, false))
 			}
-		case owner.Function == s.Function || s.Contained():
+		case owner.Function == s.Function || s.Contained() || s.IsElement():
 			found = append(found, one(s, owner, true))
 		default:
 			owner.Line = 0
@@ -94,9 +94,20 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 		f.Remedy = rule.SetAnew
 	case s.Contained():
 		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
-	case owned && n.SizeMax <= onStack && !s.OneSize() && s.InCpp():
+	case owned && s.IsElement():
 		f.Means = rule.Avoid
-		f.Remedy = "local variables of the function that releases them, without new; else the same objects for all rounds of the loop"
+		f.Remedy = rule.HoldElements
+	case owned && s.IsReplaced():
+		f.Remedy = s.Replacement()
+	case owned && n.SizeMax <= onStack && s.IsArray():
+		f.Means = rule.Avoid
+		f.Remedy = fmt.Sprintf("a fixed array of %s in the function that releases it, and new[] only for what is longer; else one array for all rounds of the loop", rule.Bytes(n.SizeMax))
+	case owned && n.SizeMax <= onStack && s.IsObject():
+		f.Means = rule.Avoid
+		f.Remedy = fmt.Sprintf("a local variable of %s in the function that releases it, without new; else one object for all rounds of the loop", rule.Bytes(n.SizeMax))
+	case owned && n.SizeMax <= onStack && s.InCpp():
+		f.Means = rule.Avoid
+		f.Remedy = fmt.Sprintf("local variables of the function that releases them, without new, or an array of %s where they are buffers; else the same for all rounds of the loop", rule.Bytes(n.SizeMax))
 	case owned && n.SizeMax <= onStack && !s.OneSize() && s.InRust():
 		f.Means = rule.Avoid
 		f.Remedy = "plain values of the function that releases them, without Box, or SmallVec and ArrayVec, which have room on the stack; else the same for all rounds of the loop"
@@ -119,15 +130,19 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 func several(sites []*rule.Site, owner profile.Frame) rule.Finding {
 	f := rule.Finding{Means: rule.Reuse, Places: rule.Places(owner)}
 	var calls, most uint64
+	what := "objects"
 	for _, s := range sites {
 		calls += s.Counters.Calls
 		most = max(most, s.Counters.SizeMax)
+		if !s.IsObject() {
+			what = "buffers"
+		}
 		f.Claims = append(f.Claims, claim(s))
 		f.Places = rule.Places(append(f.Places, s.Frame)...)
 	}
 	f.Title = fmt.Sprintf("%s of %s, one after the other, for one function that releases them",
 		figure.Counted(calls, "block", "blocks"), figure.Counted(uint64(len(sites)), "line", "lines"))
-	f.Remedy = fmt.Sprintf("let it pass buffers of its own to those who fill them (%s at the most), and keep them for all rounds of the loop", rule.Bytes(most))
+	f.Remedy = fmt.Sprintf("let it pass %s of its own to those who fill them (%s at the most), and keep them for all rounds of the loop", what, rule.Bytes(most))
 	lives, _ := sites[0].LivesUpTo(leastShare)
 	f.Evidence = fmt.Sprintf("it releases the blocks of all of them; most of those of the first are gone within %s heap events of their thread, and %s lie between two",
 		figure.Count(lives), figure.Count(sites[0].Between()))

@@ -60,6 +60,35 @@ func TestInObject(t *testing.T) {
 	p.Finds(hoist.Rule, "in-object")
 }
 
+// An object, an array of several lengths, a member that is set anew, and what a
+// container points to: each by C++'s new.
+func TestKinds(t *testing.T) {
+	const alloc, array = "operator new(unsigned long)", "operator new[](unsigned long)"
+	p := ruletest.NewProgram(t)
+	object := p.Stack(recording.New, alloc, "move game.cc:10")
+	text := p.Stack(recording.NewArray, array, "write game.cc:20")
+	last := p.Stack(recording.New, alloc, "set game.cc:31")
+	element := p.Stack(recording.New, alloc, "collect game.cc:40")
+	other := p.Stack(recording.Malloc, "other game.cc:50")
+	for i := range uint64(500) {
+		for _, of := range []struct {
+			stack recordingtest.Stack
+			size  uint64
+			by    uint32
+		}{
+			{object, 24, p.By("move game.cc:12")},
+			{text, 100 + i%50, p.By("write game.cc:24")},
+			{last, 24, p.By("set game.cc:30")},
+			{element, 32, p.By("std::unique_ptr<Move>::~unique_ptr()", "void std::_Destroy<std::unique_ptr<Move>*>(std::unique_ptr<Move>*, std::unique_ptr<Move>*)", "collect game.cc:44")},
+		} {
+			b := p.Alloc(of.stack, of.size)
+			p.Alloc(other, 40)
+			p.FreeFrom(b, of.by)
+		}
+	}
+	p.Finds(hoist.Rule, "kinds")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	// Ten at a time.

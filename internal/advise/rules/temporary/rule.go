@@ -64,7 +64,8 @@ func finding(s, site *rule.Site) rule.Finding {
 	keeps := s.Contained()
 	// What an object needs whenever it is made.
 	inline := s.InObject() && s.OneSize() && size != 0
-	if keeps && !inline || size == 0 {
+	replaced := !keeps && !s.IsElement() && s.IsReplaced()
+	if keeps && !inline || size == 0 || replaced {
 		f.Means = rule.Reuse
 		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Knowledge().Threads))}
 	} else {
@@ -77,23 +78,50 @@ func finding(s, site *rule.Site) rule.Finding {
 		f.Remedy = rule.SetAnew
 	case keeps:
 		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
-	case size == 0:
+	case size == 0 && !replaced:
 		f.Remedy = fmt.Sprintf("allocate once, outside of the loop, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
+	case replaced:
+		f.Remedy = s.Replacement()
 	case s.InRust():
 		f.Remedy = fmt.Sprintf("a plain value on the stack, without Box, or a SmallVec or ArrayVec with room for %s", rule.Bytes(size))
+	case s.IsElement():
+		f.Remedy = rule.HoldElements
 	default:
-		f.Remedy = fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
+		f.Remedy = local(s, size)
 		if by := s.Knowledge().FreedBy; !owned && rule.Certain(by, 0.5) && by.Function != "" {
 			f.Evidence += fmt.Sprintf("; most by %s, which is none of the functions that allocate them", by.Function)
 			f.Remedy += fmt.Sprintf(" (of a caller, where %s passes the block on)", owner.Function)
 		}
-		if s.OneSize() { // in this run: an array that is too short is worse than any malloc
-			f.Remedy += ", and malloc for what may be longer"
-		} else {
-			f.Remedy += ", and malloc only for what is longer"
-		}
+		f.Remedy += otherwise(s)
 	}
 	return f
+}
+
+// local says what takes the place of the blocks.
+func local(s *rule.Site, size uint64) string {
+	switch {
+	case s.IsObject():
+		return fmt.Sprintf("a local variable of %s, without new", rule.Bytes(size))
+	case s.InCpp() && !s.IsArray():
+		return fmt.Sprintf("local variables, without new, or a fixed array of %s where they are buffers", rule.Bytes(size))
+	}
+	return fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
+}
+
+// otherwise says what else an array needs: one that is too short is worse than
+// any malloc, and one size is that of this run.
+func otherwise(s *rule.Site) string {
+	allocate := "malloc"
+	switch {
+	case s.IsArray():
+		allocate = "new[]"
+	case s.InCpp():
+		return ""
+	}
+	if s.OneSize() {
+		return ", and " + allocate + " for what may be longer"
+	}
+	return ", and " + allocate + " only for what is longer"
 }
 
 // buffer returns the size of an array for the blocks, and the share of them

@@ -101,6 +101,24 @@ func TestRust(t *testing.T) {
 	p.Finds(temporary.Rule, "rust")
 }
 
+// An object, an array of several lengths, a member that is set anew, and what a
+// container points to: each by C++'s new.
+func TestKinds(t *testing.T) {
+	const alloc, array = "operator new(unsigned long)", "operator new[](unsigned long)"
+	p := ruletest.NewProgram(t)
+	object := p.Stack(recording.New, alloc, "move game.cc:10")
+	text := p.Stack(recording.NewArray, array, "write game.cc:20")
+	last := p.Stack(recording.New, alloc, "set game.cc:31")
+	element := p.Stack(recording.New, alloc, "collect game.cc:40")
+	for i := range uint64(500) {
+		p.FreeFrom(p.Alloc(object, 24), p.By("move game.cc:12"))
+		p.FreeFrom(p.Alloc(text, 100+i%50), p.By("write game.cc:24"))
+		p.FreeFrom(p.Alloc(last, 24), p.By("set game.cc:30"))
+		p.FreeFrom(p.Alloc(element, 32), p.By("std::unique_ptr<Move>::~unique_ptr()", "std::vector<std::unique_ptr<Move> >::~vector()", "collect game.cc:44"))
+	}
+	p.Finds(temporary.Rule, "kinds")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	// Blocks that a realloc takes over were not freed.
