@@ -91,8 +91,8 @@ func (r run) allocations() uint64 {
 // planted is a line that the advice has to find, as its comment says: "planted: RULE", or "planted: RULE: WORDS" of
 // the remedy.
 type planted struct {
-	line        int
-	rule, words string
+	line              int
+	rule, words, text string // text is the line itself
 }
 
 var mark = regexp.MustCompile(`// planted: ([a-z-]+)(?:: (.+))?$`)
@@ -108,7 +108,7 @@ func plantedIn(t *testing.T, path string) []planted {
 	lines := bufio.NewScanner(file)
 	for n := 1; lines.Scan(); n++ {
 		if m := mark.FindStringSubmatch(lines.Text()); m != nil {
-			all = append(all, planted{n, m[1], m[2]})
+			all = append(all, planted{n, m[1], m[2], lines.Text()})
 		} else if strings.Contains(lines.Text(), "planted") {
 			t.Fatalf("%s:%d: no mark: %s", path, n, lines.Text())
 		}

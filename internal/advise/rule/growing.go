@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -41,16 +42,19 @@ const (
 
 // Releaser tells who releases most of the site's blocks, which its containers
 // have grown by, and how many, at the most. Growth that was inlined into the
-// line is known by the line; that of strings never is, and what they hold on a
-// line may be released there.
+// line is known by the functions that were, if there are any, else by the line;
+// that of strings is not known by the line, as what they hold may be released
+// there.
 func (s *Site) Releaser(growth Symbol) (by Release, blocks uint64) {
 	freed := s.Knowledge().FreedBy
 	if freed == nil {
 		return ByOwner, 0
 	}
 	blocks = uint64(Share(freed.Most, freed.OutOf) * float64(s.Counters.Releases))
+	through := s.Knowledge().FreedThrough
+	grows := func(function string) bool { return growthOf(function) != 0 }
 	switch _, method := classAndMethod(freed.Function); {
-	case growthOf(freed.Function) != 0, growth == Growth && sameLine(&freed.Frame, &s.Frame):
+	case grows(freed.Function), slices.ContainsFunc(through, grows), len(through) == 0 && growth == Growth && sameLine(&freed.Frame, &s.Frame):
 		return ByGrowth, blocks
 	case method == "deallocate" || method == "__libcpp_operator_delete":
 		return ByAllocator, blocks
@@ -60,4 +64,41 @@ func (s *Site) Releaser(growth Symbol) (by Release, blocks uint64) {
 
 func sameLine(f, g *profile.Frame) bool {
 	return sameFunction(f, g) && f.File == g.File && f.Line == g.Line && f.Line > 0
+}
+
+// GrowsByDoubling tells, of blocks that are no container's as far as is known,
+// that their function makes each of a row of them for what the one before has no
+// room for any more: the block lives until the next one is there, which is twice
+// as large, and the same function releases it. Where no names are known it may be
+// a vector's growth that was inlined.
+func (s *Site) GrowsByDoubling() bool {
+	const (
+		leastSteps = 2
+		mostOff    = 0.25
+		lives      = 4 // events: at most until the next block was allocated, and this one released
+	)
+	k, n := s.Knowledge(), &s.Counters
+	steps := Doublings(float64(s.MeanSize()) / float64(max(1, n.SizeMin)))
+	if s.OneSize() || s.Contained() || n.ByRealloc > 0 || n.Foreign > 0 || steps < leastSteps || k.LongestRun < leastSteps ||
+		k.FreedBy == nil || !sameFunction(&k.FreedBy.Frame, &s.Frame) {
+		return false
+	}
+	row := Share(n.Calls, k.Runs)
+	upTo, ok := s.LivesUpTo(1 - 1/steps)
+	return ok && upTo == lives && row >= (1-mostOff)*steps && row <= (1+mostOff)*steps && Share(s.Temporary(), n.Calls) <= (1+mostOff)/steps // the last one of a row
+}
+
+// Doublings returns the number of steps k of a chain 1, 2, 4 ... with the given
+// mean: (2^k - 1) / k.
+func Doublings(mean float64) float64 {
+	low, high := 1.0, 64.0
+	for range 60 {
+		k := (low + high) / 2
+		if (math.Exp2(k)-1)/k < mean {
+			low = k
+		} else {
+			high = k
+		}
+	}
+	return low
 }

@@ -29,9 +29,13 @@ const (
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	c.Which(resizes)
+	c.Which(func(s *rule.Site) bool { return resizes(s) || mayDouble(s) })
 	for _, s := range c.Sites {
 		if f, ok := byRealloc(s); ok {
+			found = append(found, f)
+			continue
+		}
+		if f, ok := byHabit(s); ok {
 			found = append(found, f)
 			continue
 		}
@@ -155,7 +159,7 @@ func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding,
 	n := &grown.Counters
 	// Of a container, on average: by sizes, and by who releases. Both are
 	// estimates; the first is for vectors alone, which begin with one element.
-	bySizes := doublings(float64(grown.MeanSize()) / float64(max(1, n.SizeMin)))
+	bySizes := rule.Doublings(float64(grown.MeanSize()) / float64(max(1, n.SizeMin)))
 	steps := bySizes
 	switch by, blocks := grown.Releaser(growth); by {
 	case rule.ByOwner:
@@ -169,6 +173,23 @@ func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding,
 	if steps < leastSteps {
 		return f, false
 	}
+	return finding(grown, growth, what, steps), true
+}
+
+func mayDouble(s *rule.Site) bool {
+	return s.Counters.Calls >= leastCalls && s.Matters() && !s.OneSize() && !s.Contained()
+}
+
+// byHabit finds what grows by doubling without a name that says so.
+func byHabit(s *rule.Site) (f rule.Finding, ok bool) {
+	if !mayDouble(s) || !s.GrowsByDoubling() {
+		return f, false
+	}
+	return finding(s, 0, "buffers", rule.Doublings(float64(s.MeanSize())/float64(max(1, s.Counters.SizeMin)))), true
+}
+
+func finding(grown *rule.Site, growth rule.Symbol, what string, steps float64) rule.Finding {
+	n := &grown.Counters
 	last := min(n.SizeMax, n.SizeMin<<uint(min(62, math.Round(steps)-1)))
 	remedy, saved := reserve(n, last, growth), 1-1/steps
 	if n.SizeMax > widely*last {
@@ -181,37 +202,29 @@ func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding,
 			first, rule.Bytes(last), rule.Bytes(n.SizeMax))
 		saved = min(saved, math.Log2(firstElements)/steps)
 	}
+	evidence := fmt.Sprintf("%s come from their growth, about %s steps each from %s on average",
+		figure.Counted(n.Calls, "block", "blocks"), figure.Rough(steps, 2), rule.Bytes(n.SizeMin))
+	if growth == 0 {
+		evidence += "; the function that makes a block releases it when the next one is there, which is twice as large"
+	}
 	return rule.Finding{
-		Means:  rule.Avoid,
-		Title:  fmt.Sprintf("%s that grow by doubling take %s", what, rule.Blocks(n.Calls, grown)),
-		Remedy: remedy,
-		Evidence: fmt.Sprintf("%s come from their growth, about %s steps each from %s on average",
-			figure.Counted(n.Calls, "block", "blocks"), figure.Rough(steps, 2), rule.Bytes(n.SizeMin)),
+		Means:       rule.Avoid,
+		Title:       fmt.Sprintf("%s that grow by doubling take %s", what, rule.Blocks(n.Calls, grown)),
+		Remedy:      remedy,
+		Evidence:    evidence,
 		Places:      rule.Places(grown.Frame),
 		Claims:      []rule.Claim{grown.Claim(uint64(saved * float64(n.Calls)))},
 		Nanoseconds: float64(n.Bytes) / 2 / bytesPerNanosecond,
-	}, true
+	}
 }
 
 func reserve(n *recording.Counters, last uint64, growth rule.Symbol) string {
+	if growth == 0 {
+		return fmt.Sprintf("ask for the final size at once (by reserve() where it is a vector or a string): about %s, %s at the most", rule.Bytes(last), rule.Bytes(n.SizeMax))
+	}
 	elements := ""
 	if growth == rule.Growth { // a vector begins with one
 		elements = fmt.Sprintf(" (%s elements of the first block's size)", figure.Count(last/max(1, n.SizeMin)))
 	}
 	return fmt.Sprintf("reserve() before the loop: about %s%s, %s at the most", rule.Bytes(last), elements, rule.Bytes(n.SizeMax))
-}
-
-// doublings returns the number of steps k of a chain 1, 2, 4 ... with the given
-// mean: (2^k - 1) / k.
-func doublings(mean float64) float64 {
-	low, high := 1.0, 64.0
-	for range 60 {
-		k := (low + high) / 2
-		if (math.Exp2(k)-1)/k < mean {
-			low = k
-		} else {
-			high = k
-		}
-	}
-	return low
 }

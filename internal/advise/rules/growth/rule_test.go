@@ -46,13 +46,17 @@ const (
 // grown makes a container whose blocks double up to a size. Those that are
 // outgrown are released by one caller, the last one by another.
 func grown(p *ruletest.Program, by recordingtest.Stack, least, most uint64, outgrown, owner string) {
+	grownBy(p, by, least, most, p.By(outgrown), p.By(owner))
+}
+
+func grownBy(p *ruletest.Program, by recordingtest.Stack, least, most uint64, outgrown, owner uint32) {
 	old := p.Alloc(by, least)
 	for size := 2 * least; size <= most; size *= 2 {
 		b := p.Alloc(by, size)
-		p.FreeFrom(old, p.By(outgrown))
+		p.FreeFrom(old, outgrown)
 		old = b
 	}
-	p.FreeFrom(old, p.By(owner))
+	p.FreeFrom(old, owner)
 }
 
 // 2,000 vectors of 100 elements of 8 bytes.
@@ -73,6 +77,28 @@ func TestInlined(t *testing.T) {
 		grown(p, grow, 8, 1024, "collect list.cc:20", "collect list.cc:24")
 	}
 	p.Finds(growth.Rule, "inlined")
+}
+
+// So is that of a string, with the destructor: both are known by what was inlined.
+func TestInlinedString(t *testing.T) {
+	const dispose = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_dispose()"
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", stringGrows, "write text.cc:20")
+	for range 2000 {
+		grownBy(p, grow, 31, 500, p.By(dispose, stringGrows, "write text.cc:20"), p.By(dispose, "write text.cc:24"))
+	}
+	p.Finds(growth.Rule, "inlined_string")
+}
+
+// Nothing is known by name: each block goes when one twice as large is there.
+func TestUnnamed(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow, other := p.Stack(recording.New, "operator new(unsigned long)", "collect"), p.Stack(recording.Malloc, "other")
+	for range 2000 {
+		grown(p, grow, 8, 1024, "collect", "collect")
+		p.Free(p.Alloc(other, 40))
+	}
+	p.Finds(growth.Rule, "unnamed")
 }
 
 // Without optimization the owner and the growth call the same function.
@@ -165,6 +191,18 @@ func TestSilent(t *testing.T) {
 			b = p.Realloc(b, collect, size)
 		}
 		p.Free(b)
+	}
+	// Sizes that double, of blocks that are there together.
+	level := p.Stack(recording.Malloc, "levels pyramid.c:1")
+	for range 500 {
+		var levels []recordingtest.Block
+		for size := uint64(16); size <= 512; size *= 2 {
+			levels = append(levels, p.Alloc(level, size))
+		}
+		for _, b := range levels {
+			p.FreeFrom(b, p.By("levels pyramid.c:9"))
+		}
+		p.Free(p.Alloc(first, 16))
 	}
 	// A vector with its size known.
 	sized := p.Stack(recording.New, "operator new(unsigned long)", "std::vector<int>::reserve(unsigned long)", "sized list.cc:20")

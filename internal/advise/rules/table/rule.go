@@ -34,7 +34,7 @@ func find(c *rule.Case) []rule.Finding {
 		for _, elements := range candidate.elements {
 			table := c.Partner(elements.Knowledge().BornAfter)
 			if table != nil && table != site && rowsFollow(table, elements) && dieTogether(c, table, elements, site) &&
-				site.Knowledge().LongestRun >= leastElements {
+				site.Knowledge().LongestRun >= leastElements && !site.GrowsByDoubling() {
 				found = append(found, finding(table, elements, site))
 				break
 			}
