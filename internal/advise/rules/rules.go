@@ -6,6 +6,7 @@ import (
 	"mallow/internal/advise/rules/arena"
 	"mallow/internal/advise/rules/behalf"
 	"mallow/internal/advise/rules/containercopy"
+	"mallow/internal/advise/rules/coroutine"
 	"mallow/internal/advise/rules/elementcopy"
 	"mallow/internal/advise/rules/empty"
 	"mallow/internal/advise/rules/foreignfree"
@@ -50,6 +51,7 @@ var All = []rule.Rule{
 	stringcopy.Rule,
 	stringsum.Rule,
 	nodes.Rule,
+	coroutine.Rule,
 	rustformat.Rule,
 	rustclone.Rule,
 	rustcollect.Rule,
