@@ -42,7 +42,7 @@ func find(c *rule.Case) []rule.Finding {
 }
 
 func mayBeFrames(s *rule.Site) bool {
-	return s.Matters() && s.Counters.Calls >= leastCalls && s.IsObject() && s.IsReleased() && !strings.Contains(s.Function, frame)
+	return s.Matters() && s.Counters.Calls >= leastCalls && s.IsObject() && !s.Contained() && s.IsReleased() && !strings.Contains(s.Function, frame)
 }
 
 // frame is in the names of the functions that GCC makes of a coroutine's body,
