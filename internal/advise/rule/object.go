@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// Parts are blocks that a value has besides its own, wherever it is copied.
+const Parts = TreeNode | ListNode | HashNode | StringCopy | StringLiteral | StringOfChars | ContainerCopy
+
 // objectSymbol tells which object of the C++ libraries makes a block for itself,
 // each time that it is made: objects that keep nothing when they are set anew.
 func objectSymbol(class, method string) Symbol {

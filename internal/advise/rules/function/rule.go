@@ -13,17 +13,18 @@ import (
 var Rule = rule.Rule{Name: "std-function", Find: find}
 
 // inline is what libstdc++ and libc++ have room for in the std::function
-// itself; libc++ has a little more.
+// itself; libc++ has a little more. libstdc++ puts there only what can be copied
+// byte by byte.
 const inline = 16
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.By(rule.StdFunction) {
+	for _, s := range c.ByWithout(rule.StdFunction, rule.Parts) {
 		n := &s.Counters
 		found = append(found, rule.Finding{
 			Named:    true,
 			Means:    rule.Avoid,
-			Title:    fmt.Sprintf("%s times a callable of %s is put into a std::function, which has room for %d", figure.Count(n.Calls), sizes(n.SizeMin, n.SizeMax), inline),
+			Title:    fmt.Sprintf("%s times a callable of %s is put into a std::function, which has room for %d B of plain data", figure.Count(n.Calls), sizes(n.SizeMin, n.SizeMax), inline),
 			Remedy:   remedy(s),
 			Evidence: fmt.Sprintf("%s blocks of %s; %s freed soon after", figure.Count(n.Calls), sizes(n.SizeMin, n.SizeMax), figure.Percent(n.ShortLived, n.Calls)),
 			Places:   []profile.Frame{s.Frame},
@@ -34,10 +35,14 @@ func find(c *rule.Case) []rule.Finding {
 }
 
 func remedy(s *rule.Site) string {
-	if s.DiesSoon() {
-		return fmt.Sprintf("let the function that is called take it as a template parameter or as a reference to a callable; or capture one reference, so that it fits into %d bytes", inline)
+	fit := fmt.Sprintf("capture one pointer or reference to what it needs, so that it fits into %d bytes", inline)
+	if s.Counters.SizeMax <= inline {
+		fit = "capture a plain pointer or reference to what has a copy constructor, such as a std::shared_ptr"
 	}
-	return fmt.Sprintf("capture one pointer or reference to what it needs, so that it fits into %d bytes; move the std::function instead of copying it", inline)
+	if s.DiesSoon() {
+		return "let the function that is called take it as a template parameter or as a reference to a callable, and pass a std::function on by reference; or " + fit
+	}
+	return fit + "; move the std::function instead of copying it"
 }
 
 func sizes(least, most uint64) string {

@@ -13,9 +13,6 @@ import (
 // Rule is the rule.
 var Rule = rule.Rule{Name: "made-anew", Find: find}
 
-// own leaves out what the value within an object takes for itself.
-const own = rule.TreeNode | rule.HashNode | rule.ListNode | rule.StringCopy | rule.StringLiteral | rule.StringOfChars | rule.ContainerCopy
-
 var objects = []struct {
 	symbol, without rule.Symbol
 	title           string // of the number of blocks, and of them with their sizes
@@ -24,7 +21,7 @@ var objects = []struct {
 	atMost          bool
 }{
 	{
-		symbol: rule.AnyValue, without: own, passing: (*rule.Site).DiesSoon,
+		symbol: rule.AnyValue, without: rule.Parts, passing: (*rule.Site).DiesSoon,
 		title:  "%s for values that have no room in their std::any",
 		remedy: "a std::variant of the types that there are, which has room for the greatest; where it must be a std::any, make it once and pass it by reference or by std::move",
 	},
@@ -49,7 +46,7 @@ var objects = []struct {
 		remedy: "return what is to be expected (a std::optional, an error code; std::from_chars in place of std::stoi), and throw what is not",
 	},
 	{
-		symbol: rule.SharedState, without: own, passing: (*rule.Site).IsReleased, atMost: true,
+		symbol: rule.SharedState, without: rule.Parts, passing: (*rule.Site).IsReleased, atMost: true,
 		title:  "%s for what promises and tasks share with their futures",
 		remedy: "a future takes its state over, so that none can be kept: let one future stand for many pieces of work, let the caller hold the place of the result, or call what needs no other thread directly",
 	},

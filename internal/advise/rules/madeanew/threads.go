@@ -18,7 +18,7 @@ const (
 // threads finds threads that are started anew for each piece of work.
 func threads(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.ByWithout(rule.ThreadStart, own|rule.SharedState) {
+	for _, s := range c.ByWithout(rule.ThreadStart, rule.Parts|rule.SharedState) {
 		n := &s.Counters
 		atOnce := s.AtOnce()
 		if n.Calls < leastTurnover*atOnce {
