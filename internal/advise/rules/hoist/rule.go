@@ -107,7 +107,7 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 		f.Remedy = fmt.Sprintf("a local variable of %s in the function that releases it, without new; else one object for all rounds of the loop", rule.Bytes(n.SizeMax))
 	case owned && n.SizeMax <= onStack && s.InCpp():
 		f.Means = rule.Avoid
-		f.Remedy = fmt.Sprintf("local variables of the function that releases them, without new, or an array of %s where they are buffers; else the same for all rounds of the loop", rule.Bytes(n.SizeMax))
+		f.Remedy = fmt.Sprintf("an array of %s in the function that releases them, or a container that is kept, where they are buffers; local variables, without new, where they are objects", rule.Bytes(n.SizeMax))
 	case owned && n.SizeMax <= onStack && !s.OneSize() && s.InRust():
 		f.Means = rule.Avoid
 		f.Remedy = "plain values of the function that releases them, without Box, or SmallVec and ArrayVec, which have room on the stack; else the same for all rounds of the loop"

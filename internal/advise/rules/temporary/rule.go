@@ -103,7 +103,7 @@ func local(s *rule.Site, size uint64) string {
 	case s.IsObject():
 		return fmt.Sprintf("a local variable of %s, without new", rule.Bytes(size))
 	case s.InCpp() && !s.IsArray():
-		return fmt.Sprintf("local variables, without new, or a fixed array of %s where they are buffers", rule.Bytes(size))
+		return fmt.Sprintf("a fixed array of %s on the stack, or a container that is kept, where they are buffers; local variables, without new, where they are objects", rule.Bytes(size))
 	}
 	return fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
 }
