@@ -44,9 +44,9 @@ inline constexpr os::MemoryFunctions kFailingMemory = {
       return !Failures::Strikes() && os::SystemMemoryFunctions().release(p, bytes);
     },
     0,
-    [](void* from, void* to, size_t bytes) {
-      if (!Failures::Strikes()) return os::SystemMemoryFunctions().move(from, to, bytes);
-      os::SystemMemoryFunctions().unmap(to, bytes);
+    [](void* from, size_t bytes, void* to, size_t to_bytes) {
+      if (!Failures::Strikes()) return os::SystemMemoryFunctions().move(from, bytes, to, to_bytes);
+      os::SystemMemoryFunctions().unmap(to, to_bytes);
       return false;
     }};
 
@@ -138,10 +138,10 @@ class RewindableMemory {
            PageMap::StateOf((start >> kPageShift) + 1) == PageState::kForeign;
   }
 
-  static bool TestMove(void* from, void* to, size_t bytes) {
-    MALLOW_CHECK(Holds(from, bytes) && Holds(to, bytes));
+  static bool TestMove(void* from, size_t bytes, void* to, size_t to_bytes) {
+    MALLOW_CHECK(Holds(from, bytes) && Holds(to, to_bytes) && bytes <= to_bytes);
     if (Failures::Strikes()) {
-      Drop(reinterpret_cast<uintptr_t>(to), bytes);
+      Drop(reinterpret_cast<uintptr_t>(to), to_bytes);
       return false;
     }
     memcpy(to, from, bytes);

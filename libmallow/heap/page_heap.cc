@@ -22,7 +22,7 @@ constexpr Pages kGrowthShare = 8;
 constexpr Pages kLeastFreshPerSign = 8 * 1024 * 1024 / kPageBytes;
 constexpr Pages kFreshShare = 16;
 
-// Moving pages pays from here on. Each time may leave two mappings more, of which a process can have some 65,000:
+// Moving pages pays from here on. Each time may leave a mapping more, of which a process can have some 65,000:
 // a share of the heap bounds their number.
 constexpr Pages kLeastMoved = 1024 * 1024 / kPageBytes;
 constexpr Pages kSystemShareMoved = 4096;
@@ -144,7 +144,7 @@ void PageHeap::CountLarge(Span* span) {
   large_ += span->pages;
 }
 
-// Into fresh pages only, because what was there is lost when the system refuses on the way.
+// Into fresh pages only, because what was there is lost when the system refuses.
 Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   if (span->pages < Max(kLeastMoved, system_pages() / kSystemShareMoved)) return nullptr;
   // The system moves whole pages of its own.
@@ -171,9 +171,7 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
     os::Unmap(start, mapped * kPageBytes);
     return nullptr;
   }
-  const size_t bytes = span->pages * kPageBytes;
-  const bool done = os::MovePages(span->start(), start, bytes);
-  if (!done) os::Unmap(start + bytes, mapped * kPageBytes - bytes);
+  const bool done = os::MovePages(span->start(), span->pages * kPageBytes, start, mapped * kPageBytes);
   SpinlockHolder holder(lock_);
   if (!done) {
     DetachRecords(moved);

@@ -1,5 +1,6 @@
 // Blocks that change their size, as realloc does it: contents stay, whatever way the heap takes.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <random>
@@ -99,11 +100,18 @@ TEST(Relocate, ChainsGrowInPlaceWhereThereIsRoom) {
   ExpectEmptyHeap();
 }
 
+std::vector<Span*> HoldAllFree() {
+  std::vector<Span*> held;
+  for (Pages pages = Pages{1} << 20; pages > 0; pages /= 2) {
+    while (Span* span = page_heap.AllocateLarge(pages, 1, PageHeap::Growth::kForbidden)) held.push_back(span);
+  }
+  return held;
+}
+
 TEST(Relocate, LongBlocksAreMovedWithoutACopy) {
   const size_t bytes = 64 << 20;
-  // A block is moved only where little is free. How much of what the tests before left lies in one piece, and can be
-  // taken for the block itself, is up to where the system maps.
-  void* const held = Allocate(page_heap.GetTotals().system * kPageBytes);
+  // A block is moved only where little is free, and where it lies in one mapping: in fresh pages alone.
+  const std::vector<Span*> held = HoldAllFree();
   Block block = Make(bytes);
   Span* const span = LargeSpanAt(block.p);
   Span* const moved = page_heap.MoveLarge(span, 2 * bytes / kPageBytes);
@@ -116,8 +124,25 @@ TEST(Relocate, LongBlocksAreMovedWithoutACopy) {
   EXPECT_GE(page_heap.GetTotals().returned, returned + bytes / kPageBytes) << "the old pages hold nothing";
   ExpectValidHeap();
   Free(moved->start());
-  Free(held);
+  for (Span* held_span : held) page_heap.Free(held_span);
   Trim(0);
+  ExpectEmptyHeap();
+}
+
+// The program may say of some of a block's pages what it likes.
+TEST(Relocate, KeepsContentsOfBlocksInSeveralMappings) {
+  for (const int advice : {MADV_DONTFORK, MADV_NOHUGEPAGE, MADV_SEQUENTIAL}) {
+    Block block = Make(16 << 20);
+    unsigned char* const inside = block.p + (6 << 20);
+    madvise(inside, 1 << 20, advice);
+    Resize(block, 100 << 20);
+    Resize(block, 300 << 20);
+    madvise(block.p, 300 << 20, MADV_DOFORK);
+    Free(block.p);
+    madvise(inside, 1 << 20, MADV_DOFORK);
+  }
+  Trim(0);
+  ExpectValidHeap();
   ExpectEmptyHeap();
 }
 

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 
 #include <atomic>
-#include <cerrno>
+#include <cstring>
 
 #include "base/bits.h"
 #include "base/syscall.h"
@@ -33,14 +33,33 @@ bool SystemRelease(void* p, size_t bytes) {
   return SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_DONTNEED) == 0;
 }
 
-bool SystemMove(void* from, void* to, size_t bytes) {
-  const long size = static_cast<long>(bytes);
-  const long flags = MREMAP_MAYMOVE | MREMAP_FIXED | kRemapKeepSource;
-  const long moved =
-      SystemCall(SYS_mremap, reinterpret_cast<long>(from), size, size, flags, reinterpret_cast<long>(to));
-  if (moved == reinterpret_cast<long>(to)) return true;
-  // An older kernel, or a filter, refuses before it unmaps anything.
-  if (moved == -EINVAL || moved == -ENOSYS || moved == -EPERM) SystemUnmap(to, bytes);
+long Remap(void* p, size_t bytes, size_t to_bytes, long flags, void* to) {
+  return SystemCall(SYS_mremap, reinterpret_cast<long>(p), static_cast<long>(bytes),
+                    static_cast<long>(to_bytes), flags, reinterpret_cast<long>(to));
+}
+
+// What the program has made of the pages of its block is not for those behind it.
+bool ExtendFresh(void* p, size_t bytes, size_t to_bytes) {
+  if (to_bytes == bytes) return true;
+  if (Remap(p, bytes, to_bytes, 0, nullptr) != reinterpret_cast<long>(p)) return false;
+  const long rest = reinterpret_cast<long>(p) + static_cast<long>(bytes);
+  const long rest_bytes = static_cast<long>(to_bytes - bytes);
+  SystemCall(SYS_mprotect, rest, rest_bytes, PROT_READ | PROT_WRITE);
+  SystemCall(SYS_madvise, rest, rest_bytes, MADV_DOFORK);
+  return true;
+}
+
+// The place is a wish, not MREMAP_FIXED: with that Linux moves several mappings one after the other since 6.17, and
+// may fail between two of them.
+bool SystemMove(void* from, size_t bytes, void* to, size_t to_bytes) {
+  SystemUnmap(to, to_bytes);
+  const long moved = Remap(from, bytes, bytes, MREMAP_MAYMOVE | kRemapKeepSource, to);
+  if (moved < 0 && moved > -4096) return false;
+  void* const there = reinterpret_cast<void*>(moved);
+  if (there == to && ExtendFresh(to, bytes, to_bytes)) return true;
+  // Another thread has just mapped something there.
+  memcpy(from, there, bytes);
+  SystemUnmap(there, bytes);
   return false;
 }
 
@@ -74,10 +93,10 @@ bool Unmap(void* p, size_t bytes) { return Current().unmap(p, bytes); }
 
 bool Release(void* p, size_t bytes) { return Current().release(p, bytes); }
 
-bool MovePages(void* from, void* to, size_t bytes) {
+bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes) {
   const MemoryFunctions& functions = Current();
-  if (functions.move != nullptr) return functions.move(from, to, bytes);
-  functions.unmap(to, bytes);
+  if (functions.move != nullptr) return functions.move(from, bytes, to, to_bytes);
+  functions.unmap(to, to_bytes);
   return false;
 }
 

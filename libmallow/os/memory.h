@@ -20,7 +20,7 @@ struct MemoryFunctions {
   // Size of a page, or 0: ask the system.
   size_t page_bytes = 0;
   // See MovePages; null: never.
-  bool (*move)(void* from, void* to, size_t bytes) = nullptr;
+  bool (*move)(void* from, size_t bytes, void* to, size_t to_bytes) = nullptr;
 };
 
 void* Map(void* hint, size_t bytes);
@@ -38,10 +38,11 @@ bool OpenCode(void* p, size_t bytes);
 // To be read and executed only. False: the pages are as they were.
 bool ProtectCode(void* p, size_t bytes);
 
-// Moves the pages [from, from + bytes) onto [to, to + bytes), which was just mapped; the old addresses stay
-// mapped and read as zero. False: nothing was moved, and [to, to + bytes) is no longer the caller's. (The system may
-// unmap it before it fails, and another thread may map there since.)
-bool MovePages(void* from, void* to, size_t bytes);
+// Moves the pages [from, from + bytes) to the beginning of [to, to + to_bytes), which was just mapped and is one mapping
+// then; the old addresses stay mapped and read as zero. False: nothing was moved, and [to, to + to_bytes) is no longer the
+// caller's. So it is where the old addresses lie in several mappings, as they do when the program has said something of
+// its own of a part of them.
+bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes);
 
 // How many bytes of the mapped pages [p, p + bytes) are in memory at present, asked of the system; 0 when it does not
 // tell. `p` is page-aligned.

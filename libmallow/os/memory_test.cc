@@ -27,14 +27,73 @@ TEST(Memory, FreshPagesAreZeroAndAgainAfterRelease) {
 
 TEST(Memory, MovesPages) {
   const size_t bytes = 4 * PageSize();
+  const size_t longer = 3 * bytes;
   char* from = static_cast<char*>(Map(nullptr, bytes));
-  char* to = static_cast<char*>(Map(nullptr, bytes));
+  char* to = static_cast<char*>(Map(nullptr, longer));
   memset(from, 7, bytes);
-  if (!MovePages(from, to, bytes)) GTEST_SKIP() << "the kernel is older than 5.7";
+  if (!MovePages(from, bytes, to, longer)) GTEST_SKIP() << "the kernel is older than 5.7";
   EXPECT_EQ(to[0], 7);
   EXPECT_EQ(to[bytes - 1], 7);
   EXPECT_EQ(from[0], 0);
-  EXPECT_TRUE(Unmap(from, bytes) && Unmap(to, bytes));
+  EXPECT_EQ(to[bytes], 0);
+  EXPECT_EQ(to[longer - 1], 0);
+  memset(to, 8, longer);
+  // What is moved and what is behind it are one mapping: it moves again.
+  char* again = static_cast<char*>(Map(nullptr, longer));
+  EXPECT_TRUE(MovePages(to, longer, again, longer));
+  EXPECT_EQ(again[longer - 1], 8);
+  EXPECT_TRUE(Unmap(from, bytes) && Unmap(to, longer) && Unmap(again, longer));
+}
+
+// Mappings of a page each, until the system gives no more; of these some can be given back.
+class AllMappings {
+ public:
+  AllMappings() {
+    space_ = static_cast<char*>(
+        mmap(nullptr, kPages * PageSize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (space_ == MAP_FAILED) _exit(2);
+    while (used_ < kPages && Protect(used_, PROT_READ)) used_ += 2;
+    if (used_ >= kPages) _exit(0);  // A system without such a limit.
+  }
+  void GiveBackTwo() { Protect(used_ -= 2, PROT_NONE); }
+
+ private:
+  static constexpr size_t kPages = 1 << 20;
+
+  bool Protect(size_t page, int protection) {
+    return mprotect(space_ + page * PageSize(), PageSize(), protection) == 0;
+  }
+
+  char* space_;
+  size_t used_ = 2;
+};
+
+// Each time a few more of the mappings of a block could be moved.
+[[noreturn]] void MoveWhereMappingsEnd() {
+  constexpr size_t kParts = 8;
+  const size_t page = PageSize();
+  const size_t bytes = kParts * 2 * page;
+  char* from = static_cast<char*>(Map(nullptr, bytes));
+  memset(from, 7, bytes);
+  for (size_t i = 0; i < kParts; ++i) {
+    if (madvise(from + i * 2 * page, page, MADV_DONTFORK) != 0) _exit(2);
+  }
+  char* places[2 * kParts];
+  for (char*& place : places) place = static_cast<char*>(Map(nullptr, bytes));
+  AllMappings mappings;
+  for (char* place : places) {
+    if (MovePages(from, bytes, place, bytes)) from = place;
+    for (size_t i = 0; i < bytes; ++i) {
+      if (from[i] != 7) _exit(1);
+    }
+    mappings.GiveBackTwo();
+  }
+  _exit(0);
+}
+
+TEST(MemoryDeathTest, MovesAllPagesOrNone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(MoveWhereMappingsEnd(), testing::ExitedWithCode(0), "") << "1: contents are lost";
 }
 
 TEST(Memory, KnowsWhatIsResident) {
