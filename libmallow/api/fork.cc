@@ -3,7 +3,12 @@
 // libc's fork locks the list of all streams, after the handlers of pthread_atfork have run. A thread that flushes all
 // streams holds that lock and waits for a stream, whose reader may wait for the heap: so the list comes before the heap
 // here too. The same thread may lock it again, as fork then does.
+//
+// While there is one thread libc's fork leaves the list alone, and so does ours: a signal handler that forks may have
+// interrupted that thread between the lock and the word that says whose it is, where it cannot be locked again.
 #include "api/fork.h"
+
+#include <sys/single_threaded.h>
 
 #include "heap/heap.h"
 #include "os/thread.h"
@@ -20,29 +25,36 @@ extern void* __dso_handle;
 namespace mallow::api {
 namespace {
 
+// By the fork that is under way. What guards it are the locks of the heap.
+constinit bool list_is_locked = false;
+
 void Before() {
+  const bool locks_list = !__libc_single_threaded;
   for (;;) {
-    _IO_list_lock();
+    if (locks_list) _IO_list_lock();
     if (record::TryBeforeFork()) {
-      if (heap::TryBeforeFork()) return;
+      if (heap::TryBeforeFork()) break;
       record::AfterFork(false);
     }
-    _IO_list_unlock();
+    if (locks_list) _IO_list_unlock();
     os::Nap();
   }
+  list_is_locked = locks_list;
 }
 
 void InParent() {
+  const bool unlocks_list = list_is_locked;
   heap::AfterForkInParent();
   record::AfterFork(false);
-  _IO_list_unlock();
+  if (unlocks_list) _IO_list_unlock();
 }
 
-// The child of a process of several threads has reset it already; that of a single one has it locked by us alone.
+// libc has reset it already; nothing is left to be locked.
 void InChild() {
+  const bool resets_list = list_is_locked;
   heap::AfterForkInChild();
   record::AfterFork(true);
-  _IO_list_resetlock();
+  if (resets_list) _IO_list_resetlock();
 }
 
 }  // namespace
