@@ -2,6 +2,8 @@
 // taken back, so that each input begins with a heap that has nothing.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -55,7 +57,7 @@ inline constexpr os::MemoryFunctions kFailingMemory = {
 class RewindableMemory {
  public:
   static void Install(uint64_t seed) {
-    if (space_ == 0) space_ = next_ = Map(kSpaceBytes);
+    if (space_ == 0) space_ = next_ = ReserveSpace();
     random_ = FuzzRandom(seed);
     os::ReplaceMemoryFunctions(&kFunctions);
   }
@@ -93,6 +95,14 @@ class RewindableMemory {
  private:
   static constexpr size_t kSpaceBytes = size_t{64} << 30;
   static constexpr size_t kSystemPage = 4096;
+
+  // More than the system would promise.
+  static uintptr_t ReserveSpace() {
+    void* const p = mmap(nullptr, kSpaceBytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    MALLOW_CHECK(p != MAP_FAILED);
+    return reinterpret_cast<uintptr_t>(p);
+  }
 
   static uintptr_t Map(size_t bytes) {
     void* p = os::SystemMemoryFunctions().map(nullptr, bytes);

@@ -149,8 +149,10 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   if (span->pages < Max(kLeastMoved, system_pages() / kSystemShareMoved)) return nullptr;
   // The system moves whole pages of its own.
   if (os::PageSize() > kPageBytes) return nullptr;
-  const Pages mapped = 2 * pages;
-  char* const start = MapAligned(mapped * kPageBytes);
+  // Room to grow is a wish: the system may have no more than all memory to promise.
+  Pages mapped = 2 * pages;
+  char* start = MapAligned(mapped * kPageBytes);
+  if (start == nullptr) start = MapAligned((mapped = pages) * kPageBytes);
   if (start == nullptr) return nullptr;
   Span* moved = nullptr;
   Span* rest = nullptr;
@@ -159,9 +161,9 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
     // What is free already is used first.
     if (free_.pages() <= system_ / 2 && PageMap::Reserve(PageOf(start), mapped) && ReserveSpans(2)) {
       moved = NewSpan(PageOf(start), pages);
-      rest = NewSpan(moved->end(), mapped - pages);
+      if (mapped > pages) rest = NewSpan(moved->end(), mapped - pages);
       if (!AttachRecords(moved, 1)) {
-        DeleteSpan(rest);
+        if (rest != nullptr) DeleteSpan(rest);
         DeleteSpan(moved);
         moved = nullptr;
       }
@@ -175,7 +177,7 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   SpinlockHolder holder(lock_);
   if (!done) {
     DetachRecords(moved);
-    DeleteSpan(rest);
+    if (rest != nullptr) DeleteSpan(rest);
     DeleteSpan(moved);
     return nullptr;
   }
@@ -183,6 +185,7 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   AddRegion(PageOf(start), mapped);
   EnterEnds(moved);
   CountLarge(moved);
+  if (rest == nullptr) return moved;
   rest->free.resident = 0;
   InsertMerged(rest);
   return moved;

@@ -17,13 +17,14 @@ namespace {
 // Since Linux 5.7; older headers lack it.
 constexpr long kRemapKeepSource = 4;
 
-void* MapFresh(void* hint, size_t bytes, int protection) {
+void* MapFresh(void* hint, size_t bytes, int protection, int more_flags) {
   const long p = SystemCall(SYS_mmap, reinterpret_cast<long>(hint), static_cast<long>(bytes), protection,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                            MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
   return p < 0 && p > -4096 ? nullptr : reinterpret_cast<void*>(p);
 }
 
-void* SystemMap(void* hint, size_t bytes) { return MapFresh(hint, bytes, PROT_READ | PROT_WRITE); }
+// Not MAP_NORESERVE: with that the system would promise more than all memory.
+void* SystemMap(void* hint, size_t bytes) { return MapFresh(hint, bytes, PROT_READ | PROT_WRITE, 0); }
 
 bool SystemUnmap(void* p, size_t bytes) {
   return SystemCall(SYS_munmap, reinterpret_cast<long>(p), static_cast<long>(bytes)) == 0;
@@ -78,7 +79,7 @@ void* Map(void* hint, size_t bytes) {
   return Current().map(hint, bytes);
 }
 
-void* MapSparse(size_t bytes) { return MapFresh(nullptr, bytes, PROT_READ); }
+void* MapSparse(size_t bytes) { return MapFresh(nullptr, bytes, PROT_READ, MAP_NORESERVE); }
 
 void WantHugePages(void* p, size_t bytes) {
   SystemCall(SYS_madvise, reinterpret_cast<long>(p), static_cast<long>(bytes), MADV_HUGEPAGE);

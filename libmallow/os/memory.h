@@ -9,8 +9,8 @@
 namespace mallow::os {
 
 struct MemoryFunctions {
-  // Fresh zeroed pages, readable and writable, not reserved against swap; null when there are none. `hint` is
-  // a wish for the place, or null.
+  // Fresh zeroed pages, readable and writable; null when there are none, or not so many as the system's rules of
+  // overcommit ask for. `hint` is a wish for the place, or null.
   void* (*map)(void* hint, size_t bytes);
   // Gives the addresses back. False when the system refuses (too many mappings): the pages stay mapped.
   bool (*unmap)(void* p, size_t bytes);
