@@ -43,6 +43,9 @@ int mallow_record_snapshot(const char* folder);
  * The process's resident set holds at most system_bytes - returned_bytes for blocks (less where memory was never
  * touched), metadata_resident_bytes for our own structures, and what was touched of the library's static data.
  *
+ * Large blocks have whole pages of their own: those longer than 256 KiB, those aligned to more than 8 KiB, and some that
+ * realloc has grown to 32 KiB or more.
+ *
  * Exact while no other thread is inside malloc or free. Otherwise each field is right for some moment during the call:
  * a block that moved meanwhile may be counted twice or not at all. In a child of fork, what waited in the caches of the
  * parent's other threads counts as in use.
@@ -58,7 +61,7 @@ struct mallow_statistics {
   uint64_t returned_bytes;          /* of page_heap_bytes: hold no memory at present */
   uint64_t metadata_bytes;          /* address space of our own structures, beside system_bytes */
   uint64_t in_use_blocks;           /* number of live blocks */
-  uint64_t large_blocks;            /* of these, longer than 256 KiB */
+  uint64_t large_blocks;            /* of these, whole pages of their own: see above */
   uint64_t large_bytes;             /* of in_use_bytes: in large blocks */
   uint64_t thread_caches;           /* number of threads that have a cache */
   uint64_t map_calls;               /* number of mmap calls so far, failed ones too */

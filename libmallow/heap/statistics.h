@@ -40,7 +40,7 @@ struct Statistics {
   uint64_t metadata_bytes;  // the heap's own structures, not part of system_bytes
 
   uint64_t in_use_blocks;
-  uint64_t large_blocks;  // of these, longer than the largest class
+  uint64_t large_blocks;  // of these, a span each
   uint64_t large_bytes;
   uint64_t kept_large_blocks;  // in thread caches
   uint64_t kept_large_bytes;

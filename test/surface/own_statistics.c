@@ -109,9 +109,35 @@ static void CompareAll(void) {
         info.in_use_count + info.mmap_count <= heap.in_use_blocks + 4);
 }
 
+static uint64_t LargeBlocks(void) { return Statistics().large_blocks; }
+
+// What mallow.h calls a large block. REQUIRES: the thread's cache holds nothing.
+static void CompareLarge(void) {
+  const uint64_t before = LargeBlocks();
+  void* const most = malloc(256 << 10);
+  CHECK(LargeBlocks() == before);
+  void* const longer = malloc((256 << 10) + 1);
+  CHECK(LargeBlocks() == before + 1);
+  void* grown = realloc(malloc(100), 31 << 10);
+  CHECK(LargeBlocks() == before + 1);
+  grown = realloc(grown, 40 << 10);
+  CHECK(LargeBlocks() == before + 2);
+  void* const aligned = memalign(8 << 10, 100);
+  CHECK(LargeBlocks() == before + 2);
+  void* const more_aligned = memalign(16 << 10, 100);
+  CHECK(LargeBlocks() == before + 3);
+  free(most);
+  free(longer);
+  free(grown);
+  free(aligned);
+  free(more_aligned);
+  CHECK(LargeBlocks() == before);
+}
+
 int main(void) {
   // The first block, so that there is something to tell of.
   free(malloc(1));
+  CompareLarge();
   // A caller of an older and of a newer header.
   struct {
     struct mallow_statistics known;
