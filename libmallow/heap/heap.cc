@@ -100,7 +100,13 @@ bool Trim(size_t keep_bytes) {
   return page_heap.ReleaseDownTo(keep_bytes / kPageBytes);
 }
 
-void SetReleasePolicy(const ReleasePolicy& policy) { page_heap.SetReleasePolicy(policy); }
+void SetReleasePolicy(const ReleasePolicy& policy) {
+  page_heap.SetReleasePolicy(policy);
+  ThreadCache* const cache = thread_words.cache;
+  if (reinterpret_cast<uintptr_t>(cache) <= 1) return;
+  cache->large().Flush();
+  cache->large().Reset();
+}
 
 ReleasePolicy GetReleasePolicy() { return page_heap.release_policy(); }
 

@@ -73,7 +73,8 @@ void* MakeRecord(const void* p);
 // Gives back what can be given back; at most `keep_bytes` of free pages stay. True if anything was returned.
 bool Trim(size_t keep_bytes);
 
-// How idle memory goes back to the system by itself; see release.h. At any time.
+// How idle memory goes back to the system by itself; see release.h. At any time; large blocks that other threads keep
+// for their next use wait for that as before.
 struct ReleasePolicy;
 void SetReleasePolicy(const ReleasePolicy& policy);
 ReleasePolicy GetReleasePolicy();

@@ -26,7 +26,7 @@ bool LargeCache::IsValid() const {
     if (spans_[i]->state != SpanState::kKept || spans_[i]->pages != pages_[i]) return false;
     total += pages_[i];
   }
-  return total == total_ && total <= kMostPages;
+  return total + closed_ == total_ && total <= kMostPages;
 }
 
 }  // namespace mallow::heap

@@ -1,6 +1,8 @@
 // The large objects that a thread freed a moment ago and keeps for its next malloc of the same length, so that a loop
 // that allocates and frees one takes no lock.
 //
+// What is to go back to the system at once (ReleasePolicy) is not kept: together the kept ones are shorter than that.
+//
 // Kept spans are kKept in state: no live block, and free of one of them is found out. What was not used between two
 // collections goes back to the page heap.
 //
@@ -51,13 +53,18 @@ class LargeCache {
   void Collect() { GiveBack(true); }
   // Gives back everything.
   void Flush() { GiveBack(false); }
-  // The memory of a new one is zero.
+  // The memory of a new one is zero. Of later policies it hears nothing.
   void Reset() {
-    for (size_t i = 0; i < kSlots; ++i) StorePages(i, 0, 0);
+    const Pages closed = kMostPages - Min(kMostPages, page_heap.MostKept());
+    __atomic_store_n(&closed_, static_cast<uint32_t>(closed), __ATOMIC_RELAXED);
+    for (size_t i = 0; i < kSlots; ++i) StorePages(i, 0, closed);
   }
 
   size_t count() const;
-  Pages pages() const { return __atomic_load_n(&total_, __ATOMIC_RELAXED); }
+  Pages pages() const {
+    const Pages total = __atomic_load_n(&total_, __ATOMIC_RELAXED);
+    return total - Min<Pages>(total, __atomic_load_n(&closed_, __ATOMIC_RELAXED));
+  }
   // For tests and checks only.
   bool IsValid() const;
 
@@ -81,7 +88,8 @@ class LargeCache {
   Pages pages_[kSlots] = {};  // 0: nothing in this slot
   Span* spans_[kSlots] = {};
   bool idle_[kSlots] = {};  // since the last collection
-  Pages total_ = 0;
+  uint32_t closed_ = 0;     // pages of kMostPages that are never to be kept
+  Pages total_ = 0;         // with those
 };
 
 }  // namespace mallow::heap

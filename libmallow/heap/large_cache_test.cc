@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "heap/heap.h"
@@ -65,6 +66,25 @@ TEST(LargeCache, WhatIsIdleForTwoCollectionsGoesBack) {
   EXPECT_EQ(cache.count(), 1u);
   cache.Collect();
   EXPECT_EQ(cache.count(), 0u);
+}
+
+TEST(LargeCache, KeepsNothingThatGoesBackAtOnce) {
+  SetReleasePolicy({.interval = 0, .at_once = size_t{1} << 20});
+  const auto returns = [](size_t bytes) {
+    void* const block = Allocate(bytes);
+    memset(block, 1, bytes);
+    const Pages before = page_heap.GetTotals().returned;
+    Free(block);
+    return (page_heap.GetTotals().returned - before) * kPageBytes;
+  };
+  for (const size_t bytes : {size_t{1} << 20, size_t{2} << 20, size_t{8} << 20})
+    EXPECT_EQ(returns(bytes), bytes);
+  EXPECT_EQ(returns((1 << 20) - kPageBytes), 0u);
+  EXPECT_EQ(CurrentCache()->large().count(), 1u);
+  EXPECT_TRUE(CurrentCache()->large().IsValid());
+  SetReleasePolicy({.interval = 0});
+  EXPECT_EQ(CurrentCache()->large().count(), 0u);
+  EXPECT_EQ(returns(1 << 20), 0u);
 }
 
 TEST(LargeCache, IsEmptiedBeforeTheHeapGrows) {

@@ -68,6 +68,8 @@ class PageHeap {
   bool ReleaseDownTo(Pages keep);
   // Gives back what is due by now, see release.h.
   void ReleaseDue(uint64_t now_nanoseconds);
+  // Pages of objects that may wait for their next use; of more each goes back at once. Read without the lock.
+  Pages MostKept() const { return pace_.MostKept(); }
   uint64_t release_interval() const { return pace_.interval(); }
   // True while threads ought to call ReleaseDue, read without the lock.
   bool wants_visits() const { return __atomic_load_n(&wants_visits_, __ATOMIC_RELAXED); }

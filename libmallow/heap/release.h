@@ -32,7 +32,7 @@ struct ReleasePolicy {
   uint64_t interval = kReleaseInterval;
   // Bytes of free pages that stay, however long they are idle.
   size_t keep = kReleaseKeep;
-  // A freed block of at least so many bytes goes back at once: faulting it in again costs more than the call.
+  // A freed large block of at least so many bytes goes back at once: faulting it in again costs more than the call.
   size_t at_once = kReleaseAtOnce;
 };
 
@@ -106,8 +106,11 @@ class ReleasePace {
   }
 
   // Whether an object of so many pages goes back when it is freed. Needs no lock.
-  bool AtOnce(Pages pages) const {
-    return pages * kPageBytes >= __atomic_load_n(&policy_.at_once, __ATOMIC_RELAXED);
+  bool AtOnce(Pages pages) const { return pages > MostKept(); }
+  // The most pages of which that is not so.
+  Pages MostKept() const {
+    const size_t at_once = __atomic_load_n(&policy_.at_once, __ATOMIC_RELAXED);
+    return at_once == 0 ? 0 : (at_once - 1) / kPageBytes;
   }
 
  private:
