@@ -7,7 +7,12 @@
 // once in a busy program, whose slow paths come by themselves, and after some more rounds in a quiet one, for the
 // sake of what lies in the caches.
 //
-// Synchronisation: belongs to one thread, as its cache.
+// A thread that is on no slow path learns nothing of all that. Where much lies idle beside what lives, who frees on a slow path, and
+// may never call again, closes the hit paths of the others too, and their watches begin (Wake): at most once per
+// interval, for that long at least.
+//
+// Synchronisation: belongs to one thread, as its cache. Others may Wake it: they and Stop exclude each other by the lock of
+// the registry, where hit paths are to be as closed as the watch is on.
 #pragma once
 
 #include "base/bits.h"
@@ -25,10 +30,15 @@ class IdleWatch {
   void Start(uint64_t now_nanoseconds) {
     calls_per_look_ = 1;
     SetCallsLeft(1);
-    rounds_ = 0;
+    rounds_ = least_rounds_ = 0;
     last_look_ = last_round_ = now_nanoseconds;
   }
   void Stop() { SetCallsLeft(0); }
+  // By another thread: begins at the next call.
+  void Wake() {
+    __atomic_store_n(&woken_, true, __ATOMIC_RELAXED);
+    SetCallsLeft(1);
+  }
 
   // One call of the thread, whether it is on or not. True: it is time for Look.
   MALLOW_ALWAYS_INLINE bool OnCall() {
@@ -41,11 +51,18 @@ class IdleWatch {
 
   // `wanted` is what the page heap says now.
   Step Look(uint64_t now_nanoseconds, uint64_t interval, bool wanted) {
+    if (MALLOW_UNLIKELY(__atomic_load_n(&woken_, __ATOMIC_RELAXED))) {
+      __atomic_store_n(&woken_, false, __ATOMIC_RELAXED);
+      Start(now_nanoseconds);
+      least_rounds_ = 1;
+    }
     const bool busy = now_nanoseconds - last_look_ < kBusyNanoseconds;
     last_look_ = now_nanoseconds;
     calls_per_look_ = busy ? Min(calls_per_look_ * 2, kMostCallsPerLook) : 1;
     SetCallsLeft(calls_per_look_);
-    if (!wanted && (rounds_ >= kRoundsForCaches || calls_per_look_ == kMostCallsPerLook)) return Step::kStop;
+    if (!wanted &&
+        (rounds_ >= kRoundsForCaches || (calls_per_look_ == kMostCallsPerLook && rounds_ >= least_rounds_)))
+      return Step::kStop;
     if (now_nanoseconds - last_round_ < interval) return Step::kGoOn;
     last_round_ = now_nanoseconds;
     rounds_ = wanted ? 0 : rounds_ + 1;
@@ -64,7 +81,9 @@ class IdleWatch {
 
   uint32_t calls_left_;  // to the next look; 0: it is off
   uint32_t calls_per_look_;
-  uint32_t rounds_;  // since the page heap wanted nothing more
+  uint32_t rounds_;        // since the page heap wanted nothing more
+  uint32_t least_rounds_;  // of these before a busy thread stops
+  bool woken_;
   uint64_t last_look_;
   uint64_t last_round_;
 };

@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "heap/heap.h"
 #include "heap/page_heap.h"
 #include "heap/thread_registry.h"
+#include "os/thread.h"
 
 namespace mallow::heap {
 namespace {
@@ -70,6 +76,16 @@ TEST(IdleWatch, AQuietThreadGoesOnForItsCachesAndThenStops) {
   EXPECT_EQ(collections, 12);
 }
 
+TEST(IdleWatch, ABusyThreadThatWasWokenStaysForAnIntervalOfPeace) {
+  IdleWatch watch = {};
+  uint64_t now = kInterval;
+  watch.Wake();
+  EXPECT_TRUE(watch.on());
+  const uint64_t begin = now;
+  while (NextLook(watch, now, 1000, false) != Step::kStop) EXPECT_LT(now, begin + 2 * kInterval);
+  EXPECT_GE(now, begin + kInterval);
+}
+
 // The whole mechanism: after much was freed, pairs that the cache could serve for ever bring the memory back.
 TEST(IdleWatch, PairsGiveIdleMemoryBack) {
   ReleasePolicy quick = page_heap.release_policy();
@@ -98,6 +114,42 @@ TEST(IdleWatch, PairsGiveIdleMemoryBack) {
   EXPECT_TRUE(thread_words.cache->IsValid());
   page_heap.SetReleasePolicy({});
 }
+
+// And of another thread, when who freed it never calls again: sleeps, or has ended.
+void GiveBackWhatAnotherFreed(bool ends) {
+  ReleasePolicy quick = page_heap.release_policy();
+  quick.interval = kMillisecond;
+  page_heap.SetReleasePolicy(quick);
+  for (int i = 0; i < 100; ++i) Free(Allocate(64));
+  std::atomic<bool> freed{false}, over{false};
+  std::thread other([&] {
+    std::vector<void*> blocks(60000);
+    for (void*& block : blocks) block = Allocate(1000);
+    for (void* block : blocks) Free(block);
+    freed = true;
+    while (!ends && !over) os::Nap();
+  });
+  if (ends) other.join();
+  while (!freed) os::Nap();
+  const Pages returned = page_heap.GetTotals().returned;
+  EXPECT_FALSE(internal::MayHit());
+  const Pages enough = 2 * quick.keep / kPageBytes + 64;
+  Pages idle = SIZE_MAX;
+  for (int round = 0; round < 20000 && idle > enough; ++round) {
+    for (int i = 0; i < 1000; ++i) Free(Allocate(64));
+    const PageHeap::Totals totals = page_heap.GetTotals();
+    idle = totals.free - totals.returned;
+  }
+  EXPECT_LE(idle, enough);
+  EXPECT_GT(page_heap.GetTotals().returned, returned);
+  over = true;
+  if (!ends) other.join();
+  page_heap.SetReleasePolicy({});
+}
+
+TEST(IdleWatch, WhatASleepingThreadFreedGoesBack) { GiveBackWhatAnotherFreed(false); }
+
+TEST(IdleWatch, WhatAnEndedThreadFreedGoesBack) { GiveBackWhatAnotherFreed(true); }
 
 }  // namespace
 }  // namespace mallow::heap

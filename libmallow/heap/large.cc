@@ -87,8 +87,9 @@ bool RefuseToFree(void* p) {
 void FreeLarge(Span* span) {
   ThreadCache* cache = CurrentCache();
   // A span whose pages were moved away is of no use to the next malloc.
-  if (MALLOW_UNLIKELY(cache == nullptr || span->moved_away || !cache->large().Keep(span)))
-    page_heap.Free(span);
+  if (MALLOW_LIKELY(cache != nullptr && !span->moved_away && cache->large().Keep(span))) return;
+  page_heap.Free(span);
+  if (cache != nullptr) cache->WatchIdle();
 }
 
 bool ResizeLarge(Span* span, size_t bytes) {

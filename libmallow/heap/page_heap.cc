@@ -523,7 +523,9 @@ void PageHeap::Release(uint64_t now_nanoseconds) {
 }
 
 void PageHeap::NoteWanted() {
-  __atomic_store_n(&wants_visits_, pace_.Wanted(free_.releasable()), __ATOMIC_RELAXED);
+  const Pages idle = free_.releasable();
+  __atomic_store_n(&wants_visits_, pace_.Wanted(idle), __ATOMIC_RELAXED);
+  __atomic_store_n(&wants_visits_of_all_, pace_.WantedOfAll(idle, system_ - free_.pages()), __ATOMIC_RELAXED);
 }
 
 bool PageHeap::IsValid() {

@@ -74,6 +74,9 @@ class PageHeap {
   // True while threads ought to call ReleaseDue, read without the lock.
   bool wants_visits() const { return __atomic_load_n(&wants_visits_, __ATOMIC_RELAXED); }
 
+  // The same of threads that nothing leads to a slow path.
+  bool wants_visits_of_all() const { return __atomic_load_n(&wants_visits_of_all_, __ATOMIC_RELAXED); }
+
   // Memory for the heap's own structures; see MetadataArena.
   void* AllocateMetadata(size_t bytes, size_t alignment);
 
@@ -123,6 +126,7 @@ class PageHeap {
   bool tick_ = false;
   bool took_fresh_ = false;
   bool wants_visits_ = false;
+  bool wants_visits_of_all_ = false;
   size_t record_bytes_ = 0;        // of new spans
   size_t array_record_bytes_ = 0;  // of those that have records
   bool clear_records_ = false;

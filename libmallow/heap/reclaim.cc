@@ -38,7 +38,7 @@ bool Reclaim(Pages pages) {
   if (reinterpret_cast<uintptr_t>(cache) > 1) {
     cache->Flush();
     // Nothing is left for which the thread was to come by (idle_watch.h).
-    OpenHitPaths(cache);
+    thread_registry.EndWatch(cache);
   }
   EmptySharedCaches();
   return true;

@@ -11,7 +11,8 @@
 // many for one growth: a heap that grows by long blocks needs its free pages for the next ones.
 //
 // This is done by the threads that allocate, in passing. While much lies idle the page heap asks them to come by
-// (Wanted), also those that their caches could serve for ever; see idle_watch.h.
+// (Wanted), also those that their caches could serve for ever; see idle_watch.h. Where what lies idle is much beside what
+// lives (WantedOfAll) these are all threads, because who freed it may never call again.
 //
 // Synchronisation: the page heap's lock.
 #pragma once
@@ -105,6 +106,11 @@ class ReleasePace {
     return policy_.interval != 0 && resident > 2 * keep() && reused_ < resident / 2;
   }
 
+  // True when so much of it does, beside the pages that are in use, that it is worth a slow call of every thread.
+  bool WantedOfAll(Pages resident, Pages in_use) const {
+    return Wanted(resident) && resident > in_use / kShareForAll;
+  }
+
   // Whether an object of so many pages goes back when it is freed. Needs no lock.
   bool AtOnce(Pages pages) const { return pages > MostKept(); }
   // The most pages of which that is not so.
@@ -118,6 +124,7 @@ class ReleasePace {
   static constexpr Pages kPagesPerExchange = 16;
   static constexpr Pages kShareKept = 16;
   static constexpr Pages kShareTolerated = 8;
+  static constexpr Pages kShareForAll = 4;
   // A page that goes and comes back costs some 4 microseconds: this is 1 % of a processor at most.
   static constexpr uint64_t kNanosecondsPerExchanged = 400 * 1000;
   static constexpr Pages kMostAllowed = 256;

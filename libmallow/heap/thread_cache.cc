@@ -147,11 +147,17 @@ void ThreadCache::CountFetched(size_t bytes, bool large) {
     cursors_.large.Collect();
   if (MALLOW_UNLIKELY(took_fresh)) MakeSpansWhole();
   if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere();
+  WatchIdle();
+}
+
+void ThreadCache::WatchIdle() {
+  if (MALLOW_LIKELY(!page_heap.wants_visits())) return;
   // A watch over open hit paths is one that another thread opened meanwhile: it would see no call.
-  if (MALLOW_UNLIKELY(page_heap.wants_visits()) && (!watching() || HitPathsAreOpen())) {
+  if (!watching() || HitPathsAreOpen()) {
     watch_.Start(os::CoarseNanoseconds());
     CloseHitPaths();
   }
+  if (page_heap.wants_visits_of_all()) thread_registry.LetOthersWatch(os::CoarseNanoseconds());
 }
 
 void ThreadCache::Look() {
@@ -164,8 +170,7 @@ void ThreadCache::Look() {
       Collect();
       return ReleaseIdleEverywhere();
     case IdleWatch::Step::kStop:
-      watch_.Stop();
-      return OpenHitPaths(this);
+      return thread_registry.EndWatch(this);
   }
 }
 

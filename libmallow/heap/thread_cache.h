@@ -169,6 +169,9 @@ class alignas(internal::kBinBytes) ThreadCache {
   MALLOW_ALWAYS_INLINE bool MayLook() { return watch_.OnCall(); }
   MALLOW_COLD void Look();
   bool watching() const { return watch_.on(); }
+  IdleWatch& watch() { return watch_; }
+  // After what may have left much idle, on a slow path: begins a watch where one is wanted, and those of others.
+  void WatchIdle();
   // Gives back everything.
   void Flush();
   // Gives back long objects at the end of a thread, and more of them the more it has: what goes on is cheap beside using it,

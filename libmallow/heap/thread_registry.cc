@@ -5,6 +5,7 @@
 
 #include "heap/page_heap.h"
 #include "heap/statistics.h"
+#include "os/clock.h"
 #include "os/thread.h"
 
 namespace mallow::heap {
@@ -58,6 +59,26 @@ void ThreadRegistry::SetEveryCallSlow(bool slow) {
   }
 }
 
+void ThreadRegistry::LetOthersWatch(uint64_t now_nanoseconds) {
+  const uint64_t last = __atomic_load_n(&last_watch_of_all_, __ATOMIC_RELAXED);
+  if (last != 0 && now_nanoseconds - last < page_heap.release_interval()) return;
+  SpinlockHolder holder(lock_);
+  __atomic_store_n(&last_watch_of_all_, now_nanoseconds, __ATOMIC_RELAXED);
+  for (ThreadCache* cache = live_.first(); cache != nullptr; cache = live_.Next(cache)) {
+    if (cache->owner_cursors == nullptr || cache == thread_words.cache) continue;
+    internal::Cursors* const closed = &internal::empty_cache.cursors;
+    if (cache->watching() && __atomic_load_n(cache->owner_cursors, __ATOMIC_RELAXED) == closed) continue;
+    cache->watch().Wake();
+    Store(cache->owner_cursors, closed);
+  }
+}
+
+void ThreadRegistry::EndWatch(ThreadCache* cache) {
+  SpinlockHolder holder(lock_);
+  cache->watch().Stop();
+  OpenHitPaths(cache);
+}
+
 size_t ThreadRegistry::BudgetPerThread() const {
   const size_t total = Max(kLeastTotal, page_heap.system_pages() * kPageBytes / kHeapShare);
   return Clamp(total / Max<size_t>(1, threads()), kLeastPerThread, kMostPerThread);
@@ -109,6 +130,8 @@ void ThreadRegistry::Detach(ThreadCache* cache) {
   CloseHitPaths();
   thread_words.cache = kThreadEnded;
   cache->FlushLong();
+  // The last that is heard of this thread.
+  if (page_heap.wants_visits_of_all()) LetOthersWatch(os::CoarseNanoseconds());
   {
     SpinlockHolder holder(lock_);
     const size_t most = Max(BudgetPerThread(), kLeastWarm);

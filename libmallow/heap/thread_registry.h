@@ -45,6 +45,12 @@ class ThreadRegistry {
   // See CloseAllHitPaths and OpenAllHitPaths.
   void SetEveryCallSlow(bool slow);
 
+  // Begins the idle watches of all threads but the calling one, unless that was done less than an interval ago; see
+  // idle_watch.h.
+  void LetOthersWatch(uint64_t now_nanoseconds);
+  // Ends that of the calling thread, which has this cache, and opens its hit paths.
+  void EndWatch(ThreadCache* cache);
+
   // In a fork child, where no other thread exists any more. REQUIRES the lock.
   void KeepOnlyThisThread();
 
@@ -66,6 +72,7 @@ class ThreadRegistry {
   List<ThreadCache, &ThreadCache::links> warm_;   // of ended threads, the last one first
   List<ThreadCache, &ThreadCache::links> spare_;  // empty
   size_t warm_bytes_ = 0;
+  uint64_t last_watch_of_all_ = 0;
   size_t threads_ = 0;
 };
 
