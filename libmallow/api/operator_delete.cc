@@ -3,6 +3,7 @@
 
 #include "api/export.h"
 #include "api/hit.h"
+#include "api/own_operators.h"
 
 using namespace mallow::api;
 
@@ -26,3 +27,14 @@ MALLOW_EXPORT void operator delete(void* p, std::align_val_t, const std::nothrow
 MALLOW_EXPORT void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept {
   FreeBlock(p);
 }
+
+MALLOW_OWN(_ZdaPv);
+MALLOW_OWN(_ZdlPvm);
+MALLOW_OWN(_ZdaPvm);
+MALLOW_OWN(_ZdlPvRKSt9nothrow_t);
+MALLOW_OWN(_ZdaPvRKSt9nothrow_t);
+MALLOW_OWN(_ZdaPvSt11align_val_t);
+MALLOW_OWN(_ZdlPvmSt11align_val_t);
+MALLOW_OWN(_ZdaPvmSt11align_val_t);
+MALLOW_OWN(_ZdlPvSt11align_val_tRKSt9nothrow_t);
+MALLOW_OWN(_ZdaPvSt11align_val_tRKSt9nothrow_t);

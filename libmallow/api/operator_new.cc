@@ -3,6 +3,7 @@
 
 #include "api/export.h"
 #include "api/hit.h"
+#include "api/own_operators.h"
 #include "api/slow.h"
 
 using namespace mallow::api;
@@ -42,3 +43,10 @@ MALLOW_EXPORT void* operator new(size_t bytes, std::align_val_t alignment, const
 MALLOW_EXPORT void* operator new[](size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return SlowNewAligned<Function::kNewArrayAlignedNothrow>(bytes, static_cast<size_t>(alignment));
 }
+
+MALLOW_OWN(_Znam);
+MALLOW_OWN(_ZnwmRKSt9nothrow_t);
+MALLOW_OWN(_ZnamRKSt9nothrow_t);
+MALLOW_OWN(_ZnamSt11align_val_t);
+MALLOW_OWN(_ZnwmSt11align_val_tRKSt9nothrow_t);
+MALLOW_OWN(_ZnamSt11align_val_tRKSt9nothrow_t);
