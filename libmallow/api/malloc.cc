@@ -4,6 +4,7 @@
 
 #include "api/export.h"
 #include "api/hit.h"
+#include "api/own.h"
 #include "api/slow.h"
 
 using namespace mallow::api;
@@ -70,3 +71,8 @@ MALLOW_ALIAS(realloc) void* __libc_realloc(void*, size_t);
 MALLOW_ALIAS(free) void cfree(void*);
 
 }  // extern "C"
+
+MALLOW_OWN(malloc);
+MALLOW_OWN(calloc);
+MALLOW_OWN(realloc);
+MALLOW_OWN(free);

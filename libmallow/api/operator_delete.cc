@@ -3,7 +3,7 @@
 
 #include "api/export.h"
 #include "api/hit.h"
-#include "api/own_operators.h"
+#include "api/own.h"
 
 using namespace mallow::api;
 
@@ -38,3 +38,4 @@ MALLOW_OWN(_ZdlPvmSt11align_val_t);
 MALLOW_OWN(_ZdaPvmSt11align_val_t);
 MALLOW_OWN(_ZdlPvSt11align_val_tRKSt9nothrow_t);
 MALLOW_OWN(_ZdaPvSt11align_val_tRKSt9nothrow_t);
+MALLOW_OWN(_ZdlPv);

@@ -3,7 +3,7 @@
 
 #include "api/export.h"
 #include "api/hit.h"
-#include "api/own_operators.h"
+#include "api/own.h"
 #include "api/slow.h"
 
 using namespace mallow::api;
@@ -50,3 +50,4 @@ MALLOW_OWN(_ZnamRKSt9nothrow_t);
 MALLOW_OWN(_ZnamSt11align_val_t);
 MALLOW_OWN(_ZnwmSt11align_val_tRKSt9nothrow_t);
 MALLOW_OWN(_ZnamSt11align_val_tRKSt9nothrow_t);
+MALLOW_OWN(_Znwm);

@@ -9,10 +9,9 @@
 #include <cstring>
 #include <new>
 
-#include "api/own_operators.h"
-#include "base/bits.h"
+#include "api/own.h"
+#include "api/redirect.h"
 #include "base/config.h"
-#include "os/memory.h"
 
 asm(".weak __gxx_personality_v0\n\t.weak __cxa_begin_catch\n\t.weak __cxa_end_catch\n\t.weak _Unwind_Resume");
 
@@ -99,21 +98,13 @@ bool IsReplaced(int base) {
   return code - begin >= reinterpret_cast<uintptr_t>(_end) - begin;
 }
 
-// Puts a jump to `to` in the place of the function `from`.
-template <typename To>
-void Redirect(char* code, To* to) {
-  char jump[5] = {static_cast<char>(0xe9)};
-  const auto distance = static_cast<int32_t>(reinterpret_cast<char*>(to) - (code + sizeof(jump)));
-  memcpy(jump + 1, &distance, sizeof(distance));
-  const uintptr_t address = reinterpret_cast<uintptr_t>(code);
-  const uintptr_t begin = RoundDown(address, os::PageSize());
-  const size_t bytes = RoundUp(address + sizeof(jump), os::PageSize()) - begin;
-  if (!os::OpenCode(reinterpret_cast<void*>(begin), bytes)) return;
-  memcpy(code, jump, sizeof(jump));
-  os::ProtectCode(reinterpret_cast<void*>(begin), bytes);
+template <typename Function>
+void Redirect(char* from, Function* to) {
+  const Redirection redirection[] = {{from, reinterpret_cast<const void*>(to)}};
+  api::Redirect(redirection);
 }
 
-MALLOW_COLD void ForwardToReplaced() {
+MALLOW_COLD void Forward() {
   if (IsReplaced(kNew)) {
     Redirect(own::NewArray, ArrayByPlain);
     Redirect(own::NewNothrow, PlainOrNull);
@@ -146,12 +137,15 @@ MALLOW_COLD void ForwardToReplaced() {
   }
 }
 
-// Before the code of the program, and of all libraries that need a C++ runtime.
-[[gnu::constructor]] MALLOW_COLD void LookForReplaced() {
+}  // namespace
+
+MALLOW_COLD bool ForwardToReplaced() {
   for (int base = 0; base < kBases; ++base) {
-    if (IsReplaced(base)) return ForwardToReplaced();
+    if (!IsReplaced(base)) continue;
+    Forward();
+    return true;
   }
+  return false;
 }
 
-}  // namespace
 }  // namespace mallow::api

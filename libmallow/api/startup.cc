@@ -93,7 +93,8 @@ namespace {
   if (controlled) record::CloseControl();
 }
 
-[[gnu::constructor]] void StartAtLoad() {
+// The first of the library's constructors: RedirectAtLoad asks what has come of it.
+[[gnu::constructor(1000)]] void StartAtLoad() {
   if (!ServesProcess()) return;
   EnsureStarted();
   if (record::g_recording && !ServesMalloc()) record::NoteOwnMalloc();

@@ -296,3 +296,17 @@ func TestRecordedCallsAreNoHits(t *testing.T) {
 		}
 	}
 }
+
+// While every call is recorded, the functions that are called most begin with a jump to one that asks the recorder, and
+// do not look for a hit first.
+func TestRecordedCallsAskTheRecorderFirst(t *testing.T) {
+	for _, h := range hits(t, harness.Library(t), "MALLOW_OPTIONS=record="+t.TempDir()) {
+		if strings.Contains(h.name, "sized") { // these look at the size
+			continue
+		}
+		first := func(from source) bool { return from.file == "api/recorder_first_shared.cc" }
+		if !slices.ContainsFunc(h.origins[1], first) {
+			t.Errorf("%s is recorded by way of\n%s", h.name, h.listing())
+		}
+	}
+}

@@ -1,13 +1,14 @@
-// Second names for the code of those of our operators new and delete that by the C++ standard call others: it is ours,
-// whatever the process uses under the first. See replaced_shared.cc.
+// Second names for the code of what this library exports: it is ours, whatever the process uses under the first.
+// See redirect.h.
 #pragma once
 
 #include "base/config.h"
 
-// In the file that defines the operator.
-#define MALLOW_OWN(operator_symbol)                                                  \
-  asm(".globl mallow_own" #operator_symbol "\n\t.hidden mallow_own" #operator_symbol \
-      "\n\t.set mallow_own" #operator_symbol ", " #operator_symbol)
+// In the file that defines the function.
+#define MALLOW_OWN(symbol)                                                                       \
+  asm(".globl mallow_own" #symbol "\n\t.hidden mallow_own" #symbol "\n\t.set mallow_own" #symbol \
+      ","                                                                                        \
+      " " #symbol)
 
 namespace mallow::api::own {
 
@@ -28,6 +29,12 @@ extern char DeleteSizedAligned[] asm("mallow_own_ZdlPvmSt11align_val_t");
 extern char DeleteArraySizedAligned[] asm("mallow_own_ZdaPvmSt11align_val_t");
 extern char DeleteAlignedNothrow[] asm("mallow_own_ZdlPvSt11align_val_tRKSt9nothrow_t");
 extern char DeleteArrayAlignedNothrow[] asm("mallow_own_ZdaPvSt11align_val_tRKSt9nothrow_t");
+extern char Malloc[] asm("mallow_ownmalloc");
+extern char Calloc[] asm("mallow_owncalloc");
+extern char Realloc[] asm("mallow_ownrealloc");
+extern char Free[] asm("mallow_ownfree");
+extern char New[] asm("mallow_own_Znwm");
+extern char Delete[] asm("mallow_own_ZdlPv");
 #pragma GCC visibility pop
 
 }  // namespace mallow::api::own

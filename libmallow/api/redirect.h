@@ -1,0 +1,27 @@
+// In libmallow.so: makes other functions run in the place of some that this library exports, for the rest of the process.
+#pragma once
+
+#include <cstddef>
+
+namespace mallow::api {
+
+struct Redirection {
+  char* from;
+  const void* to;
+};
+
+// Puts a jump where the code of each `from` begins, which no thread may be executing. Where the system forbids to change code
+// it stays as it is. Two system calls, and a page of memory for each that is written to.
+void Redirect(const Redirection* redirections, size_t count);
+
+template <size_t count>
+void Redirect(const Redirection (&redirections)[count]) {
+  Redirect(redirections, count);
+}
+
+// Of a program that replaces some operators new and delete, see replaced_shared.cc: whether it does.
+bool ForwardToReplaced();
+// Of a program that is recorded, see recorder_first_shared.cc. `forwards`: ForwardToReplaced said so.
+void AskRecorderFirst(bool forwards);
+
+}  // namespace mallow::api
