@@ -2,13 +2,13 @@
 // See redirect.h.
 #pragma once
 
-#include "base/config.h"
-
 // In the file that defines the function.
-#define MALLOW_OWN(symbol)                                                                       \
-  asm(".globl mallow_own" #symbol "\n\t.hidden mallow_own" #symbol "\n\t.set mallow_own" #symbol \
-      ","                                                                                        \
-      " " #symbol)
+#define MALLOW_OWN(symbol)         \
+  asm(".globl mallow_own" #symbol  \
+      "\n"                         \
+      ".hidden mallow_own" #symbol \
+      "\n"                         \
+      ".set mallow_own" #symbol "," #symbol)
 
 namespace mallow::api::own {
 

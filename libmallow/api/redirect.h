@@ -10,14 +10,14 @@ struct Redirection {
   const void* to;
 };
 
+template <typename Function>
+Redirection To(char* from, Function* to) {
+  return {from, reinterpret_cast<const void*>(to)};
+}
+
 // Puts a jump where the code of each `from` begins, which no thread may be executing. Where the system forbids to change code
 // it stays as it is. Two system calls, and a page of memory for each that is written to.
 void Redirect(const Redirection* redirections, size_t count);
-
-template <size_t count>
-void Redirect(const Redirection (&redirections)[count]) {
-  Redirect(redirections, count);
-}
 
 // Of a program that replaces some operators new and delete, see replaced_shared.cc: whether it does.
 bool ForwardToReplaced();

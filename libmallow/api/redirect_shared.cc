@@ -1,9 +1,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "api/process_malloc.h"
 #include "api/redirect.h"
-#include "api/startup.h"
 #include "base/bits.h"
 #include "base/config.h"
 #include "os/memory.h"

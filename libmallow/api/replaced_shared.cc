@@ -100,8 +100,8 @@ bool IsReplaced(int base) {
 
 template <typename Function>
 void Redirect(char* from, Function* to) {
-  const Redirection redirection[] = {{from, reinterpret_cast<const void*>(to)}};
-  api::Redirect(redirection);
+  const Redirection redirection = To(from, to);
+  api::Redirect(&redirection, 1);
 }
 
 MALLOW_COLD void Forward() {

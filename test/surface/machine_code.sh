@@ -15,8 +15,7 @@ objdump -d --no-show-raw-insn "$1" | awk '
     recorded = (name ~ /^_ZN6mallow3api.*Recorded/ || name ~ /^(strdup|strndup|wcsdup|reallocarray|__libc_reallocarray)$/) && name !~ /cold/
     tries = name ~ /^_ZN6mallow6record.*(HitAllocate|HitReallocate|HitRelease)/ && name !~ /cold/
     if (tries) tried++
-    # libmallow.so has some twice: what stands in their place while every call is recorded has their names.
-    if ((hit || aligned) && !seen[name]++) entries++
+    if (hit || aligned) entries++
     if (recorded) { captures++; stores = 0 }
     next
   }
