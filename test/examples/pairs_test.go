@@ -82,17 +82,13 @@ var flags = map[string][]string{
 
 func runPair(t *testing.T, source string) run {
 	t.Helper()
-	compiler, err := exec.LookPath("g++")
-	if err != nil {
-		t.Skip("no g++")
-	}
 	name := filepath.Base(filepath.Dir(source))
 	program := filepath.Join(harness.TempDir(t), name)
 	arguments := flags[name]
 	if arguments == nil {
 		arguments = []string{"-O2", "-g"}
 	}
-	command := exec.Command(compiler, append([]string{"-std=c++20", "-pthread", "-o", program, source}, arguments...)...)
+	command := exec.Command("g++", append([]string{"-std=c++20", "-pthread", "-o", program, source}, arguments...)...)
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command.Args, err, output)
 	}
