@@ -77,6 +77,8 @@ type Header struct {
 	StoppedRealtime   uint64 // ns since 1970; 0: not stopped before the process ended
 	PeakEpoch         uint64
 	MostThreads       uint64
+	SharedLive        int64 // of all threads but the first, as far as they told
+	SharedLiveProgram int64
 	SharedPeak        uint64
 	SharedPeakProgram uint64
 	FirstRegion       uint32
@@ -86,7 +88,7 @@ type Header struct {
 	TimelineUsed      uint32
 	ParentFile        string
 	Executable        string
-	major             uint32
+	major, minor      uint32
 	sections          map[sectionKind]section
 	missing           map[sectionKind]uint64
 	tableWarnings     []string
@@ -114,6 +116,7 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 	}
 	h = Header{
 		major:              le.Uint32(b[8:]),
+		minor:              le.Uint32(b[12:]),
 		Flags:              le.Uint32(b[20:]),
 		Incomplete:         le.Uint32(b[24:]),
 		PID:                le.Uint64(b[32:]),
@@ -128,6 +131,8 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		UnrecordedChildren: le.Uint64(b[96:]),
 		PeakEpoch:          le.Uint64(b[104:]),
 		MostThreads:        le.Uint64(b[112:]),
+		SharedLive:         int64(le.Uint64(b[120:])),
+		SharedLiveProgram:  int64(le.Uint64(b[128:])),
 		LastRealtime:       le.Uint64(b[136:]),
 		SharedPeak:         le.Uint64(b[144:]),
 		SharedPeakProgram:  le.Uint64(b[152:]),

@@ -27,6 +27,7 @@ type Shard struct {
 	FramesInterpreted uint64
 	CapturesTruncated uint64
 	LostGrowth        uint64
+	LiveBytesLibc     int64
 }
 
 func (im *Image) readShards(r io.ReaderAt) {
@@ -42,6 +43,25 @@ func (im *Image) readShards(r io.ReaderAt) {
 			im.Shards = append(im.Shards, shard)
 		}
 	})
+	im.raisePeaks()
+}
+
+// raisePeaks takes the live sums for the peaks where they are greater: a
+// recorder looks at the peaks when a sum begins to fall.
+func (im *Image) raisePeaks() {
+	if len(im.Shards) == 0 || im.major < majorCounts || im.major == majorCounts && im.minor == 0 {
+		return
+	}
+	first := &im.Shards[0]
+	sum := first.LiveBytes + im.SharedLive
+	sumProgram := min(sum, first.LiveBytes-first.LiveBytesLibc+im.SharedLiveProgram)
+	all, program := im.PeakBytes()
+	if sum > int64(all) {
+		first.PeakBytes, first.AtPeak = uint64(sum), true
+	}
+	if sumProgram > int64(program) {
+		first.PeakBytesProgram = uint64(sumProgram)
+	}
 }
 
 func parseShard(b []byte) Shard {
@@ -68,6 +88,7 @@ func parseShard(b []byte) Shard {
 		FramesInterpreted: le.Uint64(b[152:]),
 		CapturesTruncated: le.Uint64(b[160:]),
 		LostGrowth:        le.Uint64(b[168:]),
+		LiveBytesLibc:     int64(le.Uint64(b[176:])),
 	}
 }
 

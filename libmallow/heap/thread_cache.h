@@ -165,7 +165,7 @@ class alignas(internal::kBinBytes) ThreadCache {
   MALLOW_ALWAYS_INLINE void Visit() {
     if (MALLOW_UNLIKELY(MayLook())) Look();
   }
-  // The same in two parts, the second of which is to follow if the first says so.
+  // The same in two parts: if the first says so, the second is to follow, or the call goes the slow way, which visits again.
   MALLOW_ALWAYS_INLINE bool MayLook() { return watch_.OnCall(); }
   MALLOW_COLD void Look();
   bool watching() const { return watch_.on(); }
@@ -295,16 +295,13 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
   return internal::HitCursors().Pop(classes.OfCoarse(bytes));
 }
 
-// While the hit paths are closed: a small object of the thread's cache, of at most kMaxSmallBytes. To be followed by
-// its Visit, or by GiveBackClosed as if it had not been taken.
-struct TakenSmall {
-  void* object;  // null: go the slow way
-  ThreadCache* cache;
-};
-MALLOW_ALWAYS_INLINE TakenSmall TryAllocateClosed(size_t bytes) {
+// While the hit paths are closed: a small object of the thread's cache, of at most kMaxSmallBytes, which GiveBackClosed
+// takes back as if it had not been taken. Null: go the slow way.
+MALLOW_ALWAYS_INLINE void* TryAllocateClosed(size_t bytes) {
   ThreadCache* const cache = thread_words.cache;
-  if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1)) return {};
-  return {cache->Pop(SizeClassOf(bytes)), cache};
+  if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1) || MALLOW_UNLIKELY(cache->MayLook()))
+    return nullptr;
+  return cache->Pop(SizeClassOf(bytes));
 }
 
 MALLOW_ALWAYS_INLINE void GiveBackClosed(void* p, SizeClass size_class) {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bits.h"
 #include "base/config.h"
 #include "record/image_format.h"
 #include "record/process.h"
@@ -73,6 +74,8 @@ class Counting {
   MALLOW_ALWAYS_INLINE void Death(const Tag& tag, const void* block, Release how, uintptr_t pc);
   // A thread but the first adds what changed since its last flush to the shared sums.
   void Flush();
+  // Of a new shard.
+  void Start();
 
   // What those two are made of, for hit.cc. The first returns what was born before.
   MALLOW_ALWAYS_INLINE StackId CountRun(StackId stack);
@@ -85,8 +88,15 @@ class Counting {
   // Then, for the few that there is more to be noted of.
   void NoteBirthOf(Counts& counts, StackId stack, StackId born_before, size_t bytes, Study study);
 
-  // Returns the thread's record of the stack, in which it has not counted yet.
-  MALLOW_ALWAYS_INLINE Counts& BeginDeath(StackId stack);
+  // Before anything of a death is counted: whether LookAtPeaks has to come first; also where `bytes` are kFlushBytes or
+  // more.
+  MALLOW_ALWAYS_INLINE bool IsAbovePeakLimit() const {
+    return shard_.live_bytes > __atomic_load_n(&thread_.peak_limit, __ATOMIC_RELAXED);
+  }
+  void LookAtPeaks();
+  void BeginDeath(uint64_t bytes) {
+    if (MALLOW_UNLIKELY(IsAbovePeakLimit() || bytes >= kFlushBytes)) LookAtPeaks();
+  }
   // Of a block that this thread made: returns how long it lived.
   MALLOW_ALWAYS_INLINE uint64_t CountLife(Counts& counts, uint32_t clock, const void* block);
   // True: NoteDeathOf has to follow.
@@ -102,11 +112,11 @@ class Counting {
  private:
   static constexpr uint32_t kCarried = 1u << RareCounts::kCarriedBits;
 
-  Shard& first() const { return *thread_.first_shard; }
+  Shard& first() const { return *thread_.first->shard; }
   Header& header() const { return *thread_.header; }
   uint64_t Epoch() const { return __atomic_load_n(&header().peak_epoch, __ATOMIC_RELAXED); }
-  MALLOW_ALWAYS_INLINE void LeavePeak();
-  MALLOW_ALWAYS_INLINE void RaisePeaks(int64_t sum);
+  void LeavePeak();
+  void RaiseSharedPeaks(int64_t sum, int64_t sum_program);
   MALLOW_ALWAYS_INLINE void SaveForPeak(Counts& counts);
   // Of a block of a GiB or more: returns what of its usable bytes is still to be counted.
   MALLOW_COLD size_t CountHuge(StackId stack, size_t bytes, size_t usable_bytes);
@@ -116,6 +126,11 @@ class Counting {
     const int64_t sum = figure + change;
     __atomic_store_n(&figure, sum, __ATOMIC_RELAXED);
     return sum;
+  }
+  // Of two figures that other threads raise.
+  static MALLOW_ALWAYS_INLINE int64_t Greater(const uint64_t& peak, const uint64_t& other) {
+    return static_cast<int64_t>(
+        Max(__atomic_load_n(&peak, __ATOMIC_RELAXED), __atomic_load_n(&other, __ATOMIC_RELAXED)));
   }
   static void RaisePeak(uint64_t* peak, int64_t sum) {
     uint64_t seen = __atomic_load_n(peak, __ATOMIC_RELAXED);
@@ -136,7 +151,7 @@ class InFlight {
   ~InFlight() { End(shard_); }
 
   static MALLOW_ALWAYS_INLINE void Begin(Shard& shard, StackId stack) {
-    shard.in_flight = uint64_t{StackIndex(stack)} + 1;
+    shard.in_flight = uint64_t{stack} + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   static MALLOW_ALWAYS_INLINE void End(Shard& shard) {
@@ -191,37 +206,20 @@ inline bool Counting::CountBirth(Counts& counts, StackId stack, size_t bytes, si
   shard_.live_blocks++;
   const int64_t live = Add(shard_.live_bytes, static_cast<int64_t>(bytes));
   if (MALLOW_UNLIKELY(IsLibcStack(stack))) Add(shard_.live_bytes_libc, static_cast<int64_t>(bytes));
-  if (MALLOW_UNLIKELY(!thread_.is_first())) return live - thread_.flushed_live >= kFlushBytes;
-  const int64_t sum = live + __atomic_load_n(&header().shared_live, __ATOMIC_RELAXED);
-  // The lesser of the two peaks.
-  if (MALLOW_UNLIKELY(sum > static_cast<int64_t>(shard_.peak_bytes_program))) RaisePeaks(sum);
-  return false;
-}
-
-// Of the first thread.
-inline void Counting::RaisePeaks(int64_t sum) {
-  if (sum > static_cast<int64_t>(shard_.peak_bytes)) {
-    __atomic_store_n(&shard_.peak_bytes, static_cast<uint64_t>(sum), __ATOMIC_RELAXED);
-    __atomic_store_n(&shard_.at_peak, 1, __ATOMIC_RELAXED);
-  }
-  const int64_t sum_program = shard_.live_bytes - shard_.live_bytes_libc +
-                              __atomic_load_n(&header().shared_live_program, __ATOMIC_RELAXED);
-  // More than the sum of all where a thread has yet to tell of a birth in libc: the lesser peak stays the lesser.
-  const int64_t peak = sum_program < sum ? sum_program : sum;
-  if (peak > static_cast<int64_t>(shard_.peak_bytes_program))
-    shard_.peak_bytes_program = static_cast<uint64_t>(peak);
+  return MALLOW_UNLIKELY(live >= thread_.flush_above);
 }
 
 inline void Counting::NoteBirthOf(Counts& counts, StackId stack, StackId born_before, size_t bytes,
                                   Study study) {
   if (study != Study::kNone) NoteBirth(thread_, stack, born_before, bytes, study);
   if (MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, stack);
-  if (!thread_.is_first() && shard_.live_bytes - thread_.flushed_live >= kFlushBytes) Flush();
+  if (shard_.live_bytes >= thread_.flush_above) Flush();
 }
 
 inline void Counting::Death(const Tag& tag, const void* block, Release how, uintptr_t pc) {
   uint64_t life = 0;
-  Counts& counts = BeginDeath(tag.stack);
+  Counts& counts = thread_.CountsOf(tag.stack);
+  BeginDeath(tag.size());
   if (MALLOW_LIKELY(tag.shard() == thread_.number)) {
     life = CountLife(counts, tag.clock, block);
   } else {
@@ -235,12 +233,6 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how, uint
   if (MALLOW_UNLIKELY(tag.study() != Study::kNone || due))
     return NoteDeathOf(tag.stack, life, tag.size(), pc, tag.study());
   thread_.last_freed = tag.stack;
-}
-
-inline Counts& Counting::BeginDeath(StackId stack) {
-  // Of a thread but the first it is never set.
-  if (MALLOW_UNLIKELY(__atomic_load_n(&shard_.at_peak, __ATOMIC_RELAXED) != 0)) LeavePeak();
-  return thread_.CountsOf(stack);
 }
 
 inline uint64_t Counting::CountLife(Counts& counts, uint32_t clock, const void* block) {
@@ -257,9 +249,12 @@ inline bool Counting::CountDeath(Counts& counts, StackId stack, uint64_t bytes) 
   shard_.events++;
   shard_.live_blocks--;
   const int64_t live = Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
-  if (MALLOW_UNLIKELY(IsLibcStack(stack))) Add(shard_.live_bytes_libc, -static_cast<int64_t>(bytes));
-  if (MALLOW_UNLIKELY(!thread_.is_first())) return live - thread_.flushed_live <= -kFlushBytes;
-  return false;
+  if (MALLOW_UNLIKELY(IsLibcStack(stack))) {
+    Add(shard_.live_bytes_libc, -static_cast<int64_t>(bytes));
+    // The program's share has grown.
+    if (thread_.is_first()) __atomic_store_n(&thread_.peak_limit, INT64_MIN, __ATOMIC_RELAXED);
+  }
+  return MALLOW_UNLIKELY(live <= thread_.flush_below);
 }
 
 inline void Counting::NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study) {
@@ -267,7 +262,7 @@ inline void Counting::NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, 
   thread_.last_freed = stack;
   if (study != Study::kNone) NoteDeath(thread_, stack, freed_before, life, bytes, pc, study);
   if (Counts& counts = thread_.CountsOf(stack); MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, stack);
-  if (!thread_.is_first() && shard_.live_bytes - thread_.flushed_live <= -kFlushBytes) Flush();
+  if (shard_.live_bytes <= thread_.flush_below) Flush();
 }
 
 inline void Counting::NullRelease(StackId stack) {
@@ -285,7 +280,43 @@ inline void Counting::Failure(StackId stack) {
   shard_.failed++;
 }
 
-// The sum is about to leave its greatest value so far: from here on it is the past, and every record keeps
+// The first thread's births do not look at the peaks: a sum is only a peak when it begins to fall, so the death does that
+// comes then. Until that a reader has to take the sum for the peak if it is greater (see "The peak" in
+// format/recording.md).
+inline void Counting::LookAtPeaks() {
+  if (!thread_.is_first()) {
+    Flush();
+    return LeavePeak();
+  }
+  Header& header = this->header();
+  const int64_t shared = __atomic_load_n(&header.shared_live, __ATOMIC_RELAXED);
+  const int64_t shared_program = __atomic_load_n(&header.shared_live_program, __ATOMIC_RELAXED);
+  const int64_t sum = shard_.live_bytes + shared;
+  int64_t peak = Greater(shard_.peak_bytes, header.shared_peak);
+  if (sum > peak) {
+    peak = sum;
+    __atomic_store_n(&shard_.peak_bytes, static_cast<uint64_t>(sum), __ATOMIC_RELAXED);
+    __atomic_store_n(&shard_.at_peak, 1, __ATOMIC_RELAXED);
+  }
+  LeavePeak();
+  // More than the sum of all where a thread has yet to tell of a birth in libc: the lesser peak stays the lesser.
+  const int64_t libc = shard_.live_bytes_libc;
+  const int64_t sum_program = Min(shard_.live_bytes - libc + shared_program, sum);
+  const int64_t peak_program =
+      Max(Greater(shard_.peak_bytes_program, header.shared_peak_program), sum_program);
+  shard_.peak_bytes_program = static_cast<uint64_t>(peak_program);
+  // Stays right when libc allocates, and when the program does.
+  const int64_t limit = Min(peak - shared, peak_program - shared_program + libc);
+  __atomic_store_n(&thread_.peak_limit, limit, __ATOMIC_RELAXED);
+  if (MALLOW_LIKELY(header.most_threads == 1)) return;
+  // Another may have changed them since, and made the limit the least before that was written.
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&header.shared_live, __ATOMIC_RELAXED) != shared ||
+      __atomic_load_n(&header.shared_live_program, __ATOMIC_RELAXED) != shared_program)
+    __atomic_store_n(&thread_.peak_limit, INT64_MIN, __ATOMIC_RELAXED);
+}
+
+// The sum is about to leave its greatest value so far, if it is there: from here on it is the past, and every record keeps
 // what it had before its next change.
 inline void Counting::LeavePeak() {
   if (__atomic_load_n(&first().at_peak, __ATOMIC_RELAXED) == 0) return;
@@ -294,24 +325,41 @@ inline void Counting::LeavePeak() {
   __atomic_store_n(&epoch, __atomic_load_n(&epoch, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
 }
 
+inline void Counting::Start() {
+  thread_.flushed_live = thread_.flushed_live_libc = 0;
+  thread_.peak_limit = thread_.is_first() ? INT64_MIN : INT64_MAX;
+  thread_.flush_above = thread_.is_first() ? INT64_MAX : kFlushBytes;
+  thread_.flush_below = thread_.is_first() ? INT64_MIN : -kFlushBytes;
+}
+
+inline void Counting::RaiseSharedPeaks(int64_t sum, int64_t sum_program) {
+  if (sum > Greater(first().peak_bytes, header().shared_peak))
+    __atomic_store_n(&first().at_peak, 1, __ATOMIC_RELAXED);
+  RaisePeak(&header().shared_peak, sum);
+  RaisePeak(&header().shared_peak_program, sum_program);
+}
+
 inline void Counting::Flush() {
   const int64_t change = shard_.live_bytes - thread_.flushed_live;
   const int64_t change_program = change - (shard_.live_bytes_libc - thread_.flushed_live_libc);
   thread_.flushed_live = shard_.live_bytes;
   thread_.flushed_live_libc = shard_.live_bytes_libc;
-  if (change < 0) LeavePeak();
+  thread_.flush_above = thread_.flushed_live + kFlushBytes;
+  thread_.flush_below = thread_.flushed_live - kFlushBytes;
   const int64_t first_live = __atomic_load_n(&first().live_bytes, __ATOMIC_RELAXED);
-  const int64_t sum = __atomic_add_fetch(&header().shared_live, change, __ATOMIC_RELAXED) + first_live;
-  const int64_t sum_program =
-      __atomic_add_fetch(&header().shared_live_program, change_program, __ATOMIC_RELAXED) + first_live -
-      __atomic_load_n(&first().live_bytes_libc, __ATOMIC_RELAXED);
-  const uint64_t before = __atomic_load_n(&first().peak_bytes, __ATOMIC_RELAXED);
-  if (sum > static_cast<int64_t>(before) &&
-      sum > static_cast<int64_t>(__atomic_load_n(&header().shared_peak, __ATOMIC_RELAXED))) {
-    __atomic_store_n(&first().at_peak, 1, __ATOMIC_RELAXED);
+  const int64_t first_program = first_live - __atomic_load_n(&first().live_bytes_libc, __ATOMIC_RELAXED);
+  int64_t& shared = header().shared_live;
+  int64_t& shared_program = header().shared_live_program;
+  if (change < 0) {
+    RaiseSharedPeaks(__atomic_load_n(&shared, __ATOMIC_RELAXED) + first_live,
+                     __atomic_load_n(&shared_program, __ATOMIC_RELAXED) + first_program);
+    LeavePeak();
   }
-  RaisePeak(&header().shared_peak, sum);
-  RaisePeak(&header().shared_peak_program, sum_program);
+  const int64_t sum = __atomic_add_fetch(&shared, change, __ATOMIC_RELAXED) + first_live;
+  const int64_t sum_program =
+      __atomic_add_fetch(&shared_program, change_program, __ATOMIC_RELAXED) + first_program;
+  RaiseSharedPeaks(sum, sum_program);
+  __atomic_store_n(&thread_.first->peak_limit, INT64_MIN, __ATOMIC_RELAXED);
 }
 
 }  // namespace mallow::record

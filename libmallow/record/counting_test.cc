@@ -48,7 +48,7 @@ class CountingTest : public ::testing::Test {
   Sums Read(StackId stack) {
     MappedFile& file = process_.file();
     const uint64_t epoch = process_.header().peak_epoch;
-    const bool saved_counts = process_.first().at_peak == 0;
+    const bool saved_counts = process_.first().at_peak == 0 && !Pending(&Shard::peak_bytes, LiveSum());
     const auto* directory = file.Items<PageDirectoryEntry>(Section::kPageDirectory);
     Sums sums;
     for (uint64_t page = 0; page < file.Used(Section::kCounterPages); page++) {
@@ -81,6 +81,22 @@ class CountingTest : public ::testing::Test {
     return sums;
   }
 
+  // Sums that no death has looked at yet are peaks, too.
+  int64_t LiveSum() { return process_.first().live_bytes + process_.header().shared_live; }
+  int64_t LiveSumProgram() {
+    const Shard& first = process_.first();
+    return std::min(first.live_bytes - first.live_bytes_libc + process_.header().shared_live_program,
+                    LiveSum());
+  }
+  bool Pending(uint64_t Shard::*peak, int64_t sum) {
+    const uint64_t shared =
+        peak == &Shard::peak_bytes ? process_.header().shared_peak : process_.header().shared_peak_program;
+    return sum > static_cast<int64_t>(std::max(process_.first().*peak, shared));
+  }
+  int64_t Peak(uint64_t Shard::*peak, int64_t sum) {
+    return Pending(peak, sum) ? sum : static_cast<int64_t>(process_.first().*peak);
+  }
+
   static inline TestFolder* folder_;
   Process& process_ = g_process;
   std::vector<StackId> stacks_;
@@ -96,8 +112,8 @@ TEST_F(CountingTest, PeakIsExactWithOneThread) {
   std::vector<int64_t> live(kStacks), at_peak(kStacks);
   ThreadRecorder& thread = *process_.Current();
   int64_t sum = thread.shard->live_bytes, sum_program = sum - thread.shard->live_bytes_libc;
-  auto peak = static_cast<int64_t>(thread.shard->peak_bytes);
-  auto peak_program = static_cast<int64_t>(thread.shard->peak_bytes_program);
+  int64_t peak = Peak(&Shard::peak_bytes, LiveSum());
+  int64_t peak_program = Peak(&Shard::peak_bytes_program, LiveSumProgram());
   for (int step = 0; step < 20'000; step++) {
     // Long waves up and down, so that there are many peaks and many steps below the highest.
     const bool up = blocks.empty() || random() % 100 < ((step / 1000) % 2 == 0 ? 60u : 42u);
@@ -124,14 +140,51 @@ TEST_F(CountingTest, PeakIsExactWithOneThread) {
       if (block.stack % 5 != 0) sum_program -= static_cast<int64_t>(block.tag.size());
     }
     if (step % 997 != 0) continue;
-    ASSERT_EQ(peak, static_cast<int64_t>(thread.shard->peak_bytes));
-    ASSERT_EQ(peak_program, static_cast<int64_t>(thread.shard->peak_bytes_program));
+    ASSERT_EQ(peak, Peak(&Shard::peak_bytes, LiveSum()));
+    ASSERT_EQ(peak_program, Peak(&Shard::peak_bytes_program, LiveSumProgram()));
     for (int i = 0; i < kStacks; i++) {
       const Sums sums = Read(stacks_[i]);
       ASSERT_EQ(live[i], sums.live_bytes) << "stack " << i << " step " << step;
       ASSERT_EQ(at_peak[i], sums.bytes_at_peak) << "stack " << i << " step " << step;
     }
   }
+}
+
+TEST_F(CountingTest, LowerPeakOfTheFirstThreadLeavesThatOfOthers) {
+  constexpr uint64_t kHigh = 1 << 30, kLow = 300 << 20;
+  std::thread([this] {
+    ThreadRecorder& other = *process_.Current();
+    const Tag tag = Birth(other, stacks_[1], kHigh);
+    Counting(other).Flush();
+    Counting(other).Death(tag, nullptr, Counting::Release::kFree, 0);
+    Counting(other).Flush();
+  }).join();
+  ThreadRecorder& first = *process_.Current();
+  ASSERT_TRUE(first.is_first());
+  const Tag tag = Birth(first, stacks_[2], kLow);
+  EXPECT_EQ(kHigh, Read(stacks_[1]).bytes_at_peak);
+  Counting(first).Death(tag, nullptr, Counting::Release::kFree, 0);
+  EXPECT_EQ(kHigh, Read(stacks_[1]).bytes_at_peak);
+  EXPECT_EQ(0, Read(stacks_[2]).bytes_at_peak);
+}
+
+// What the first thread gained since others looked is in the peak that one of them ends.
+TEST_F(CountingTest, AnotherThreadEndsThePeak) {
+  constexpr uint64_t kBytes = 1 << 30;
+  Tag tag, others;
+  ThreadRecorder& first = *process_.Current();
+  std::thread([&] {
+    ThreadRecorder& other = *process_.Current();
+    others = Birth(other, stacks_[1], kBytes);
+    Counting(other).Flush();
+    tag = Birth(first, stacks_[2], kBytes);
+    Counting(other).Death(others, nullptr, Counting::Release::kFree, 0);
+    Counting(other).Flush();
+  }).join();
+  EXPECT_EQ(kBytes, Read(stacks_[1]).bytes_at_peak);
+  EXPECT_EQ(kBytes, Read(stacks_[2]).bytes_at_peak);
+  Counting(first).Death(tag, nullptr, Counting::Release::kFree, 0);
+  EXPECT_EQ(kBytes, Read(stacks_[2]).bytes_at_peak);
 }
 
 TEST_F(CountingTest, TemporaryAndShortLived) {
@@ -198,7 +251,8 @@ TEST_F(CountingTest, GreatFiguresOfHitsAreCarried) {
     const bool due = counting.CountBirth(counts, stack, 8, 8 + kWaste);
     if (const Study study = StudyOf(counts.calls); due || study != Study::kNone)
       counting.NoteBirthOf(counts, stack, born_before, 8, study);
-    counting.CountDeath(counting.BeginDeath(stack), stack, 8);
+    counting.BeginDeath(8);
+    counting.CountDeath(counts, stack, 8);
     ASSERT_GT(counts.calls, kYoungCalls);
   }
   const Sums sums = Read(stack);

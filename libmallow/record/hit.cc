@@ -38,13 +38,12 @@ MALLOW_ALWAYS_INLINE void Exit(ThreadRecorder& thread) {
 
 // The end of a birth of which there is more to note than its counters.
 MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts,
-                                  StackId born_before, bool looks) {
+                                  StackId born_before) {
   const Study study = StudyOf(counts.calls);
   const size_t bytes = tag->size();
   if (counts.calls == 1) counts.size_min = static_cast<uint32_t>(bytes);
   *tag = Tag::Of(tag->stack, tag->clock, bytes, thread.number, study);
   Counting(thread).NoteBirthOf(counts, tag->stack, born_before, bytes, study);
-  if (MALLOW_UNLIKELY(looks)) heap::thread_words.cache->Look();
   InFlight::End(*thread.shard);
   Exit(thread);
   return p;
@@ -110,7 +109,7 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
     return nullptr;
   };
   // What there is to know of the block comes from memory while the stack is compared.
-  void* const p = heap::TryAllocateClosed(bytes).object;
+  void* const p = heap::TryAllocateClosed(bytes);
   if (MALLOW_UNLIKELY(p == nullptr)) return refuse();
   const heap::Block block = heap::DescribeNewSmall<kSideRecordBytes>(p);
   if (MALLOW_UNLIKELY(block.record == nullptr)) return GiveBack(thread, p, *block.span);
@@ -129,9 +128,8 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   Tag* const tag = static_cast<Tag*>(block.record);
   *tag = counting.TagOfSmall(stack, bytes);
   thread.newest_block = p;
-  const bool looks = heap::thread_words.cache->MayLook();
-  if (MALLOW_UNLIKELY(due || looks) || MALLOW_UNLIKELY(StudyOf(counts.calls) != Study::kNone))
-    return FinishBirth(thread, p, tag, counts, born_before, looks);
+  if (MALLOW_UNLIKELY(due) || MALLOW_UNLIKELY(StudyOf(counts.calls) != Study::kNone))
+    return FinishBirth(thread, p, tag, counts, born_before);
   InFlight::End(shard);
   Exit(thread);
   return p;
@@ -146,14 +144,21 @@ MALLOW_NOINLINE void FinishDeath(ThreadRecorder& thread, void* p, const Tag* tag
   heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
 }
 
+// The same of one that is not studied, when other threads have to be told.
+MALLOW_NOINLINE void FlushDeath(ThreadRecorder& thread, void* p) {
+  Counting(thread).Flush();
+  InFlight::End(*thread.shard);
+  Exit(thread);
+  heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
+}
+
 // What is counted of every death of a block of the thread; the tag keeps its origin.
 struct Death {
   uint64_t life;
   bool due;  // see CountDeath
 };
 MALLOW_ALWAYS_INLINE Death CountRelease(Counting& counting, Shard& shard, const void* p, Tag* tag,
-                                        StackId stack, uint64_t bytes) {
-  Counts& counts = counting.BeginDeath(stack);
+                                        Counts& counts, StackId stack, uint64_t bytes) {
   const uint64_t life = counting.CountLife(counts, tag->clock, p);
   shard.frees++;
   tag->stack = kReleased;
@@ -161,7 +166,21 @@ MALLOW_ALWAYS_INLINE Death CountRelease(Counting& counting, Shard& shard, const 
   return {life, due};
 }
 
-// Of a block that is studied, or that libc frees. All others go the long way.
+// All of a death with which the sum of live bytes begins to fall.
+MALLOW_NOINLINE void ReleaseAfterPeak(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts,
+                                      StackId stack, uint64_t bytes) {
+  Counting counting(thread);
+  Shard& shard = *thread.shard;
+  InFlight::Begin(shard, stack);
+  counting.LookAtPeaks();
+  thread.last_freed = stack;
+  CountRelease(counting, shard, p, tag, counts, stack, bytes);
+  InFlight::End(shard);
+  Exit(thread);
+  heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
+}
+
+// Of a block that is studied, or great, or that libc frees. All others go the long way.
 MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uintptr_t pc,
                                   void (*otherwise)(void* p)) {
   const StackId stack = tag->stack;
@@ -174,7 +193,8 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
   Shard& shard = *thread.shard;
   InFlight::Begin(shard, stack);
   if (g_process.IsLibc(pc)) shard.frees_libc++;
-  const Death death = CountRelease(counting, shard, p, tag, stack, tag->size());
+  counting.BeginDeath(tag->size());
+  const Death death = CountRelease(counting, shard, p, tag, thread.CountsOf(stack), stack, tag->size());
   FinishDeath(thread, p, tag, stack, death.life, pc);
 }
 
@@ -216,7 +236,7 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
   void* moved = p;
   if (!heap::FitsInPlace(old_usable_bytes, bytes)) {
     if (MALLOW_UNLIKELY(bytes >= heap::kLeastGrowing)) return refuse();
-    moved = heap::TryAllocateClosed(bytes).object;
+    moved = heap::TryAllocateClosed(bytes);
     if (MALLOW_UNLIKELY(moved == nullptr)) return refuse();
     block = heap::DescribeNewSmall<kSideRecordBytes>(moved);
     if (MALLOW_UNLIKELY(block.record == nullptr)) return GiveBack(thread, moved, *block.span);
@@ -232,10 +252,7 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
   if (moved != p) old.tag->stack = kReleased;
   InFlight::End(*thread.shard);
   Exit(thread);
-  if (moved != p) {
-    heap::thread_words.cache->Visit();
-    heap::FreeOfClassClosed(p, old.span->size_class);
-  }
+  if (moved != p) heap::FreeOfClassClosed(p, old.span->size_class);
   return moved;
 }
 
@@ -277,17 +294,21 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
     return otherwise(p);
   }
   const StackId stack = tag->stack;
-  // The size, if there is no more to the origin than that of a block of this thread that is not studied.
+  // The size, if there is no more to the origin than that of a block of this thread that is not studied; else far too much.
   const uint64_t bytes = tag->origin ^ thread.origin;
-  if (MALLOW_UNLIKELY(bytes >> Tag::kSizeBits != 0) || MALLOW_UNLIKELY(stack == kReleased) ||
+  // Null for kReleased, too.
+  Counts* const counts = thread.KnownCountsOf(stack);
+  Counting counting(thread);
+  if (MALLOW_UNLIKELY(bytes >= kFlushBytes) || MALLOW_UNLIKELY(counts == nullptr) ||
       MALLOW_UNLIKELY(g_process.IsLibc(pc)))
     return ReleaseRarer(thread, p, tag, pc, otherwise);
-  Counting counting(thread);
+  if (MALLOW_UNLIKELY(counting.IsAbovePeakLimit()))
+    return ReleaseAfterPeak(thread, p, tag, *counts, stack, bytes);
   Shard& shard = *thread.shard;
   InFlight::Begin(shard, stack);
-  const Death death = CountRelease(counting, shard, p, tag, stack, bytes);
-  if (MALLOW_UNLIKELY(death.due)) return FinishDeath(thread, p, tag, stack, death.life, pc);
   thread.last_freed = stack;
+  if (MALLOW_UNLIKELY(CountRelease(counting, shard, p, tag, *counts, stack, bytes).due))
+    return FlushDeath(thread, p);
   InFlight::End(shard);
   Exit(thread);
   heap::FreeOfClassClosed(p, span->size_class);

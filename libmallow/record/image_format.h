@@ -10,7 +10,7 @@ namespace mallow::record {
 
 inline constexpr char kMagic[8] = {'M', 'A', 'L', 'L', 'O', 'W', 'R', 'C'};
 inline constexpr uint32_t kMajor = 3;
-inline constexpr uint32_t kMinor = 0;
+inline constexpr uint32_t kMinor = 1;
 inline constexpr size_t kHeaderBytes = 4096;
 
 enum class Section : uint32_t {

@@ -304,7 +304,6 @@ bool Process::Renew(ThreadRecorder* recorder) {
   }
   for (ThreadRecorder::Table* table : recorder->Tables()) Forget(*table);
   recorder->wide_count = 0;
-  recorder->flushed_live = recorder->flushed_live_libc = 0;
   if (!GiveShard(recorder)) return false;
   recorder->regions.ContinueIn(*recorder);
   return true;
@@ -329,8 +328,10 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
   recorder->origin = Tag::OriginOf(number);
   recorder->session = session_;
   recorder->header = &header();
-  recorder->first_shard = &first();
+  if (shard_count_ == 0) first_recorder_ = recorder;
+  recorder->first = first_recorder_;
   recorder->shard = file_.Items<Shard>(Section::kShards) + shard_count_;
+  Counting(*recorder).Start();
   __atomic_store_n(&shard_count_, shard_count_ + 1, __ATOMIC_RELEASE);
   file_.SetUsed(Section::kShards, shard_count_);
   g_event_log.Follow(recorder);
@@ -462,7 +463,7 @@ void Process::GiveBack(ThreadRecorder* recorder) {
   const bool counts = IsOfThisSession(recorder);
   if (counts) {
     recorder->regions.ReturnTo(*recorder, 0);
-    if (recorder->shard != &first()) Counting(*recorder).Flush();
+    if (!recorder->is_first()) Counting(*recorder).Flush();
     recorder->shard->state = kShardFree;
   }
   SpinlockHolder holder(threads_lock_);

@@ -131,6 +131,7 @@ class Process {
   Timeline timeline_;
   NodeTable node_table_ = {};
   uint32_t first_shard_ = 0;
+  ThreadRecorder* first_recorder_ = nullptr;  // of shard 0 of the file
   uint32_t shard_count_ = 0;  // in this file; the header's may be that of a parent, which goes on
   uint32_t live_threads_ = 0;
   ThreadRecorder* free_threads_ = nullptr;

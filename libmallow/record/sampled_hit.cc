@@ -11,12 +11,11 @@ namespace {
 
 MALLOW_ALWAYS_INLINE void* TryAllocateNoSample(size_t bytes) {
   if (MALLOW_UNLIKELY(bytes > heap::kMaxSmallBytes || !g_sampler.PassesBy(bytes))) return nullptr;
-  const heap::TakenSmall taken = heap::TryAllocateClosed(bytes);
-  if (MALLOW_UNLIKELY(taken.object == nullptr)) return nullptr;
+  void* const p = heap::TryAllocateClosed(bytes);
+  if (MALLOW_UNLIKELY(p == nullptr)) return nullptr;
   g_sampler.PassBy(bytes);
-  Sampler::NoteBirth(taken.object);
-  taken.cache->Visit();
-  return taken.object;
+  Sampler::NoteBirth(p);
+  return p;
 }
 
 // Side records are made where there is a sample: most spans have none.

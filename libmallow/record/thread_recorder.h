@@ -60,7 +60,7 @@ struct ThreadRecorder {
             &wide_pages,   &region_pages, &weight_pages};
   }
 
-  bool is_first() const { return shard == first_shard; }
+  bool is_first() const { return first == this; }
 
   // Counter records of a stack; with no room in the file those of stack 0, which always exist.
   Counts& CountsOf(StackId stack) {
@@ -113,7 +113,9 @@ struct ThreadRecorder {
 
   // What every call looks at, in two cache lines.
   Shard* shard;
-  Shard* first_shard;  // of the process: its live bytes are always exact
+  // Of the first: no death is to be looked at before the peaks (see Counting) while it has no more live bytes. Other threads
+  // make it the least when they change the sums. Of others the greatest.
+  int64_t peak_limit;
   Header* header;
   uint64_t session;  // of the process, in which it has its shard
   uint64_t origin;   // of side records of its blocks, see Tag::OriginOf
@@ -146,6 +148,8 @@ struct ThreadRecorder {
   // Where the thread's counter pages lie, by stack / 64; null where there is none yet. That of the counts of item 0 always
   // is. These have a table of their own, which is small enough to stay in the first cache.
   Table counts_pages;
+  // Live bytes from which on others have to be told; of the first beyond what there can be.
+  int64_t flush_above, flush_below;
   OpenRegions regions;
   Table traits_pages, realloc_pages, rare_pages;
   Table wide_pages;  // by number / kWideTraitsPerPage
@@ -156,6 +160,7 @@ struct ThreadRecorder {
   uint32_t now_ms;            // since the file was made, as of the last look at the clock
   uint64_t events_at_sample;  // of the timeline
   Changes changes;
+  ThreadRecorder* first;  // of the process: its live bytes are always exact
   int64_t flushed_live, flushed_live_libc;
 
   Table region_pages;  // by region / 64
