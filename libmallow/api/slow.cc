@@ -25,15 +25,6 @@ MALLOW_NOINLINE void SampledFree(void* p) {
   if (MALLOW_UNLIKELY(!record::ReleaseNoSample(p, __builtin_return_address(0)))) RecordedFree(p);
 }
 
-// What is left when not every call is recorded, or the call is no common one. Apart, so that those save no registers.
-MALLOW_NOINLINE void* OtherMalloc(size_t bytes) {
-  EnsureStarted();
-  if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
-  if (record::g_recording)
-    return record::g_sampling ? record::AllocateNoSample(bytes, &SampledMalloc) : RecordedMalloc(bytes);
-  return OrNoMemory(heap::AllocateSlow(bytes));
-}
-
 MALLOW_NOINLINE void* OtherCalloc(size_t count, size_t bytes) {
   EnsureStarted();
   size_t total;
@@ -62,14 +53,22 @@ MALLOW_NOINLINE void* OtherRealloc(void* p, size_t bytes) {
 
 MALLOW_NOINLINE void* OtherReallocOfNull(size_t bytes) { return OtherRealloc(nullptr, bytes); }
 
-MALLOW_NOINLINE void OtherFree(void* p) {
+}  // namespace
+
+void* OtherMalloc(size_t bytes) {
+  EnsureStarted();
+  if (MALLOW_UNLIKELY(bytes > kMaxBytes)) return RecordedFailure<Function::kMalloc>();
+  if (record::g_recording)
+    return record::g_sampling ? record::AllocateNoSample(bytes, &SampledMalloc) : RecordedMalloc(bytes);
+  return OrNoMemory(heap::AllocateSlow(bytes));
+}
+
+void OtherFree(void* p) {
   EnsureStarted();
   if (record::g_recording)
     return record::g_sampling ? record::FreeNoSample(p, &SampledFree) : RecordedFree(p);
   if (MALLOW_UNLIKELY(!heap::FreeSlow(p))) FreeForeign(p);
 }
-
-}  // namespace
 
 void* SlowMalloc(size_t bytes) {
   if (bytes > heap::kMaxSmallBytes) {

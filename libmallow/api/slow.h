@@ -33,6 +33,12 @@ void* SlowNew(size_t bytes);
 template <Function function>
 void* SlowNewAligned(size_t bytes, size_t alignment);
 
+// What is left of them when not every call is recorded, or the call is no common one. Apart, so that those save no registers.
+MALLOW_NOINLINE void* OtherMalloc(size_t bytes);
+MALLOW_NOINLINE void OtherFree(void* p);
+template <Function function>
+MALLOW_NOINLINE void* OtherNew(size_t bytes);
+
 // The same while the process is recorded. Only the slow functions come here, by a jump: a frame of its own is what
 // the capture of the caller's registers needs.
 MALLOW_NOINLINE void* RecordedMalloc(size_t bytes);

@@ -30,8 +30,10 @@ MALLOW_ALIGNS_STACK MALLOW_NOINLINE void* New(Function function, size_t bytes, s
   return IsNothrow(function) ? RetryNewNothrow(call) : RetryNew(call);
 }
 
+}  // namespace
+
 template <Function function>
-MALLOW_NOINLINE void* OtherNew(size_t bytes) {
+void* OtherNew(size_t bytes) {
   EnsureStarted();
   if (record::g_recording)
     return MALLOW_UNLIKELY(record::g_sampling) ? SampledNew<function>(bytes) : RecordedNew<function>(bytes);
@@ -39,7 +41,10 @@ MALLOW_NOINLINE void* OtherNew(size_t bytes) {
   return p != nullptr ? p : RetryUnrecorded<function>(bytes, 0);
 }
 
-}  // namespace
+template void* OtherNew<Function::kNew>(size_t);
+template void* OtherNew<Function::kNewArray>(size_t);
+template void* OtherNew<Function::kNewNothrow>(size_t);
+template void* OtherNew<Function::kNewArrayNothrow>(size_t);
 
 template <Function function>
 void* SlowNew(size_t bytes) {
