@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/bits.h"
 #include "base/config.h"
 #include "record/image_format.h"
 #include "record/process.h"
@@ -126,18 +125,6 @@ class Counting {
     const int64_t sum = figure + change;
     __atomic_store_n(&figure, sum, __ATOMIC_RELAXED);
     return sum;
-  }
-  // Of two figures that other threads raise.
-  static MALLOW_ALWAYS_INLINE int64_t Greater(const uint64_t& peak, const uint64_t& other) {
-    return static_cast<int64_t>(
-        Max(__atomic_load_n(&peak, __ATOMIC_RELAXED), __atomic_load_n(&other, __ATOMIC_RELAXED)));
-  }
-  static void RaisePeak(uint64_t* peak, int64_t sum) {
-    uint64_t seen = __atomic_load_n(peak, __ATOMIC_RELAXED);
-    while (sum > static_cast<int64_t>(seen) &&
-           !__atomic_compare_exchange_n(peak, &seen, static_cast<uint64_t>(sum), true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
-    }
   }
 
   ThreadRecorder& thread_;
@@ -278,88 +265,6 @@ inline void Counting::NullRelease(StackId stack) {
 inline void Counting::Failure(StackId stack) {
   if (RareCounts* const rare = thread_.RareCountsOf(stack); rare != nullptr) rare->failed++;
   shard_.failed++;
-}
-
-// The first thread's births do not look at the peaks: a sum is only a peak when it begins to fall, so the death does that
-// comes then. Until that a reader has to take the sum for the peak if it is greater (see "The peak" in
-// format/recording.md).
-inline void Counting::LookAtPeaks() {
-  if (!thread_.is_first()) {
-    Flush();
-    return LeavePeak();
-  }
-  Header& header = this->header();
-  const int64_t shared = __atomic_load_n(&header.shared_live, __ATOMIC_RELAXED);
-  const int64_t shared_program = __atomic_load_n(&header.shared_live_program, __ATOMIC_RELAXED);
-  const int64_t sum = shard_.live_bytes + shared;
-  int64_t peak = Greater(shard_.peak_bytes, header.shared_peak);
-  if (sum > peak) {
-    peak = sum;
-    __atomic_store_n(&shard_.peak_bytes, static_cast<uint64_t>(sum), __ATOMIC_RELAXED);
-    __atomic_store_n(&shard_.at_peak, 1, __ATOMIC_RELAXED);
-  }
-  LeavePeak();
-  // More than the sum of all where a thread has yet to tell of a birth in libc: the lesser peak stays the lesser.
-  const int64_t libc = shard_.live_bytes_libc;
-  const int64_t sum_program = Min(shard_.live_bytes - libc + shared_program, sum);
-  const int64_t peak_program =
-      Max(Greater(shard_.peak_bytes_program, header.shared_peak_program), sum_program);
-  shard_.peak_bytes_program = static_cast<uint64_t>(peak_program);
-  // Stays right when libc allocates, and when the program does.
-  const int64_t limit = Min(peak - shared, peak_program - shared_program + libc);
-  __atomic_store_n(&thread_.peak_limit, limit, __ATOMIC_RELAXED);
-  if (MALLOW_LIKELY(header.most_threads == 1)) return;
-  // Another may have changed them since, and made the limit the least before that was written.
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&header.shared_live, __ATOMIC_RELAXED) != shared ||
-      __atomic_load_n(&header.shared_live_program, __ATOMIC_RELAXED) != shared_program)
-    __atomic_store_n(&thread_.peak_limit, INT64_MIN, __ATOMIC_RELAXED);
-}
-
-// The sum is about to leave its greatest value so far, if it is there: from here on it is the past, and every record keeps
-// what it had before its next change.
-inline void Counting::LeavePeak() {
-  if (__atomic_load_n(&first().at_peak, __ATOMIC_RELAXED) == 0) return;
-  __atomic_store_n(&first().at_peak, 0, __ATOMIC_RELAXED);
-  uint64_t& epoch = header().peak_epoch;
-  __atomic_store_n(&epoch, __atomic_load_n(&epoch, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
-}
-
-inline void Counting::Start() {
-  thread_.flushed_live = thread_.flushed_live_libc = 0;
-  thread_.peak_limit = thread_.is_first() ? INT64_MIN : INT64_MAX;
-  thread_.flush_above = thread_.is_first() ? INT64_MAX : kFlushBytes;
-  thread_.flush_below = thread_.is_first() ? INT64_MIN : -kFlushBytes;
-}
-
-inline void Counting::RaiseSharedPeaks(int64_t sum, int64_t sum_program) {
-  if (sum > Greater(first().peak_bytes, header().shared_peak))
-    __atomic_store_n(&first().at_peak, 1, __ATOMIC_RELAXED);
-  RaisePeak(&header().shared_peak, sum);
-  RaisePeak(&header().shared_peak_program, sum_program);
-}
-
-inline void Counting::Flush() {
-  const int64_t change = shard_.live_bytes - thread_.flushed_live;
-  const int64_t change_program = change - (shard_.live_bytes_libc - thread_.flushed_live_libc);
-  thread_.flushed_live = shard_.live_bytes;
-  thread_.flushed_live_libc = shard_.live_bytes_libc;
-  thread_.flush_above = thread_.flushed_live + kFlushBytes;
-  thread_.flush_below = thread_.flushed_live - kFlushBytes;
-  const int64_t first_live = __atomic_load_n(&first().live_bytes, __ATOMIC_RELAXED);
-  const int64_t first_program = first_live - __atomic_load_n(&first().live_bytes_libc, __ATOMIC_RELAXED);
-  int64_t& shared = header().shared_live;
-  int64_t& shared_program = header().shared_live_program;
-  if (change < 0) {
-    RaiseSharedPeaks(__atomic_load_n(&shared, __ATOMIC_RELAXED) + first_live,
-                     __atomic_load_n(&shared_program, __ATOMIC_RELAXED) + first_program);
-    LeavePeak();
-  }
-  const int64_t sum = __atomic_add_fetch(&shared, change, __ATOMIC_RELAXED) + first_live;
-  const int64_t sum_program =
-      __atomic_add_fetch(&shared_program, change_program, __ATOMIC_RELAXED) + first_program;
-  RaiseSharedPeaks(sum, sum_program);
-  __atomic_store_n(&thread_.first->peak_limit, INT64_MIN, __ATOMIC_RELAXED);
 }
 
 }  // namespace mallow::record
