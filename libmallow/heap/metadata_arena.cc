@@ -28,10 +28,12 @@ char* MetadataArena::TakeFrom(Piece* piece, size_t bytes, size_t alignment) {
 
 bool MetadataArena::MapRegion(size_t bytes) {
   const size_t least = RoundUp(sizeof(Region) + bytes, os::PageSize());
-  size_t whole = Max(least, RoundUp(os::AheadOfUse(kBlockBytes), os::PageSize()));
+  const size_t wished = bytes_ < kHugeFrom ? kBlockBytes : kHugeBlockBytes;
+  size_t whole = Max(least, RoundUp(os::AheadOfUse(wished), os::PageSize()));
   void* start = os::Map(nullptr, whole);
   if (start == nullptr && whole > least) start = os::Map(nullptr, whole = least);
   if (start == nullptr) return false;
+  if (whole >= kHugeBlockBytes) os::WantHugePages(start, whole);
   Region* const region = static_cast<Region*>(start);
   *region = {regions_, whole};
   regions_ = region;

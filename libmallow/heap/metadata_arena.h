@@ -33,6 +33,9 @@ class MetadataArena {
 
  private:
   static constexpr size_t kBlockBytes = 1024 * 1024;
+  // From so many bytes on in huge pages: a release looks at a span and at a side record, and would wait for the page table
+  // where thousands of pages hold them.
+  static constexpr size_t kHugeFrom = 2 * 1024 * 1024, kHugeBlockBytes = 4 * 1024 * 1024;
   static constexpr int kMinArrayShift = 5;
   static constexpr int kArraySizes = 10;
 

@@ -21,6 +21,16 @@ TEST(MetadataArena, WhatAnAlignmentSkipsServesSmallRequests) {
   EXPECT_EQ(arena.bytes(), 100u + 128 + 2 * 8192);
 }
 
+// A release looks at two places there.
+TEST(MetadataArena, MuchLiesInLongRegionsThatHugePagesFit) {
+  constexpr size_t kMiB = 1024 * 1024;
+  MetadataArena arena;
+  for (int i = 0; i < 2; i++) ASSERT_NE(arena.Allocate(kMiB, 64), nullptr);
+  EXPECT_LT(arena.regions()->bytes, 4 * kMiB);
+  ASSERT_NE(arena.Allocate(kMiB, 64), nullptr);
+  EXPECT_EQ(arena.regions()->bytes, 4 * kMiB);
+}
+
 TEST(MetadataArena, TakesWhatIsNeededWhereMoreIsRefused) {
   static constexpr size_t kMost = 64 * 1024;
   static const os::MemoryFunctions kNarrow = {
