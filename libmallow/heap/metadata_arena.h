@@ -35,7 +35,8 @@ class MetadataArena {
   static constexpr size_t kBlockBytes = 1024 * 1024;
   // From so many bytes on in huge pages: a release looks at a span and at a side record, and would wait for the page table
   // where thousands of pages hold them.
-  static constexpr size_t kHugeFrom = 2 * 1024 * 1024, kHugeBlockBytes = 4 * 1024 * 1024;
+  static constexpr size_t kHugeFrom = 2 * 1024 * 1024;
+  static constexpr size_t kHugeBlockBytes = 4 * 1024 * 1024;
   static constexpr int kMinArrayShift = 5;
   static constexpr int kArraySizes = 10;
 
