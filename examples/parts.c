@@ -30,7 +30,7 @@ __attribute__((noinline)) static void build(int items) {
 int main(void) {
   for (int i = 0; i < 100; i++) {
     // Never the same twice, so that no row of equal rounds keeps step with the clock that takes the samples.
-    spin(2000000 + 40000 * (unsigned long)i);
+    spin(6000000 + 120000 * (unsigned long)i);
     build(100000);
   }
   return 0;
