@@ -135,21 +135,27 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   return p;
 }
 
+// The end of every death: only now may the heap give the block to somebody else.
+MALLOW_ALWAYS_INLINE void EndDeath(ThreadRecorder& thread, void* p, const heap::Span& span) {
+  InFlight::End(*thread.shard);
+  Exit(thread);
+  heap::FreeOfClassClosed(p, span.size_class);
+}
+MALLOW_ALWAYS_INLINE void EndDeath(ThreadRecorder& thread, void* p) {
+  EndDeath(thread, p, *heap::PageMap::KnownSpanOf(heap::PageOf(p)));
+}
+
 // The end of a death of which there is more to note. `tag` is still as it was but for its stack.
 MALLOW_NOINLINE void FinishDeath(ThreadRecorder& thread, void* p, const Tag* tag, StackId stack,
                                  uint64_t life, uintptr_t pc) {
   Counting(thread).NoteDeathOf(stack, life, tag->size(), pc, tag->study());
-  InFlight::End(*thread.shard);
-  Exit(thread);
-  heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
+  EndDeath(thread, p);
 }
 
 // The same of one that is not studied, when other threads have to be told.
 MALLOW_NOINLINE void FlushDeath(ThreadRecorder& thread, void* p) {
   Counting(thread).Flush();
-  InFlight::End(*thread.shard);
-  Exit(thread);
-  heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
+  EndDeath(thread, p);
 }
 
 // What is counted of every death of a block of the thread; the tag keeps its origin.
@@ -175,9 +181,7 @@ MALLOW_NOINLINE void ReleaseAfterPeak(ThreadRecorder& thread, void* p, Tag* tag,
   counting.LookAtPeaks();
   thread.last_freed = stack;
   CountRelease(counting, shard, p, tag, counts, stack, bytes);
-  InFlight::End(shard);
-  Exit(thread);
-  heap::FreeOfClassClosed(p, heap::PageMap::KnownSpanOf(heap::PageOf(p))->size_class);
+  EndDeath(thread, p);
 }
 
 // Of a block that is studied, or great, or that libc frees. All others go the long way.
@@ -309,9 +313,7 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   thread.last_freed = stack;
   if (MALLOW_UNLIKELY(CountRelease(counting, shard, p, tag, *counts, stack, bytes).due))
     return FlushDeath(thread, p);
-  InFlight::End(shard);
-  Exit(thread);
-  heap::FreeOfClassClosed(p, span->size_class);
+  EndDeath(thread, p, *span);
 }
 
 }  // namespace mallow::record

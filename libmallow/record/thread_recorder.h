@@ -113,8 +113,8 @@ struct ThreadRecorder {
 
   // What every call looks at, in two cache lines.
   Shard* shard;
-  // Of the first: no death is to be looked at before the peaks (see Counting) while it has no more live bytes. Other threads
-  // make it the least when they change the sums. Of others the greatest.
+  // Of the first: while it has no more live bytes than that its deaths need not look at the peaks (see Counting). Other
+  // threads make it the least when they change the sums. Of others the greatest.
   int64_t peak_limit;
   Header* header;
   uint64_t session;  // of the process, in which it has its shard
