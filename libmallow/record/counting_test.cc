@@ -48,7 +48,7 @@ class CountingTest : public ::testing::Test {
   Sums Read(StackId stack) {
     MappedFile& file = process_.file();
     const uint64_t epoch = process_.header().peak_epoch;
-    const bool saved_counts = process_.first().at_peak == 0 && !Pending(&Shard::peak_bytes, LiveSum());
+    const bool saved_counts = First().at_peak == 0 && !Pending(&Shard::peak_bytes, LiveSum());
     const auto* directory = file.Items<PageDirectoryEntry>(Section::kPageDirectory);
     Sums sums;
     for (uint64_t page = 0; page < file.Used(Section::kCounterPages); page++) {
@@ -81,20 +81,21 @@ class CountingTest : public ::testing::Test {
     return sums;
   }
 
+  const Shard& First() { return *process_.file().Items<Shard>(Section::kShards); }
   // Sums that no death has looked at yet are peaks, too.
-  int64_t LiveSum() { return process_.first().live_bytes + process_.header().shared_live; }
+  int64_t LiveSum() { return First().live_bytes + process_.header().shared_live; }
   int64_t LiveSumProgram() {
-    const Shard& first = process_.first();
+    const Shard& first = First();
     return std::min(first.live_bytes - first.live_bytes_libc + process_.header().shared_live_program,
                     LiveSum());
   }
   bool Pending(uint64_t Shard::*peak, int64_t sum) {
     const uint64_t shared =
         peak == &Shard::peak_bytes ? process_.header().shared_peak : process_.header().shared_peak_program;
-    return sum > static_cast<int64_t>(std::max(process_.first().*peak, shared));
+    return sum > static_cast<int64_t>(std::max(First().*peak, shared));
   }
   int64_t Peak(uint64_t Shard::*peak, int64_t sum) {
-    return Pending(peak, sum) ? sum : static_cast<int64_t>(process_.first().*peak);
+    return Pending(peak, sum) ? sum : static_cast<int64_t>(First().*peak);
   }
 
   static inline TestFolder* folder_;

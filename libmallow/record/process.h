@@ -64,8 +64,6 @@ class Process {
   uint32_t first_shard() const { return first_shard_; }
   // Every call since the process began was recorded: side records tell all of every block.
   bool from_beginning() const { return from_beginning_; }
-  // Of shard 0 of this file: the first thread's live bytes are always exact.
-  Shard& first() { return *file_.Items<Shard>(Section::kShards); }
 
   bool IsLdSo(uintptr_t pc) const { return pc - ldso_start_ < ldso_bytes_; }
   bool IsLibc(uintptr_t pc) const { return pc - libc_start_ < libc_bytes_ || IsLdSo(pc); }
