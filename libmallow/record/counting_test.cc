@@ -249,7 +249,7 @@ TEST_F(CountingTest, GreatFiguresOfHitsAreCarried) {
   for (uint32_t i = 0; i < kCalls; i++) {
     Counting counting(thread);
     const StackId born_before = counting.CountRun(stack);
-    const bool due = counting.CountBirth(counts, stack, 8, 8 + kWaste);
+    const bool due = counting.CountBirth(counts, stack, 8u, 8 + kWaste);
     if (const Study study = StudyOf(counts.calls); due || study != Study::kNone)
       counting.NoteBirthOf(counts, stack, born_before, 8, study);
     counting.BeginDeath(8);

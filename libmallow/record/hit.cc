@@ -49,30 +49,31 @@ MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Cou
   return p;
 }
 
-// Where a call comes from: its frame holds the caller's rbp, then the return address.
+// Where a call of a thread comes from: its frame holds the caller's rbp, then the return address.
 class Caller {
  public:
-  explicit Caller(const uintptr_t* frame) : frame_(frame) {}
+  Caller(ThreadRecorder& thread, const uintptr_t* frame) : thread_(thread), frame_(frame) {}
 
   uintptr_t pc() const { return frame_[1]; }
+  uintptr_t sp() const { return reinterpret_cast<uintptr_t>(frame_ + 2); }
+  uintptr_t bp() const { return frame_[0]; }
+  CaptureContext& context() const { return thread_.stack_cache.context(); }
   // The leaf entry that knows the stack and what it counts in; else null.
-  MALLOW_ALWAYS_INLINE LeafEntry* TryLeaf(ThreadRecorder& thread, Function function) const {
-    LeafEntry* const leaf = thread.stack_cache.TryHit(pc(), sp(), bp());
+  MALLOW_ALWAYS_INLINE LeafEntry* TryLeaf(Function function) const {
+    LeafEntry* const leaf = thread_.stack_cache.TryHit(*this);
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
-    return MALLOW_LIKELY(leaf->memo.key == MemoKey(function, thread.regions.innermost())) ? leaf : nullptr;
+    return MALLOW_LIKELY(leaf->memo.key == MemoKey(function, thread_.regions.innermost())) ? leaf : nullptr;
   }
   // Makes of what TryLeaf found a capture.
-  MALLOW_ALWAYS_INLINE void Count(ThreadRecorder& thread, LeafEntry& leaf) const {
+  MALLOW_ALWAYS_INLINE void Count(LeafEntry& leaf) const {
     // Stacks that need more registers have no leaf entries.
     if constexpr (kOracleBuild) CheckAgainstOracle({pc(), sp(), bp(), 0, 0, 0, 0, 0}, leaf.node);
-    ++thread.shard->hits;
-    if (MALLOW_UNLIKELY(thread.stack_cache.TakeHit(leaf))) ++thread.shard->captures.truncated;
+    ++thread_.shard->hits;
+    if (MALLOW_UNLIKELY(thread_.stack_cache.TakeHit(leaf))) ++thread_.shard->captures.truncated;
   }
 
  private:
-  uintptr_t sp() const { return reinterpret_cast<uintptr_t>(frame_ + 2); }
-  uintptr_t bp() const { return frame_[0]; }
-
+  ThreadRecorder& thread_;
   const uintptr_t* frame_;
 };
 
@@ -114,17 +115,17 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   const heap::Block block = heap::DescribeNewSmall<kSideRecordBytes>(p);
   if (MALLOW_UNLIKELY(block.record == nullptr)) return GiveBack(thread, p, *block.span);
   __builtin_prefetch(block.record, 1);
-  const Caller caller(frame);
-  LeafEntry* const leaf = caller.TryLeaf(thread, function);
+  const Caller caller(thread, frame);
+  LeafEntry* const leaf = caller.TryLeaf(function);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return GiveBack(thread, p, *block.span);
   Counts& counts = *static_cast<Counts*>(leaf->memo.place);
   const StackId stack = leaf->memo.value;
   Counting counting(thread);
   Shard& shard = *thread.shard;
-  caller.Count(thread, *leaf);
+  caller.Count(*leaf);
   InFlight::Begin(shard, stack);
   const StackId born_before = counting.CountRun(stack);
-  const bool due = counting.CountBirth(counts, stack, bytes, block.span->object_bytes);
+  const bool due = counting.CountBirth(counts, stack, static_cast<uint32_t>(bytes), block.span->object_bytes);
   Tag* const tag = static_cast<Tag*>(block.record);
   *tag = counting.TagOfSmall(stack, bytes);
   thread.newest_block = p;
@@ -227,8 +228,8 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
     Exit(thread);
     return nullptr;
   };
-  const Caller caller(frame);
-  LeafEntry* const leaf = caller.TryLeaf(thread, Function::kRealloc);
+  const Caller caller(thread, frame);
+  LeafEntry* const leaf = caller.TryLeaf(Function::kRealloc);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
   const SmallBlock old = FindSmall(p);
   if (MALLOW_UNLIKELY(old.tag == nullptr)) return refuse();
@@ -245,7 +246,7 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
     block = heap::DescribeNewSmall<kSideRecordBytes>(moved);
     if (MALLOW_UNLIKELY(block.record == nullptr)) return GiveBack(thread, moved, *block.span);
   }
-  caller.Count(thread, *leaf);
+  caller.Count(*leaf);
   if (moved != p) memcpy(moved, p, Min(old_usable_bytes, bytes));
   InFlight::Begin(*thread.shard, stack);
   Counting counting(thread);

@@ -84,29 +84,40 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE size_t CaptureContext::FirstHash(uintptr
   return LeafCache::Next(hash, place, Load(address));
 }
 
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(uintptr_t pc, uintptr_t sp,
-                                                                           uintptr_t bp) {
-  if (MALLOW_UNLIKELY(leaf_generation_ != ModuleGeneration()) &&
-      (kMutant != Mutant::kGenerationIgnored || leaf_generation_ == 0))
+template <typename Start>
+LeafEntry* CaptureContext::SearchFrom(Start start) {
+  return start.context().Search(start.pc(), start.sp(), start.bp());
+}
+
+template <typename Start>
+LeafEntry* CaptureContext::ForgetGuessOf(Start start) {
+  return start.context().ForgetGuess();
+}
+
+template <typename Start>
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(Start start) {
+  CaptureContext& context = start.context();
+  if (MALLOW_UNLIKELY(context.leaf_generation_ != ModuleGeneration()) &&
+      (kMutant != Mutant::kGenerationIgnored || context.leaf_generation_ == 0))
     return nullptr;
   // An entry of this start whose words are unchanged is right wherever it lies.
-  LeafEntry* leaf = guess_;
-  if (!IsOfStart(*leaf, pc, sp, bp)) {
-    leaf = leaves_.At(FirstHash(pc, sp));
-    if (leaf != nullptr && !IsOfStart(*leaf, pc, sp, bp)) leaf = nullptr;
+  LeafEntry* leaf = context.guess_;
+  if (!context.IsOfStart(*leaf, start)) {
+    leaf = context.leaves_.At(context.FirstHash(start.pc(), start.sp()));
+    if (leaf != nullptr && !context.IsOfStart(*leaf, start)) leaf = nullptr;
   }
   if (MALLOW_UNLIKELY(leaf == nullptr || FirstChangedGroup(*leaf) != nullptr)) {
-    leaf = Search(pc, sp, bp);
+    leaf = SearchFrom(start);
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
   }
-  if (MALLOW_UNLIKELY(leaf->join >= frames_.size())) return ForgetGuess();
-  const Frame& join = frames_[leaf->join];
+  if (MALLOW_UNLIKELY(leaf->join >= context.frames_.size())) return ForgetGuessOf(start);
+  const Frame& join = context.frames_[leaf->join];
+  // A frame with that node is one where rbp is dead, as it was: that follows from the rules of the path.
   if (MALLOW_UNLIKELY(join.node != leaf->join_node ||
-                      join.sp != LeafEntry::AddressOf(sp, leaf->join_place)) &&
+                      join.sp != LeafEntry::AddressOf(start.sp(), leaf->join_place)) &&
       kMutant != Mutant::kLeafJoinNotCompared)
-    return ForgetGuess();
-  if (MALLOW_UNLIKELY(join.need_bp()) && kMutant != Mutant::kLeafJoinBpIgnored) return ForgetGuess();
-  return MALLOW_LIKELY(FirstChanged(words_.data(), join.words()) == 0) ? leaf : ForgetGuess();
+    return ForgetGuessOf(start);
+  return MALLOW_LIKELY(FirstChanged(context.words_.data(), join.words()) == 0) ? leaf : ForgetGuessOf(start);
 }
 
 }  // namespace mallow::record

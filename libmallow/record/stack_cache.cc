@@ -497,17 +497,16 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
 
 // The entry that lies there, if it is of that start and all its words are as they were; else null, and `hash` is where the
 // search goes on if one changed.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(size_t* hash, uintptr_t pc,
-                                                                             uintptr_t sp,
-                                                                             uintptr_t bp) const {
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(size_t* hash,
+                                                                             const StartAt& start) const {
   LeafEntry* const leaf = leaves_.At(*hash);
   const size_t here = *hash;
   *hash = LeafCache::kNowhere;
-  if (leaf == nullptr || !IsOfStart(*leaf, pc, sp, bp)) return nullptr;
+  if (leaf == nullptr || !IsOfStart(*leaf, start)) return nullptr;
   const LeafEntry::Words* const changed = FirstChangedGroup(*leaf);
   if (changed == nullptr) return leaf;
   for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
-    const uintptr_t value = Load(LeafEntry::AddressOf(sp, changed->places[i]));
+    const uintptr_t value = Load(LeafEntry::AddressOf(start.sp(), changed->places[i]));
     if (MALLOW_LIKELY(value == changed->values[i])) continue;
     *hash = LeafCache::Next(here, changed->places[i], value);
     break;
@@ -520,7 +519,7 @@ LeafEntry* CaptureContext::Search(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   size_t hash = FirstHash(pc, sp);
   for (unsigned hops = 0; hash != LeafCache::kNowhere && hops != LeafCache::kMostHops; ++hops) {
     searched_ = {pc, sp, hash, hops};
-    LeafEntry* const leaf = TryLeafAt(&hash, pc, sp, bp);
+    LeafEntry* const leaf = TryLeafAt(&hash, {*this, pc, sp, bp});
     if (leaf == nullptr) continue;
     searched_.sp = 0;
     return leaf;
@@ -661,7 +660,8 @@ Captured StackCache::CaptureWithMemo(const Registers& registers, const NodeTable
   if (MALLOW_LIKELY(depth_ == 0 && !searched)) {
     depth_ = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    LeafEntry* const leaf = contexts_[0].TryLeaf(registers.pc, registers.sp, registers.bp);
+    LeafEntry* const leaf =
+        CaptureContext::TryLeaf(StartAt{contexts_[0], registers.pc, registers.sp, registers.bp});
     if (MALLOW_LIKELY(leaf != nullptr)) {
       ++statistics->captures;
       ++statistics->reused;

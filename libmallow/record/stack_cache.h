@@ -46,12 +46,26 @@ struct Captured {
   NodeMemo* memo;   // beside that node until the next capture of the thread; null: there is none
 };
 
+class CaptureContext;
+
+// A Start (see TryLeaf) of which all is known.
+struct StartAt {
+  CaptureContext& of;
+  uintptr_t at_pc, at_sp, at_bp;
+
+  uintptr_t pc() const { return at_pc; }
+  uintptr_t sp() const { return at_sp; }
+  uintptr_t bp() const { return at_bp; }
+  CaptureContext& context() const { return of; }
+};
+
 // One walk at a time. All zero is the empty state.
 class CaptureContext {
  public:
-  // The leaf entry for what begins at these registers, if everything is as it was when that was made; else null. Its
-  // node is the result.
-  LeafEntry* TryLeaf(uintptr_t pc, uintptr_t sp, uintptr_t bp);
+  // The leaf entry for what begins at `start`, if everything is as it was when that was made; else null. Its node is the
+  // result. A Start tells pc(), sp() and bp(), and has this context(): so only who needs them computes them.
+  template <typename Start>
+  static LeafEntry* TryLeaf(Start start);
   // It was: true if that stack is truncated.
   MALLOW_ALWAYS_INLINE bool TakeLeaf(LeafEntry& leaf) {
     if (guess_ != &leaf) leaves_.SetNext(*newest_leaf_, leaf);
@@ -113,16 +127,21 @@ class CaptureContext {
   // Whether all words of the entry and of the last stack lie at one home (stack_memory.h), where the start is.
   MALLOW_ALWAYS_INLINE bool IsAtHome(const LeafEntry& leaf) const { return leaf.home == plain_home_; }
   // Whether the entry is one for what begins at these registers.
-  MALLOW_ALWAYS_INLINE bool IsOfStart(const LeafEntry& leaf, uintptr_t pc, uintptr_t sp, uintptr_t bp) const {
-    return leaf.BeginsAt(pc, sp) && IsAtHome(leaf) &&
-           (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == bp || kMutant == Mutant::kLeafBpNotCompared);
+  template <typename Start>
+  MALLOW_ALWAYS_INLINE bool IsOfStart(const LeafEntry& leaf, const Start& start) const {
+    return leaf.BeginsAt(start.pc(), start.sp()) && IsAtHome(leaf) &&
+           (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == start.bp() || kMutant == Mutant::kLeafBpNotCompared);
   }
   // Where a search for that start begins.
   MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE size_t FirstHash(uintptr_t pc, uintptr_t sp) const;
   void NoteWrapper(const Frame& start);
-  LeafEntry* TryLeafAt(size_t* hash, uintptr_t pc, uintptr_t sp, uintptr_t bp) const;
-  MALLOW_NOINLINE LeafEntry* Search(uintptr_t pc, uintptr_t sp, uintptr_t bp);
-  MALLOW_NOINLINE LeafEntry* ForgetGuess();
+  LeafEntry* TryLeafAt(size_t* hash, const StartAt& start) const;
+  LeafEntry* Search(uintptr_t pc, uintptr_t sp, uintptr_t bp);
+  template <typename Start>
+  static MALLOW_NOINLINE LeafEntry* SearchFrom(Start start);
+  LeafEntry* ForgetGuess();
+  template <typename Start>
+  static MALLOW_NOINLINE LeafEntry* ForgetGuessOf(Start start);
   NodeMemo* RememberLeaf(NodeId node);
   LeafEntry* RoomForLeaf(const Frame& start, unsigned group_count);
   uint32_t FindChanged(uint32_t words);
@@ -212,11 +231,14 @@ class StackCache {
 
   // The entry of a stack that a leaf entry knows; else null, and the next capture of these registers does not search again.
   // Only while no signal handler of the owner can come to a capture. Nothing has happened; TakeHit makes it a capture.
-  MALLOW_ALWAYS_INLINE LeafEntry* TryHit(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-    LeafEntry* const leaf = contexts_[0].TryLeaf(pc, sp, bp);
-    if (MALLOW_UNLIKELY(leaf == nullptr)) searched_sp_ = sp;
+  template <typename Start>
+  MALLOW_ALWAYS_INLINE LeafEntry* TryHit(Start start) {
+    LeafEntry* const leaf = CaptureContext::TryLeaf(start);
+    if (MALLOW_UNLIKELY(leaf == nullptr)) searched_sp_ = start.sp();
     return leaf;
   }
+  // Where that one looks.
+  CaptureContext& context() { return contexts_[0]; }
   // True: of a truncated stack.
   MALLOW_ALWAYS_INLINE bool TakeHit(LeafEntry& leaf) { return contexts_[0].TakeLeaf(leaf); }
 
