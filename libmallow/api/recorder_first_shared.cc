@@ -11,22 +11,17 @@
 #include "api/redirect.h"
 #include "api/slow.h"
 #include "base/config.h"
-#include "heap/heap.h"
 
 namespace mallow::api {
 namespace {
 
 void* RecorderFirstMalloc(size_t bytes) {
-  return MALLOW_LIKELY(bytes <= heap::kMaxSmallBytes)
-             ? record::HitAllocate<Function::kMalloc>(bytes, &OtherMalloc)
-             : SlowMalloc(bytes);
+  return record::HitAllocate<Function::kMalloc>(bytes, &OtherMalloc);
 }
 
 template <Function function>
 void* RecorderFirstNew(size_t bytes) {
-  return MALLOW_LIKELY(bytes <= heap::kMaxSmallBytes)
-             ? record::HitAllocate<function>(bytes, &OtherNew<function>)
-             : SlowNew<function>(bytes);
+  return record::HitAllocate<function>(bytes, &OtherNew<function>);
 }
 
 void RecorderFirstFree(void* p) { record::HitRelease(p, &OtherFree); }

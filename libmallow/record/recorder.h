@@ -42,7 +42,7 @@ void Leave();
 
 // Most calls while every call is recorded: of a stack that the thread knows, for a small block that lies in its cache.
 // What is not of that kind is left to `otherwise`, by a jump, and nothing has happened then. To be entered by a jump
-// from what the program has called, the frame above is the caller's. `bytes` is at most heap::kMaxSmallBytes.
+// from what the program has called, the frame above is the caller's.
 template <Function function>
 void* HitAllocate(size_t bytes, void* (*otherwise)(size_t bytes));
 void* HitAllocateZeroed(size_t bytes, size_t count, void* (*otherwise)(size_t bytes, size_t count));
