@@ -28,7 +28,7 @@ var (
 func readConstants(t *testing.T) constants {
 	t.Helper()
 	found := constants{}
-	for _, layer := range []string{"base", "heap", "api"} {
+	for _, layer := range []string{"base", "heap", "record", "api"} {
 		for _, kind := range []string{"*.h", "*.cc"} {
 			files, err := filepath.Glob(filepath.Join(harness.Root(), "libmallow", layer, kind))
 			if err != nil {
