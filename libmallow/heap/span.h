@@ -61,8 +61,13 @@ struct alignas(kCacheLineBytes) Span {
 
   // The thread that keeps a large span changes its state without a lock, while others look at it as a neighbour
   // of theirs.
-  SpanState State() const { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
-  void SetState(SpanState next) { __atomic_store_n(&state, next, __ATOMIC_RELAXED); }
+  SpanState State() const {
+    return static_cast<SpanState>(
+        __atomic_load_n(reinterpret_cast<const uint8_t*>(&state), __ATOMIC_RELAXED));
+  }
+  void SetState(SpanState next) {
+    __atomic_store_n(reinterpret_cast<uint8_t*>(&state), static_cast<uint8_t>(next), __ATOMIC_RELAXED);
+  }
 
   PageId end() const { return page + pages; }
   char* start() const { return AddressOf(page); }
