@@ -349,7 +349,7 @@ var hits = []struct{ prefix, name string }{
 	{"record::HitAllocate<", "operator new"},
 	{"record::HitReallocate", "realloc"},
 	{"record::HitRelease", "free"}, {"record::ReleaseRarer", "free"}, {"record::ReleaseNull", "free"},
-	{"record::FinishDeath", "free"}, {"record::FlushDeath", "free"}, {"record::ReleaseAfterPeak", "free"}, {"heap::FreeOfClass", "free"},
+	{"record::FlushDeath", "free"}, {"record::ReleaseAfterPeak", "free"}, {"heap::FreeOfClass", "free"},
 }
 
 // allocatorName is the public name of a function of libmallow.

@@ -103,7 +103,7 @@ class Counting {
   // True: NoteDeathOf has to follow.
   MALLOW_ALWAYS_INLINE bool CountDeath(Counts& counts, StackId stack, uint64_t bytes);
   // Then, or the stack becomes the thread's last_freed.
-  void NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study);
+  void NoteDeathOf(Counts& counts, StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study);
   // Whether a unit is to be carried over to RareCounts before the figures run over. It is enough to ask at every birth
   // and death that is studied, of which there is one in some hundred, and wherever many bytes may be wasted at once.
   static bool IsFull(const Counts& counts) {
@@ -221,7 +221,7 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how, uint
   }
   const bool due = CountDeath(counts, tag.stack, tag.size());
   if (MALLOW_UNLIKELY(tag.study() != Study::kNone || due))
-    return NoteDeathOf(tag.stack, life, tag.size(), pc, tag.study());
+    return NoteDeathOf(counts, tag.stack, life, tag.size(), pc, tag.study());
   thread_.last_freed = tag.stack;
 }
 
@@ -247,11 +247,12 @@ inline bool Counting::CountDeath(Counts& counts, StackId stack, uint64_t bytes) 
   return MALLOW_UNLIKELY(live <= thread_.flush_below);
 }
 
-inline void Counting::NoteDeathOf(StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc, Study study) {
+inline void Counting::NoteDeathOf(Counts& counts, StackId stack, uint64_t life, uint64_t bytes, uintptr_t pc,
+                                  Study study) {
   const StackId freed_before = thread_.last_freed;
   thread_.last_freed = stack;
   if (study != Study::kNone) NoteDeath(thread_, stack, freed_before, life, bytes, pc, study);
-  if (Counts& counts = thread_.CountsOf(stack); MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, stack);
+  if (MALLOW_UNLIKELY(IsFull(counts))) Carry(counts, stack);
   if (shard_.live_bytes <= thread_.flush_below) Flush();
 }
 

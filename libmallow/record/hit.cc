@@ -146,14 +146,7 @@ MALLOW_ALWAYS_INLINE void EndDeath(ThreadRecorder& thread, void* p) {
   EndDeath(thread, p, *heap::PageMap::KnownSpanOf(heap::PageOf(p)));
 }
 
-// The end of a death of which there is more to note. `tag` is still as it was but for its stack.
-MALLOW_NOINLINE void FinishDeath(ThreadRecorder& thread, void* p, const Tag* tag, StackId stack,
-                                 uint64_t life, uintptr_t pc) {
-  Counting(thread).NoteDeathOf(stack, life, tag->size(), pc, tag->study());
-  EndDeath(thread, p);
-}
-
-// The same of one that is not studied, when other threads have to be told.
+// The end of one after which other threads have to be told.
 MALLOW_NOINLINE void FlushDeath(ThreadRecorder& thread, void* p) {
   Counting(thread).Flush();
   EndDeath(thread, p);
@@ -193,21 +186,25 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
     Exit(thread);
     return otherwise(p);
   }
-  if (tag->study() != Study::kNone) thread.PrefetchTraits(stack);
+  const uint64_t bytes = tag->size();
+  const Study study = tag->study();
+  if (study != Study::kNone) thread.PrefetchTraits(stack);
   Counting counting(thread);
   Shard& shard = *thread.shard;
   InFlight::Begin(shard, stack);
   if (g_process.IsLibc(pc)) shard.frees_libc++;
-  counting.BeginDeath(tag->size());
-  const Death death = CountRelease(counting, shard, p, tag, thread.CountsOf(stack), stack, tag->size());
-  FinishDeath(thread, p, tag, stack, death.life, pc);
+  counting.BeginDeath(bytes);
+  Counts& counts = thread.CountsOf(stack);
+  const Death death = CountRelease(counting, shard, p, tag, counts, stack, bytes);
+  counting.NoteDeathOf(counts, stack, death.life, bytes, pc, study);
+  EndDeath(thread, p);
 }
 
 // free(NULL), of a caller that the thread knows.
 MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, void (*otherwise)(void* p)) {
-  const ThreadRecorder::CallerSlot& slot = thread.SlotOfCaller(pc);
-  const StackId stack = slot.null_stack;
-  Counts* const counts = slot.IsOf(pc) && stack != kNoStack ? thread.KnownCountsOf(stack) : nullptr;
+  const ThreadRecorder::CallerSlot* const caller = thread.KnownCaller(pc);
+  const StackId stack = caller != nullptr ? caller->null_stack : kNoStack;
+  Counts* const counts = stack != kNoStack ? thread.KnownCountsOf(stack) : nullptr;
   if (MALLOW_UNLIKELY(counts == nullptr || Counting::IsFull(*counts))) {
     Exit(thread);
     return otherwise(nullptr);

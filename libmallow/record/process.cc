@@ -378,28 +378,18 @@ char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_i
   return file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
 }
 
-// The coarse clock may be late: in the first milliseconds it may say a time before the start.
-void ThreadRecorder::Look() {
-  const uint64_t since_start = os::CoarseNanoseconds() - header->start_monotonic;
-  if (static_cast<int64_t>(since_start) <= 0) return;
-  const uint64_t ms = since_start / 1'000'000;
-  now_ms = ms < ~uint32_t{0} ? static_cast<uint32_t>(ms) : ~uint32_t{0};
-}
-
-void ThreadRecorder::NoteChange(StackId stack, int64_t bytes) {
-  changes.Add(StackIndex(stack), bytes);
-  g_process.timeline().Pass(*this);
-}
-
 // The node is kRoot when there is no room for it, and in a session that has ended.
 ThreadRecorder::CallerSlot& ThreadRecorder::CallerAt(uintptr_t pc) {
-  CallerSlot& slot = SlotOfCaller(pc);
-  if (!slot.IsOf(pc)) {
-    slot = {pc, ModuleGeneration(), kRoot, kNoStack};
-    if (session != g_process.session()) return slot;
-    const uint32_t module = g_process.modules().IdAt(pc - 1);
-    slot.node = g_process.stacks().Child(kRoot, kTagReturnAddress << 56 | pc, module);
+  if (CallerSlot* const known = KnownCaller(pc)) return *known;
+  if (const uint64_t generation = ModuleGeneration(); callers_generation != generation) {
+    memset(caller_slots, 0, sizeof(caller_slots));
+    callers_generation = generation;
   }
+  CallerSlot& slot = SlotOfCaller(pc);
+  slot = {pc, kRoot, kNoStack};
+  if (session != g_process.session()) return slot;
+  const uint32_t module = g_process.modules().IdAt(pc - 1);
+  slot.node = g_process.stacks().Child(kRoot, kTagReturnAddress << 56 | pc, module);
   return slot;
 }
 

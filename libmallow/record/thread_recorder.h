@@ -44,14 +44,12 @@ struct ThreadRecorder {
     size_t capacity;
   };
 
-  // Return address of a free -> its node, a child of the root, and the stack of a free(NULL) there; direct-mapped.
+  // Return address of a free -> its node, a child of the root, and the stack of a free(NULL) there; direct-mapped. A cache
+  // line holds four.
   struct CallerSlot {
     uintptr_t pc;
-    uint64_t generation;  // of the loaded objects
     NodeId node;
     StackId null_stack;  // kNoStack: not asked for yet
-
-    bool IsOf(uintptr_t caller) const { return pc == caller && generation == ModuleGeneration(); }
   };
 
   static constexpr size_t kTables = 7;
@@ -82,13 +80,12 @@ struct ThreadRecorder {
     return KnownRecord<RareCounts>(rare_pages, StackIndex(stack));
   }
 
-  // Looks at the clock.
-  void Look();
-  // For the timeline, after a look.
-  void NoteChange(StackId stack, int64_t bytes);
   CallerSlot& CallerAt(uintptr_t pc);
-  // Where that one would lie.
-  CallerSlot& SlotOfCaller(uintptr_t pc) { return caller_slots[HashToTop(pc) >> (64 - kCallerSlotBits)]; }
+  // The same if it is known; else null.
+  MALLOW_ALWAYS_INLINE CallerSlot* KnownCaller(uintptr_t pc) {
+    CallerSlot& slot = SlotOfCaller(pc);
+    return slot.pc == pc && callers_generation == ModuleGeneration() ? &slot : nullptr;
+  }
   // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
   MALLOW_ALWAYS_INLINE Counts* KnownCountsOf(StackId stack) const {
     return KnownRecord<Counts>(counts_pages, StackIndex(stack));
@@ -168,6 +165,7 @@ struct ThreadRecorder {
 
   static constexpr unsigned kCallerSlotBits = 11;
   CallerSlot caller_slots[1 << kCallerSlotBits];
+  uint64_t callers_generation;  // of the loaded objects, when these were asked for
 
   StackCache stack_cache;
   ThreadRecorder* next_free;
@@ -178,6 +176,7 @@ struct ThreadRecorder {
   char* first_items[kTables][Table::kFirstCapacity];
 
  private:
+  CallerSlot& SlotOfCaller(uintptr_t pc) { return caller_slots[HashToTop(pc) >> (64 - kCallerSlotBits)]; }
   template <typename T>
   static MALLOW_ALWAYS_INLINE T* KnownRecord(const Table& table, uint32_t index) {
     const size_t at = index / kCountersPerPage;

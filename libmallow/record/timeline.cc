@@ -9,25 +9,18 @@ namespace {
 constexpr uint32_t kFirstEvents = 256;
 constexpr uint32_t kFirstMs = 100;
 
-uint64_t Volume(int64_t bytes) { return static_cast<uint64_t>(bytes < 0 ? -bytes : bytes); }
-
 int32_t Saturated(int64_t bytes) {
   return bytes > INT32_MAX ? INT32_MAX : bytes < INT32_MIN ? INT32_MIN : static_cast<int32_t>(bytes);
 }
 
 }  // namespace
 
-void Changes::Add(uint32_t stack, int64_t bytes) {
+// The newcomer takes over the volume: else two that come by turns would drive each other out for ever.
+MALLOW_NOINLINE void Changes::Replace(uint32_t stack, int64_t bytes) {
   int least = 0;
-  for (int i = 0; i < kPlaces; i++) {
-    if (stacks_[i] == stack) {
-      net_[i] += bytes;
-      volume_[i] += Volume(bytes);
-      return;
-    }
+  for (int i = 1; i < kPlaces; i++) {
     if (volume_[i] < volume_[least]) least = i;
   }
-  // The newcomer takes over the volume: else two that come by turns would drive each other out for ever.
   stacks_[least] = stack;
   net_[least] = bytes;
   volume_[least] += Volume(bytes);
@@ -62,14 +55,6 @@ TimelineSample* Timeline::At(uint32_t item) {
     page = reinterpret_cast<TimelineSample*>(g_process.NewCounterPage(0, CounterKind::kTimeline, item));
   }
   return page == nullptr ? nullptr : page + item % kCountersPerPage;
-}
-
-void Timeline::Pass(ThreadRecorder& thread) {
-  if (MALLOW_LIKELY(thread.shard->events - thread.events_at_sample <
-                        __atomic_load_n(&header_->timeline_events, __ATOMIC_RELAXED) &&
-                    thread.now_ms < __atomic_load_n(&next_ms_, __ATOMIC_RELAXED)))
-    return;
-  Take(thread);
 }
 
 void Timeline::Take(ThreadRecorder& thread) {

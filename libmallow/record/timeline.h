@@ -8,8 +8,11 @@
 // Thread safety: any thread; who finds another one at it goes on without a sample. Never waits.
 #pragma once
 
+#include <emmintrin.h>
+
 #include <cstdint>
 
+#include "base/config.h"
 #include "base/spinlock.h"
 #include "record/image_format.h"
 
@@ -21,13 +24,32 @@ struct ThreadRecorder;
 // and went, as far as so few places tell them.
 class Changes {
  public:
-  void Add(uint32_t stack, int64_t bytes);
+  MALLOW_ALWAYS_INLINE void Add(uint32_t stack, int64_t bytes) {
+    const int place = PlaceOf(stack);
+    if (place == kPlaces) return Replace(stack, bytes);
+    net_[place] += bytes;
+    volume_[place] += Volume(bytes);
+  }
   // The greatest changes first; the others, and those left over, are 0.
   void Report(TimelineSample::Change (&greatest)[4]) const;
   void Clear() { *this = {}; }
 
  private:
   static constexpr int kPlaces = 8;
+
+  static constexpr uint64_t Volume(int64_t bytes) {
+    return bytes < 0 ? -static_cast<uint64_t>(bytes) : static_cast<uint64_t>(bytes);
+  }
+  // kPlaces: none.
+  int PlaceOf(uint32_t stack) const {
+    const __m128i wanted = _mm_set1_epi32(static_cast<int>(stack));
+    const __m128i* const stacks = reinterpret_cast<const __m128i*>(stacks_);
+    const auto same = [=](int i) { return _mm_cmpeq_epi32(_mm_loadu_si128(stacks + i), wanted); };
+    const __m128i found = _mm_packs_epi16(_mm_packs_epi32(same(0), same(1)), _mm_setzero_si128());
+    return __builtin_ctz(static_cast<unsigned>(_mm_movemask_epi8(found)) | 1u << kPlaces);
+  }
+  // Of a stack that has none.
+  void Replace(uint32_t stack, int64_t bytes);
 
   uint32_t stacks_[kPlaces];  // 0: free
   int64_t net_[kPlaces];
@@ -38,11 +60,14 @@ class Timeline {
  public:
   // Of another image file: begins anew.
   void StartIn(Header* header);
-  // After the thread looked at the clock.
-  void Pass(ThreadRecorder& thread);
+  // Whether a thread takes a sample that had so many events since its last one.
+  bool IsDue(uint64_t events, uint32_t now_ms) const {
+    return events >= __atomic_load_n(&header_->timeline_events, __ATOMIC_RELAXED) ||
+           now_ms >= __atomic_load_n(&next_ms_, __ATOMIC_RELAXED);
+  }
+  MALLOW_COLD void Take(ThreadRecorder& thread);
 
  private:
-  MALLOW_COLD void Take(ThreadRecorder& thread);
   TimelineSample* At(uint32_t item);
   void Halve();
 

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "os/clock.h"
+#include "record/process.h"
+
 namespace mallow::record {
 namespace {
 
@@ -108,6 +111,22 @@ MALLOW_ALWAYS_INLINE void Change(ThreadRecorder& thread, StackId stack, Study st
   }
 }
 
+// The coarse clock may be late: in the first milliseconds it may say a time before the start.
+void Look(ThreadRecorder& thread) {
+  const uint64_t since_start = os::CoarseNanoseconds() - thread.header->start_monotonic;
+  if (static_cast<int64_t>(since_start) <= 0) return;
+  const uint64_t ms = since_start / 1'000'000;
+  thread.now_ms = ms < ~uint32_t{0} ? static_cast<uint32_t>(ms) : ~uint32_t{0};
+}
+
+// After a look.
+void NoteChange(ThreadRecorder& thread, StackId stack, int64_t bytes) {
+  thread.changes.Add(StackIndex(stack), bytes);
+  Timeline& timeline = g_process.timeline();
+  if (MALLOW_UNLIKELY(timeline.IsDue(thread.shard->events - thread.events_at_sample, thread.now_ms)))
+    timeline.Take(thread);
+}
+
 }  // namespace
 
 WideTraits Widened(const Traits& traits) {
@@ -135,9 +154,9 @@ WideTraits Widened(const Traits& traits) {
 MALLOW_NOINLINE void NoteBirth(ThreadRecorder& thread, StackId stack, StackId born_before, uint64_t bytes,
                                Study study) {
   const uint32_t weight = WeightOf(study);
-  thread.Look();
+  Look(thread);
   Change(thread, stack, study, [&](auto& traits) { AddBirth(traits, thread, born_before, bytes, weight); });
-  thread.NoteChange(stack, static_cast<int64_t>(weight * bytes));
+  NoteChange(thread, stack, static_cast<int64_t>(weight * bytes));
 }
 
 MALLOW_COLD void NoteLongRun(ThreadRecorder& thread, StackId stack) {
@@ -153,13 +172,13 @@ MALLOW_COLD void NoteLongRun(ThreadRecorder& thread, StackId stack) {
 MALLOW_NOINLINE void NoteDeath(ThreadRecorder& thread, StackId stack, StackId freed_before, uint64_t life,
                                uint64_t bytes, uintptr_t pc, Study study) {
   const uint32_t weight = WeightOf(study);
-  thread.Look();
+  Look(thread);
   const NodeId freed_by = thread.CallerAt(pc).node;
   Change(thread, stack, study, [&](auto& traits) {
     AddDeath(traits, thread, stack, freed_before, freed_by, weight);
     AddLife(traits, life, weight);
   });
-  thread.NoteChange(stack, -static_cast<int64_t>(weight * bytes));
+  NoteChange(thread, stack, -static_cast<int64_t>(weight * bytes));
 }
 
 void NoteRealloc(ThreadRecorder& thread, StackId stack, StackId old_stack, uint64_t old_bytes, uint64_t bytes,
