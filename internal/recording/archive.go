@@ -46,10 +46,12 @@ type File struct {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-func (p part) open() (*File, error) {
-	f, err := os.Open(p.path)
+// openRegular opens a regular file and tells its size. It never waits: what
+// lies in the folder of a recording may be a FIFO or a device.
+func openRegular(path string) (f *os.File, size int64, err error) {
+	f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -57,10 +59,17 @@ func (p part) open() (*File, error) {
 	}
 	if err != nil {
 		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+func (p part) open() (*File, error) {
+	f, size, err := openRegular(p.path)
+	if err != nil {
 		return nil, err
 	}
-	size := info.Size() // of an archive less, should it have been cut meanwhile
-	if p.size >= 0 {
+	if p.size >= 0 { // of an archive less, should it have been cut meanwhile
 		size = max(0, min(p.size, size-p.offset))
 	}
 	return &File{io.NewSectionReader(f, p.offset, size), f, p.size < 0}, nil

@@ -1,7 +1,5 @@
 package recording
 
-import "os"
-
 // Identity is what the header of an image file says of its process.
 type Identity struct {
 	PID        uint64
@@ -11,15 +9,11 @@ type Identity struct {
 
 // Identify reads the header of an image file alone.
 func Identify(path string) (Identity, error) {
-	f, err := os.Open(path)
+	f, size, err := openRegular(path)
 	if err != nil {
 		return Identity{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Identity{}, err
-	}
-	header, err := readHeader(f, info.Size())
+	header, err := readHeader(f, size)
 	return Identity{header.PID, header.Executable, header.ParentFile != ""}, err
 }

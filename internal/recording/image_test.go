@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
@@ -388,6 +389,34 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		if _, err := recording.Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
+	}
+}
+
+// Whoever hands on a recording may have put anything into its folder.
+func TestAFIFOInARecordingIsNotWaitedFor(t *testing.T) {
+	folder := t.TempDir()
+	fifo := filepath.Join(folder, "image-1-2-0")
+	for _, path := range []string{fifo, filepath.Join(folder, "meta.json")} {
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := recording.Open(folder)
+		_, identified := recording.Identify(fifo)
+		if packed := recording.Pack(fifo); identified == nil || packed == nil || recording.InUse(fifo) {
+			err = fmt.Errorf("it was taken for an image: %w", err)
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "nothing readable") {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is waited for")
 	}
 }
 

@@ -17,16 +17,12 @@ import (
 // what it recorded afterwards would be lost with the old file. The old file
 // stays untouched when packing fails. Packing a packed file does nothing.
 func Pack(path string) error {
-	source, err := os.Open(path)
+	source, size, err := openRegular(path)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	info, err := source.Stat()
-	if err != nil {
-		return err
-	}
-	header, err := readHeader(source, info.Size())
+	header, err := readHeader(source, size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
@@ -155,7 +151,7 @@ func copyData(target *os.File, to int64, source *os.File, from, length int64) er
 // InUse reports whether a process still has the image file mapped for writing.
 // Such a file must not be packed.
 func InUse(path string) bool {
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if err != nil {
 		return false
 	}
