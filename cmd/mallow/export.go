@@ -31,9 +31,9 @@ func writeFolded(w io.Writer, p *profile.Profile, _ []string, o reportOptions) e
 }
 
 func writeCSV(w io.Writer, p *profile.Profile, _ []string, o reportOptions) error {
-	sites := analyze.RankGroups(p, o.all, o.sort, o.by)
-	if o.topSet && o.top > 0 && len(sites) > o.top {
-		sites = sites[:o.top]
+	top := 0
+	if o.topSet {
+		top = o.top
 	}
-	return csv.Write(w, p, sites)
+	return csv.Write(w, p, analyze.RankGroups(p, o.all, o.sort, o.by), top)
 }

@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,6 +58,32 @@ func TestReportForms(t *testing.T) {
 		code, stdout, stderr := mallow(append([]string{"report"}, strings.Fields(c.args)...)...)
 		if code != 0 || !strings.Contains(stdout, c.want) || stderr != "" {
 			t.Errorf("report %s: %d, %q lacks %q; %s", c.args, code, stdout, c.want, stderr)
+		}
+	}
+}
+
+// A share is of what is in the table, as it is in the text.
+func TestSharesOfATable(t *testing.T) {
+	recording := handmade + "single-thread.mallow"
+	for args, sum := range map[string]float64{
+		recording:              1,
+		"--all " + recording:   1,
+		"--top 1 " + recording: 1000. / 1072,
+		"--max-size 16 --include demo " + recording: 1,
+	} {
+		code, stdout, stderr := mallow(append([]string{"report", "--format", "csv"}, strings.Fields(args)...)...)
+		rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+		if code != 0 || err != nil || len(rows) < 2 {
+			t.Fatalf("%s: %d, %v, %s", args, code, err, stderr)
+		}
+		column := slices.Index(rows[0], "share")
+		var shares float64
+		for _, row := range rows[1:] {
+			share, _ := strconv.ParseFloat(row[column], 64)
+			shares += share
+		}
+		if math.Abs(shares-sum) > 1e-5 {
+			t.Errorf("%s: shares make %f, want %f", args, shares, sum)
 		}
 	}
 }

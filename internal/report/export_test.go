@@ -63,7 +63,7 @@ func checkVisible(t *testing.T, text string) {
 func TestHostileCSV(t *testing.T) {
 	p := hostile(t)
 	var b bytes.Buffer
-	if err := csv.Write(&b, p, p.Sites); err != nil {
+	if err := csv.Write(&b, p, p.Sites, 0); err != nil {
 		t.Fatal(err)
 	}
 	checkVisible(t, b.String())
@@ -209,7 +209,7 @@ func FuzzExports(f *testing.F) {
 			t.Fatal(err)
 		}
 		b.Reset()
-		if err := csv.Write(&b, p, p.Sites); err != nil {
+		if err := csv.Write(&b, p, p.Sites, 0); err != nil {
 			t.Fatal(err)
 		}
 		if rows, err := stdcsv.NewReader(&b).ReadAll(); err != nil || len(rows) != len(p.Sites)+1 {

@@ -116,7 +116,7 @@ func TestReports(t *testing.T) {
 		"folded": func(b *bytes.Buffer, p *profile.Profile) error {
 			return folded.Write(b, p, p.Sites, metric.Bytes)
 		},
-		"csv": func(b *bytes.Buffer, p *profile.Profile) error { return csv.Write(b, p, p.Sites) },
+		"csv": func(b *bytes.Buffer, p *profile.Profile) error { return csv.Write(b, p, p.Sites, 0) },
 		"speedscope": func(b *bytes.Buffer, p *profile.Profile) error {
 			var line bytes.Buffer
 			if err := speedscope.Write(&line, p, p.Sites, "demo.mallow"); err != nil {

@@ -52,8 +52,16 @@ type row struct {
 	peakUnknown bool
 }
 
-// Write writes a line for each of the sites.
-func Write(w io.Writer, p *profile.Profile, sites []*profile.Site) error {
+// Write writes a line for each of the first top sites, 0 for all. Shares are of
+// the calls of all of them.
+func Write(w io.Writer, p *profile.Profile, sites []*profile.Site, top int) error {
+	var calls uint64
+	for _, site := range sites {
+		calls += site.Counters.Calls
+	}
+	if top > 0 && top < len(sites) {
+		sites = sites[:top]
+	}
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	cells := make([]string, len(columns))
@@ -66,8 +74,8 @@ func Write(w io.Writer, p *profile.Profile, sites []*profile.Site) error {
 	callers := p.Callers(sites)
 	for n, site := range sites {
 		r := row{site: site, sumsOnly: p.SumsOnly, peakUnknown: p.PeakUnknown()}
-		if p.Totals.Allocations > 0 {
-			r.share = float64(site.Counters.Calls) / float64(p.Totals.Allocations)
+		if calls > 0 {
+			r.share = float64(site.Counters.Calls) / float64(calls)
 		}
 		if len(callers[n]) > 0 {
 			r.caller = callerText(&callers[n][0].Frame)
