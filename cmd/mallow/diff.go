@@ -222,8 +222,11 @@ func splitPaths(path string) []string {
 }
 
 func writeDiff(w io.Writer, d *diff.Diff, verdicts []diff.Verdict, advice []diff.AdviceChange, o diffOptions) error {
-	if o.sort == diff.ByPeak && (d.Old.PeakUnknown() || d.New.PeakUnknown()) {
+	if o.sort == diff.ByPeak && d.PeakUnknown() {
 		return errPeakUnknown
+	}
+	if o.sort == diff.ByTemporary && d.SumsOnly() {
+		return errBlocksUnknown
 	}
 	if o.html.file != "" {
 		return o.html.put(w, web.Recordings, func(to io.Writer) error {

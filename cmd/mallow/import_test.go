@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,66 @@ func TestImport(t *testing.T) {
 	}
 	if code, stdout, stderr := mallow("diff", "memdump.mallow", "memdump.mallow"); code != 0 {
 		t.Error(code, stdout, stderr)
+	}
+}
+
+// What a profile does not tell is not 0.
+func TestWhatAProfileDoesNotTell(t *testing.T) {
+	recording, _ := filepath.Abs(handmade + "single-thread.mallow")
+	t.Chdir(t.TempDir())
+	_, profile, _ := mallow("report", "--format", "pprof", recording)
+	os.WriteFile("profile", []byte(profile), 0o600)
+	if code, _, stderr := mallow("import", "profile"); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, sides := range [][]string{{recording, "profile"}, {"profile", recording}, {"profile", "profile"}} {
+		code, stdout, stderr := mallow(append([]string{"diff"}, sides...)...)
+		if code != 0 || !strings.Contains(stdout, "mallow: 1,072 allocations, as before") || !strings.Contains(stdout, "in use") {
+			t.Errorf("%s: %d, %s %s", sides, code, stdout, stderr)
+		}
+		for _, unknown := range []string{"temporary", "peak,", "peaks", "free(NULL)", "never freed"} {
+			if strings.Contains(stdout, unknown) {
+				t.Errorf("%s: %q in %s", sides, unknown, stdout)
+			}
+		}
+		if told := strings.Contains(stdout, "frees"); told != (sides[0] == sides[1]) {
+			t.Errorf("%s: frees are told: %v, %s", sides, told, stdout)
+		}
+		_, stdout, _ = mallow(append([]string{"diff", "--json"}, sides...)...)
+		var keys struct {
+			Totals struct {
+				Temporary struct{ Old, New *uint64 }
+			}
+			Sites []struct {
+				Old, New *struct {
+					ShortLived *uint64 `json:"short_lived"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(stdout), &keys); err != nil {
+			t.Fatal(err)
+		}
+		old, new := keys.Totals.Temporary.Old, keys.Totals.Temporary.New
+		if (old == nil) != (sides[0] == "profile") || (new == nil) != (sides[1] == "profile") {
+			t.Errorf("%s: temporary blocks: %v, %v", sides, old, new)
+		}
+		for _, site := range keys.Sites {
+			if site.New != nil && (site.New.ShortLived == nil) != (sides[1] == "profile") {
+				t.Errorf("%s: short-lived blocks of a site: %v", sides, site.New.ShortLived)
+			}
+		}
+		if code, _, stderr := mallow(append([]string{"diff", "--sort", "temporary"}, sides...)...); code != 1 || !strings.Contains(stderr, "of an imported profile") {
+			t.Errorf("%s by temporary blocks: %d, %s", sides, code, stderr)
+		}
+	}
+	for _, args := range []string{"--sort temporary", "--format folded --metric temporary"} {
+		code, stdout, stderr := mallow(append([]string{"report", "profile.mallow"}, strings.Fields(args)...)...)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "of an imported profile") {
+			t.Errorf("report %s: %d, %s %s", args, code, stdout, stderr)
+		}
+	}
+	if _, stdout, _ := mallow("report", "--format", "speedscope", "profile.mallow"); strings.Contains(stdout, "temporary") || !strings.Contains(stdout, "bytes allocated") {
+		t.Error("speedscope is told of temporary blocks")
 	}
 }
 

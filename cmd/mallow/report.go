@@ -155,7 +155,7 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 		Symbolizer: symbolizer, Wrappers: wrappers,
 		Processes: o.filter.processes, Threads: o.filter.threads, Filter: filter,
 	})
-	if err := errors.Join(checkCPUOrder(p, &o), checkPeak(p, &o)); err != nil {
+	if err := errors.Join(checkCPUOrder(p, &o), checkKnown(p, &o)); err != nil {
 		return err
 	}
 	// Nothing else is of libc's account: who asks for it wants to see it.
@@ -195,15 +195,23 @@ func checkCPUOrder(p *profile.Profile, o *reportOptions) error {
 	return nil
 }
 
-// checkPeak tells whether what is asked of the peak is known.
-func checkPeak(p *profile.Profile, o *reportOptions) error {
-	if p.PeakUnknown() && (o.sort == analyze.ByPeak || o.format == "folded" && o.metric == metric.Peak) {
+// checkKnown tells whether what is asked of the peak and of temporary blocks is
+// known.
+func checkKnown(p *profile.Profile, o *reportOptions) error {
+	folded := o.format == "folded"
+	switch {
+	case p.PeakUnknown() && (o.sort == analyze.ByPeak || folded && o.metric == metric.Peak):
 		return errPeakUnknown
+	case p.SumsOnly && (o.sort == analyze.ByTemporary || folded && o.metric == metric.Temporary):
+		return errBlocksUnknown
 	}
 	return nil
 }
 
-var errPeakUnknown = errors.New(profile.WhyPeakUnknown)
+var (
+	errPeakUnknown   = errors.New(profile.WhyPeakUnknown)
+	errBlocksUnknown = errors.New(profile.WhyBlocksUnknown)
+)
 
 var errCPURestricted = errors.New("CPU samples are of whole processes: --process is the only restriction that they know")
 

@@ -43,6 +43,13 @@ type Diff struct {
 	newNames
 }
 
+// SumsOnly tells that of one side or both it is not known what became of the
+// blocks.
+func (d *Diff) SumsOnly() bool { return d.Old.SumsOnly || d.New.SumsOnly }
+
+// PeakUnknown tells that there are no two peaks to compare.
+func (d *Diff) PeakUnknown() bool { return d.Old.PeakUnknown() || d.New.PeakUnknown() }
+
 // Status of a site.
 type Status string
 

@@ -154,7 +154,7 @@ func (d *Diff) noteSides() {
 			d.say("%s has %s counted without stack", side.name, counted(int(q.UnplacedCalls), "allocation", "allocations"))
 		}
 	}
-	if e := d.Old.Quality.PeakErrorBytes + d.New.Quality.PeakErrorBytes; e > 0 {
+	if e := d.Old.Quality.PeakErrorBytes + d.New.Quality.PeakErrorBytes; e > 0 && !d.PeakUnknown() {
 		d.say("the difference of the peaks is exact to %d kB, because several threads allocated", (e+999)/1000)
 	}
 }

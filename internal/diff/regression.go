@@ -118,7 +118,7 @@ func (d *Diff) unknown(m Metric) string {
 		return "NEW is incomplete and OLD is not"
 	case d.Old.Running+d.New.Running > 0:
 		return "a program still runs"
-	case m == Peak && (d.Old.PeakUnknown() || d.New.PeakUnknown()):
+	case m == Peak && d.PeakUnknown():
 		return profile.WhyPeakUnknown
 	}
 	return ""

@@ -36,6 +36,10 @@ const WhyPeakUnknown = "the peak is not known of what was sampled, nor of an imp
 // tools do not tell it.
 func (p *Profile) PeakUnknown() bool { return p.SumsOnly || p.Sampling != nil }
 
+// WhyBlocksUnknown says so where it is asked what became of blocks of
+// SumsOnly.
+const WhyBlocksUnknown = "which blocks were temporary is not known of an imported profile"
+
 func (p *Profile) sumSampling(stacks []*stack) {
 	var mean uint64
 	for _, process := range p.Processes {

@@ -59,7 +59,7 @@ function totalsTable(profile) {
     ["bytes", (t) => size(t.bytes)],
     ["peak", (t) => (profile.noPeak ? "-" : size(t.peak))],
     ["never freed", (t) => `${counted(t.liveBlocks, "block", "blocks")}, ${size(t.liveBytes)}`],
-    ["temporary", (t) => count(t.temporary)],
+    ["temporary", (t) => (profile.sumsOnly ? "-" : count(t.temporary))],
   ];
   return h("div", { class: "scroll" }, h("table", { class: "plain-table" }, h("thead", {}, h("tr", {}, h("td"), h("th", { scope: "col", class: "number" }, "program and libraries"), h("th", { scope: "col", class: "number" }, "libc on its own account"))),
     h("tbody", {}, rows.map(([name, of]) => h("tr", {}, h("th", { scope: "row", class: name.startsWith(" ") ? "inner" : "" }, name.trim()), h("td", { class: "number" }, of(profile.totals)), h("td", { class: "number" }, of(profile.libc)))))));

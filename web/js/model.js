@@ -18,6 +18,7 @@ export class Model {
     this.head = head;
     this.strings = head.strings;
     if (head.profiles.some((profile) => profile.noPeak)) delete metrics.peak;
+    if (head.profiles.some((profile) => profile.sumsOnly)) delete metrics.temporary;
     this.diff = head.profiles.length > 1;
     this.functions = { name: columns["function.name"], module: columns["function.module"], wrapper: columns["function.wrapper"] };
     this.frames = {

@@ -47,7 +47,8 @@ type side struct {
 	Truncated  uint64     `json:"truncated"` // allocations whose stack is cut
 	Unplaced   uint64     `json:"unplaced"`  // allocations without a stack
 	PeakError  uint64     `json:"peakError"`
-	NoPeak     bool       `json:"noPeak"` // the peak is not known
+	NoPeak     bool       `json:"noPeak"`   // the peak is not known
+	SumsOnly   bool       `json:"sumsOnly"` // what became of the blocks is not known
 	Incomplete bool       `json:"incomplete"`
 	Running    uint64     `json:"running"`
 	Warnings   []string   `json:"warnings"`

@@ -20,7 +20,7 @@ func (b *builder) describe(p *profile.Profile, number int) side {
 	without := p.WithoutLibc()
 	s := side{
 		Name: clean(nameOf(p)), Totals: totalsOf(&without), Libc: totalsOf(&p.Origins[profile.OriginLibc]),
-		Truncated: p.Quality.TruncatedCalls, Unplaced: p.Quality.UnplacedCalls, PeakError: p.Quality.PeakErrorBytes, NoPeak: p.PeakUnknown(),
+		Truncated: p.Quality.TruncatedCalls, Unplaced: p.Quality.UnplacedCalls, PeakError: p.Quality.PeakErrorBytes, NoPeak: p.PeakUnknown(), SumsOnly: p.SumsOnly,
 		Incomplete: p.Quality.Incomplete, Running: p.Running, Warnings: []string{},
 	}
 	if p.Restricted() {

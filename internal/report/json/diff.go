@@ -99,8 +99,8 @@ type totalsPair struct {
 	PeakBytes   knownCount `json:"peak_bytes"`
 	LiveBlocks  count      `json:"live_blocks"`
 	LiveBytes   count      `json:"live_bytes"`
-	Temporary   count      `json:"temporary"`
-	ShortLived  count      `json:"short_lived"`
+	Temporary   knownCount `json:"temporary"`
+	ShortLived  knownCount `json:"short_lived"`
 	Failed      count      `json:"failed"`
 }
 
@@ -132,8 +132,8 @@ type siteFigures struct {
 	PeakBytes   *uint64  `json:"peak_bytes"`
 	LiveBlocks  uint64   `json:"live_blocks"`
 	LiveBytes   uint64   `json:"live_bytes"`
-	Temporary   uint64   `json:"temporary"`
-	ShortLived  uint64   `json:"short_lived"`
+	Temporary   *uint64  `json:"temporary"`
+	ShortLived  *uint64  `json:"short_lived"`
 	Failed      uint64   `json:"failed"`
 	SizeMin     *uint64  `json:"size_min"`
 	SizeMax     *uint64  `json:"size_max"`
@@ -265,7 +265,8 @@ func pairOf(d *diff.Diff, o, n *profile.Totals) totalsPair {
 		News: count{o.News, n.News}, Allocations: count{o.Allocations, n.Allocations}, Frees: knownCount{o.Frees, n.Frees},
 		FreeNulls: count{o.FreeNulls, n.FreeNulls}, Bytes: count{o.Bytes, n.Bytes}, PeakBytes: knownCount{peakKey(d.Old, o.PeakBytes), peakKey(d.New, n.PeakBytes)},
 		LiveBlocks: count{o.LiveBlocks, n.LiveBlocks}, LiveBytes: count{o.LiveBytes, n.LiveBytes},
-		Temporary: count{o.Temporary, n.Temporary}, ShortLived: count{o.ShortLived, n.ShortLived}, Failed: count{o.Failed, n.Failed},
+		Temporary:  knownCount{fateKey(d.Old, o.Temporary), fateKey(d.New, n.Temporary)},
+		ShortLived: knownCount{fateKey(d.Old, o.ShortLived), fateKey(d.New, n.ShortLived)}, Failed: count{o.Failed, n.Failed},
 	}
 }
 
@@ -274,6 +275,14 @@ func peakKey(of *profile.Profile, bytes uint64) *uint64 {
 		return nil
 	}
 	return &bytes
+}
+
+// fateKey is a count of what became of blocks.
+func fateKey(of *profile.Profile, blocks uint64) *uint64 {
+	if of.SumsOnly {
+		return nil
+	}
+	return &blocks
 }
 
 func siteChanges(d *diff.Diff, o DiffOptions) []siteChange {
@@ -326,8 +335,8 @@ func figuresOf(p *diff.Place, of *profile.Profile, per *profile.Unit) *siteFigur
 	c := &p.Counters
 	f := &siteFigures{
 		frame: frameKeys(&p.Frame), Allocations: c.Calls, Bytes: c.Bytes, PeakBytes: peakKey(of, uint64(max(0, c.PeakBytes))),
-		LiveBlocks: uint64(c.LiveBlocks()), LiveBytes: uint64(c.LiveBytes()), Temporary: c.Temporary,
-		ShortLived: c.ShortLived, Failed: c.Failed,
+		LiveBlocks: uint64(c.LiveBlocks()), LiveBytes: uint64(c.LiveBytes()), Temporary: fateKey(of, c.Temporary),
+		ShortLived: fateKey(of, c.ShortLived), Failed: c.Failed,
 	}
 	if c.Calls > 0 {
 		f.SizeMin, f.SizeMax = &c.SizeMin, &c.SizeMax

@@ -40,7 +40,9 @@ func Write(w io.Writer, p *profile.Profile, sites []*profile.Site, title string)
 	f.text(`,"exporter":`, "mallow")
 	f.text(`,"name":`, term.Safe(title))
 	f.out.WriteString(`,"activeProfileIndex":0,"profiles":[`)
-	known := slices.DeleteFunc(slices.Clone(metric.All), func(m metric.Metric) bool { return m == metric.Peak && p.PeakUnknown() })
+	known := slices.DeleteFunc(slices.Clone(metric.All), func(m metric.Metric) bool {
+		return m == metric.Peak && p.PeakUnknown() || m == metric.Temporary && p.SumsOnly
+	})
 	for i, m := range known {
 		if i > 0 {
 			f.out.WriteByte(',')

@@ -81,14 +81,15 @@ func (r *diffReport) figures() {
 	if r.diff.Per != nil {
 		parts = append(parts, r.estimated(arrow(o.Allocations, n.Allocations, count)+" allocations in all"))
 	}
-	if o.Frees != nil && n.Frees != nil {
+	// A profile counts what realloc replaced among what was freed.
+	if o.Frees != nil && n.Frees != nil && r.diff.Old.SumsOnly == r.diff.New.SumsOnly {
 		parts = append(parts, arrow(*o.Frees, *n.Frees, count)+" frees")
 	}
 	for _, g := range []struct {
 		old, new uint64
 		name     string
 	}{{o.Bytes, n.Bytes, "requested"}, {o.PeakBytes, n.PeakBytes, "peak"}} {
-		if g.name == "peak" && (r.diff.Old.PeakUnknown() || r.diff.New.PeakUnknown()) {
+		if g.name == "peak" && r.diff.PeakUnknown() {
 			continue
 		}
 		part := arrow(g.old, g.new, size) + " " + g.name
@@ -97,11 +98,18 @@ func (r *diffReport) figures() {
 		}
 		parts = append(parts, part)
 	}
-	live := arrow(o.LiveBlocks, n.LiveBlocks, count) + " never freed"
+	notFreed := " never freed"
+	if r.diff.SumsOnly() {
+		notFreed = " in use"
+	}
+	live := arrow(o.LiveBlocks, n.LiveBlocks, count) + notFreed
 	if o.LiveBytes+n.LiveBytes > 0 {
 		live += " (" + arrow(o.LiveBytes, n.LiveBytes, size) + ")"
 	}
-	parts = append(parts, live, arrow(o.Temporary, n.Temporary, count)+" temporary")
+	parts = append(parts, live)
+	if !r.diff.SumsOnly() {
+		parts = append(parts, arrow(o.Temporary, n.Temporary, count)+" temporary")
+	}
 	if o.Failed+n.Failed > 0 {
 		parts = append(parts, arrow(o.Failed, n.Failed, count)+" failed")
 	}
@@ -120,7 +128,7 @@ func (r *diffReport) functions() {
 		{"strdup", o.Strdups, n.Strdups}, {"wcsdup", o.Wcsdups, n.Wcsdups}, {"aligned", o.Aligned, n.Aligned},
 		{"new", o.News, n.News}, {"free(NULL)", o.FreeNulls, n.FreeNulls},
 	} {
-		if g.old != g.new {
+		if g.old != g.new && !(g.name == "free(NULL)" && r.diff.SumsOnly()) {
 			parts = append(parts, g.name+" "+arrow(g.old, g.new, count))
 		}
 	}
