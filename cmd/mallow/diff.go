@@ -195,15 +195,14 @@ func (o *diffOptions) openOrImport(path string) (*recording.Recording, error) {
 
 // isForeign tells whether path is a file, and no packed recording.
 func isForeign(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
 	start := make([]byte, len(packedMagic))
 	io.ReadFull(file, start)
 	return string(start) != packedMagic

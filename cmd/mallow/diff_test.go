@@ -2,12 +2,38 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
 )
+
+// A side that is a FIFO is none: nobody waits for what comes out of it.
+func TestDiffOfAFIFO(t *testing.T) {
+	recording, _ := filepath.Abs(handmade + "single-thread.mallow")
+	t.Chdir(t.TempDir())
+	if err := syscall.Mkfifo("fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan string, 1)
+	go func() {
+		code, stdout, stderr := mallow("diff", "fifo", recording)
+		ended <- fmt.Sprint(code, stdout, stderr)
+	}()
+	select {
+	case got := <-ended:
+		if want := "1mallow: OLD: fifo: no recording;"; !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is waited for")
+	}
+}
 
 func TestDiffForms(t *testing.T) {
 	one, two, fork := handmade+"single-thread.mallow", handmade+"two-threads.mallow", handmade+"fork.mallow"
