@@ -85,7 +85,8 @@ func (im *Image) counts(shard uint32) bool {
 
 // separate finds out which releases by other threads were of the chosen
 // ones' blocks. Where several threads allocate with one stack and release each
-// other's blocks that is not known: Mixed counts the calls.
+// other's blocks that is not known as long as any lives: Mixed counts the
+// calls.
 func (im *Image) separate() {
 	if im.others == nil {
 		return
@@ -104,9 +105,17 @@ func (im *Image) separate() {
 			case o.Calls == 0 && im.Sampling == nil:
 				c.Add(o)
 			default:
-				im.Mixed += c.Calls
+				all := *c
+				all.Add(o)
+				live, liveBytes := uint64(all.LiveBlocks()), uint64(all.LiveBytes())
+				if live > 0 {
+					im.Mixed += c.Calls
+				}
 				c.Releases -= min(c.Releases, c.Foreign)
 				c.ReleasedBytes -= min(c.ReleasedBytes, c.Foreign*max(c.SizeMax, o.SizeMax))
+				// No more of the chosen ones' blocks live than of all.
+				c.Releases = max(c.Releases, c.Calls-min(c.Calls, live))
+				c.ReleasedBytes = max(c.ReleasedBytes, c.Bytes-min(c.Bytes, liveBytes))
 				c.PeakBytes = max(0, c.PeakBytes)
 			}
 		}

@@ -91,3 +91,35 @@ func TestSharedStack(t *testing.T) {
 		})
 	}
 }
+
+// TestHandedOn has two threads that allocate with one stack and release all of
+// each other's blocks: none lives, whoever made it.
+func TestHandedOn(t *testing.T) {
+	for kept, mixed := range map[int]uint64{0: 0, 3: 10} {
+		im := recordingtest.NewImage(1, "/bin/x")
+		p := recordingtest.NewProcess(im)
+		first, second := p.Thread(), p.Thread()
+		stack := im.Stack(recording.Malloc, recordingtest.Frame{Tag: recording.TagInterrupted, Value: 1})
+		for i := range 10 {
+			of, other := first.Alloc(stack, 8), second.Alloc(stack, 8)
+			first.Free(other)
+			if i >= kept {
+				second.Free(of)
+			}
+		}
+		folder := t.TempDir()
+		if err := p.Finish().Write(folder, recordingtest.Packed); err != nil {
+			t.Fatal(err)
+		}
+		rec, err := recording.OpenThreads(folder, []string{recording.MainThread})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := rec.Images[0]
+		got.EachStack(func(_ uint32, s *recording.Counters) {
+			if s.Calls != 10 || s.LiveBlocks() != int64(kept) || s.LiveBytes() != int64(8*kept) || got.Mixed != mixed {
+				t.Errorf("%d kept: %+v, mixed %d", kept, s, got.Mixed)
+			}
+		})
+	}
+}
