@@ -45,7 +45,8 @@ type Finding struct {
 	// names of functions: it is told before one that goes by their habits.
 	Named bool
 	// AtMost tells that the claims are the most that can be saved: nothing says
-	// which of the copies are changed, so that they are needed.
+	// which of the copies are changed, so that they are needed, or how many of
+	// the blocks are there at once.
 	AtMost bool
 	// OfLibc tells that the allocations are libc's own: a part of all, and not
 	// of those of the program and its libraries.

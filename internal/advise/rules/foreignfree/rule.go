@@ -27,15 +27,21 @@ func find(c *rule.Case) []rule.Finding {
 		if n.Calls < leastTurnover*atOnce {
 			continue
 		}
+		underWay := fmt.Sprintf("about %s are under way at a time", figure.Count(atOnce))
+		peakError := c.Profile.Quality.PeakErrorBytes
+		unseen := n.Calls < leastTurnover*(atOnce+peakError/max(1, s.MeanSize()))
+		if unseen {
+			underWay = "how many are under way at a time was not seen: the peak is exact to " + figure.Size(peakError)
+		}
 		found = append(found, rule.Finding{
-			Means: rule.Reuse,
-			Title: rule.Blocks(n.Foreign, s) + " are freed by another thread than made them",
-			Remedy: fmt.Sprintf("let the other thread send them back through a queue of its own and use them again (about %s are under way at a time); or pass many in one block",
-				figure.Count(atOnce)),
+			Means:  rule.Reuse,
+			Title:  rule.Blocks(n.Foreign, s) + " are freed by another thread than made them",
+			Remedy: fmt.Sprintf("let the other thread send them back through a queue of its own and use them again (%s); or pass many in one block", underWay),
 			Evidence: fmt.Sprintf("%s of %s; a malloc must move each such block from one thread's cache to the other's",
 				figure.Percent(n.Foreign, n.Releases), figure.Counted(n.Releases, "release", "releases")),
 			Places: rule.Places(s.Frame),
 			Claims: []rule.Claim{s.Claim(n.Calls - atOnce)},
+			AtMost: unseen,
 		})
 	}
 	return found
