@@ -174,26 +174,21 @@ func readFile(folder int, name string) (string, error) {
 // unrecordedPrograms are those that processes executed and that no image of
 // the recording is of. `heard`: of each exec, not only of what was seen now and then.
 func unrecordedPrograms(seen []watched, heard bool, images []recording.Identity, refusal func(path string) string) []recording.UnrecordedProgram {
-	recorded := newRecordedPrograms(seen, heard, images)
+	recorded, mallows := newRecordedPrograms(seen, heard, images), newMallows(seen)
 	var found unrecordedList
 	for _, p := range seen {
 		for _, executed := range p.programs {
-			if executed.path != "" && !recorded.has(p, executed.path) && !measuresPrices(p, executed, seen) {
-				found.add(p, executed.path, func() string {
-					if startedByMallow(p, seen) {
-						return "another mallow started it: what it allocates is in the recording of that one, if in any"
-					}
-					return reasonFor(executed.path, refusal)
-				})
+			if executed.path != "" && !recorded.has(p, executed.path) && !mallows.measurePrices(p, executed) {
+				found.add(p, executed.path, mallows.started(p), func() string { return reasonFor(executed.path, refusal) })
 			}
 		}
 	}
 	for _, p := range seen {
 		for _, executed := range p.programs {
-			if executed.path != "" || recorded.hasAnother(p.pid) || measuresPrices(p, executed, seen) {
+			if executed.path != "" || recorded.hasAnother(p.pid) || mallows.measurePrices(p, executed) {
 				continue
 			}
-			found.add(p, found.named(executed.name), func() string {
+			found.add(p, found.named(executed.name), mallows.started(p) && !executed.hidden, func() string {
 				if executed.hidden {
 					return "it runs with other rights, so that the system ignores LD_PRELOAD"
 				}
@@ -204,22 +199,50 @@ func unrecordedPrograms(seen []watched, heard bool, images []recording.Identity,
 	return found.programs
 }
 
-// startedByMallow tells whether a process, or its parent, was a mallow before.
-func startedByMallow(p watched, seen []watched) bool {
-	isMallow := func(executed program) bool { return filepath.Base(executed.path) == "mallow" }
-	return slices.ContainsFunc(seen, func(other watched) bool {
-		return (other.pid == p.pid || other.pid == p.parent) && slices.ContainsFunc(other.own(), isMallow)
-	}) && !slices.ContainsFunc(p.programs[len(p.programs)-1:], isMallow)
+// mallows tells which processes are another mallow's: those that were one, and
+// all that descend from them.
+type mallows struct {
+	parents map[int]int
+	its     map[int]bool
 }
+
+func newMallows(seen []watched) mallows {
+	m := mallows{parents: make(map[int]int, len(seen)), its: make(map[int]bool)}
+	for _, p := range seen {
+		m.parents[p.pid] = p.parent
+		if slices.ContainsFunc(p.own(), program.isMallow) {
+			m.its[p.pid] = true
+		}
+	}
+	return m
+}
+
+// started tells whether another mallow started the process, or what it
+// descends from.
+func (m mallows) started(p watched) bool {
+	if len(m.its) == 0 || p.programs[len(p.programs)-1].isMallow() {
+		return false
+	}
+	pid := p.pid
+	for range len(m.parents) { // ids that were given out again may lead in a circle
+		if pid == 0 || m.its[pid] {
+			break
+		}
+		pid = m.parents[pid]
+	}
+	return m.its[pid]
+}
+
+func (executed program) isMallow() bool { return filepath.Base(executed.path) == "mallow" }
 
 // PriceProgram is what the program by which mallow measures the price of malloc
 // is called, which lies in memory alone.
 const PriceProgram = "calibrate"
 
-// measuresPrices tells whether another mallow executed it for itself.
-func measuresPrices(p watched, executed program, seen []watched) bool {
+// measurePrices tells whether one of them executed the program for itself.
+func (m mallows) measurePrices(p watched, executed program) bool {
 	isIts := executed.path == "/memfd:"+PriceProgram || executed.path == "" && executed.name == PriceProgram
-	return isIts && startedByMallow(p, seen)
+	return isIts && m.started(p)
 }
 
 // own are the programs that the process executed. The first process of all is a
@@ -231,17 +254,26 @@ func (p *watched) own() []program {
 	return p.programs
 }
 
-// unrecordedList has one entry for all processes of a program.
+// unrecordedList has one entry for all processes of a program, and another for
+// those of another mallow.
 type unrecordedList struct {
 	programs []recording.UnrecordedProgram
 }
 
-func (l *unrecordedList) add(p watched, executable string, reason func() string) {
+const ofAnotherMallow = "another mallow started it: what it allocates is in the recording of that one, if in any"
+
+func (l *unrecordedList) add(p watched, executable string, another bool, reason func() string) {
 	const mostPIDs = 16
-	i := slices.IndexFunc(l.programs, func(u recording.UnrecordedProgram) bool { return u.Executable == executable })
+	i := slices.IndexFunc(l.programs, func(u recording.UnrecordedProgram) bool {
+		return u.Executable == executable && (u.Reason == ofAnotherMallow) == another
+	})
 	if i < 0 {
 		i = len(l.programs)
-		l.programs = append(l.programs, recording.UnrecordedProgram{Executable: executable, Reason: reason(), Parent: uint64(p.parent)})
+		why := ofAnotherMallow
+		if !another {
+			why = reason()
+		}
+		l.programs = append(l.programs, recording.UnrecordedProgram{Executable: executable, Reason: why, Parent: uint64(p.parent)})
 	}
 	l.programs[i].Processes++
 	if len(l.programs[i].PIDs) < mostPIDs {
