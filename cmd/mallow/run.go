@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +43,11 @@ func runProgram(args []string, folder string, stderr io.Writer) error {
 		return notStarted(err)
 	}
 	settings := []string{launch.Preload(command.Env, launch.Preloaded(path))}
-	if folder, err = controlFolder(folder); err != nil {
+	chosen := folder != ""
+	if folder, err = controlFolder(folder); err != nil && chosen {
+		return notStarted(fmt.Errorf("--control: %w", err))
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "mallow: %s cannot be recorded later: %v\n", launch.Quote(command.Name), err)
 	} else if setting := launch.ControlBy(command.Env, folder); setting != "" {
 		settings = append(settings, setting)
@@ -52,9 +55,9 @@ func runProgram(args []string, folder string, stderr io.Writer) error {
 	return notStarted(launch.Exec(command.With(settings...)))
 }
 
-func controlFolder(given string) (string, error) {
-	if given == "" {
+func controlFolder(chosen string) (string, error) {
+	if chosen == "" {
 		return control.Folder()
 	}
-	return filepath.Abs(given)
+	return control.Given(chosen)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"mallow/internal/recording"
 )
 
@@ -26,6 +28,31 @@ func Folder() (string, error) {
 		return "", err
 	}
 	sweep(folder)
+	return folder, nil
+}
+
+// Given returns the path of a folder for control files that the user has
+// chosen, which may be one of a group's or of root's that only is not written to
+// by others.
+func Given(name string) (string, error) {
+	folder, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(folder)
+	if err != nil {
+		return "", fmt.Errorf("%q cannot hold control files: %w", name, errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("%q cannot hold control files: %w", name, syscall.ENOTDIR)
+	}
+	status, ok := info.Sys().(*syscall.Stat_t)
+	if ownedByOthers := !ok || int(status.Uid) != os.Geteuid() && status.Uid != 0; ownedByOthers || info.Mode().Perm()&0o022 != 0 {
+		return "", fmt.Errorf("%q cannot hold control files: others can write to it, and could decide what the program does; choose a folder of your own (chmod go-w)", name)
+	}
+	if err := unix.Access(folder, unix.W_OK|unix.X_OK); err != nil {
+		return "", fmt.Errorf("%q cannot hold control files: %w", name, err)
+	}
 	return folder, nil
 }
 

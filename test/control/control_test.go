@@ -3,6 +3,7 @@ package control
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -679,6 +680,36 @@ func TestRun(t *testing.T) {
 	harness.Run(t, command("/bin/true"))
 	if len(files()) != 0 {
 		t.Errorf("%q", files())
+	}
+}
+
+// A folder that can hold no control file, or that others can put some into, is refused before the program starts.
+func TestControlFolder(t *testing.T) {
+	home := harness.TempDir(t)
+	if err := os.WriteFile(filepath.Join(home, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range map[string]os.FileMode{"own": 0o755, "shared": 0o775, "open": os.ModeSticky | 0o777} {
+		folder := filepath.Join(home, name)
+		if err := errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for folder, says := range map[string]string{
+		"own":     "",
+		"nowhere": "no such file or directory",
+		"file":    "not a directory",
+		"shared":  "others can write to it",
+		"open":    "others can write to it",
+	} {
+		run := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "run", "--control", folder, "/bin/sh", "-c", "ls " + folder + "/control-*"}, Directory: home})
+		if says == "" {
+			if run.Status != 0 || run.Errors != "" {
+				t.Errorf("%s: %s, %q", folder, run.Ending(), run.Errors)
+			}
+		} else if run.Status != 125 || run.Output != "" || !strings.Contains(run.Errors, says) || strings.Count(run.Errors, "\n") != 1 {
+			t.Errorf("%s: %s, %q, %q", folder, run.Ending(), run.Output, run.Errors)
+		}
 	}
 }
 
