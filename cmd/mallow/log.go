@@ -95,9 +95,11 @@ func printLog(w io.Writer, path string, o logOptions) error {
 	if err != nil {
 		return fmt.Errorf("%s", term.Safe(err.Error()))
 	}
-	l, err := eventlog.Open(rec, func(im *recording.Image) bool {
-		return o.processes == nil || slices.Contains(o.processes, uint(im.PID))
-	})
+	var wanted func(*recording.Image) bool
+	if len(o.processes) > 0 {
+		wanted = func(im *recording.Image) bool { return slices.Contains(o.processes, uint(im.PID)) }
+	}
+	l, err := eventlog.Open(rec, wanted)
 	if err != nil {
 		return fmt.Errorf("%s", term.Safe(err.Error()))
 	}

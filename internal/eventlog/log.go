@@ -44,16 +44,20 @@ func FileName(image string) string {
 	return "log" + strings.TrimPrefix(image, "image")
 }
 
-// Open opens the logs of those images of a recording that want accepts.
+// Open opens the logs of those images of a recording that want accepts, of all
+// where it is nil.
 func Open(rec *recording.Recording, want func(*recording.Image) bool) (*Log, error) {
 	l := &Log{Ordered: true}
 	asked, chosen := false, false
 	for _, im := range rec.Images {
 		asked = asked || im.Log != recording.NoLog
-		if !want(im) {
+		if want != nil && !want(im) {
 			continue
 		}
 		chosen = true
+		if im.UnrecordedChildren > 0 {
+			l.warner(im)("forked children that could not be recorded: %d", im.UnrecordedChildren)
+		}
 		p, err := openProcess(rec, im, l.warner(im))
 		switch {
 		case errors.Is(err, recording.ErrNewerVersion):
@@ -70,6 +74,9 @@ func Open(rec *recording.Recording, want func(*recording.Image) bool) (*Log, err
 			l.add(p)
 		}
 	}
+	if want == nil {
+		l.Warnings = append(l.Warnings, unlogged(rec)...)
+	}
 	switch {
 	case len(l.processes) > 0:
 		return l, nil
@@ -79,6 +86,25 @@ func Open(rec *recording.Recording, want func(*recording.Image) bool) (*Log, err
 		return nil, fmt.Errorf("%s: %s", rec.Path, l.Warnings[0])
 	}
 	return nil, fmt.Errorf("%s: there is no such process in it", rec.Path)
+}
+
+// unlogged names what left no image, and so has no log either.
+func unlogged(rec *recording.Recording) []string {
+	warnings := slices.Clone(rec.Warnings)
+	if rec.Meta == nil {
+		return warnings
+	}
+	for _, u := range rec.Meta.Unrecorded {
+		name := "(unknown)"
+		if u.Executable != "" {
+			name = filepath.Base(u.Executable)
+		}
+		if u.Processes > 1 {
+			name += fmt.Sprintf(", %d processes", u.Processes)
+		}
+		warnings = append(warnings, name+", not recorded: "+u.Reason)
+	}
+	return warnings
 }
 
 func (l *Log) warner(im *recording.Image) func(string, ...any) {

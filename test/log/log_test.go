@@ -369,6 +369,25 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// A process without a recording has no log either, and the log says so, unless only others are asked for.
+func TestUnrecordedProcesses(t *testing.T) {
+	result, folder := record(t, []string{"--log"}, "/bin/sh", "-c", "ulimit -f 8; echo $$; /bin/cat /dev/null; (echo $(:)); :")
+	shell := strings.Fields(result.Output)[0]
+	output := mallowLog(t, folder)
+	for _, says := range []string{
+		": this process could not be recorded: ",
+		"\n# process " + shell + ": forked children that could not be recorded: ",
+		"\n# cat, not recorded: ",
+	} {
+		if !strings.Contains(output, says) {
+			t.Errorf("the log does not say %q: %q", says, output[strings.LastIndex(output, "MEM"):])
+		}
+	}
+	if output := mallowLog(t, folder, "--process", shell); strings.Contains(output, "cat, not recorded") {
+		t.Errorf("the log of one process tells of others: %q", output)
+	}
+}
+
 // The program sees no descriptor and no errno of the log's.
 func TestLogIsNotSeen(t *testing.T) {
 	program := harness.Program(t, "programs/observer")
