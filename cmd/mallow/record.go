@@ -50,7 +50,13 @@ program is then not started).`,
 				}
 				return recordRunning(args, options, attach, c.ErrOrStderr())
 			}
+			if hertz := options.CPUHertz; c.Flags().Changed("cpu") && (hertz < 1 || hertz > launch.MostCPUHertz) {
+				return exitError{launch.StatusCannotRecord, fmt.Errorf("--cpu=%d: samples per second of CPU time, 1 to %d", hertz, launch.MostCPUHertz)}
+			}
 			if log || c.Flags().Changed("log-limit") {
+				if limit < launch.LeastLogLimit {
+					return exitError{launch.StatusCannotRecord, fmt.Errorf("--log-limit takes a number of bytes from %dK on", launch.LeastLogLimit>>10)}
+				}
 				if sample > 0 {
 					return exitError{launch.StatusCannotRecord, fmt.Errorf("--log keeps every call; it does not go with --sample")}
 				}
@@ -75,9 +81,6 @@ program is then not started).`,
 }
 
 func record(args, per []string, options launch.RecordOptions, benchmark historyAddOptions, stderr io.Writer) error {
-	if options.CPUHertz < 0 || options.CPUHertz > launch.MostCPUHertz {
-		return exitError{launch.StatusCannotRecord, fmt.Errorf("--cpu=%d: samples per second of CPU time, 1 to %d", options.CPUHertz, launch.MostCPUHertz)}
-	}
 	command, err := prepared(args, "record")
 	if err == nil {
 		err = benchmark.check()

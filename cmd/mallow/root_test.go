@@ -65,12 +65,15 @@ func TestTheDefaultVerb(t *testing.T) {
 
 func TestRecordRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"--cpu=-1 true":      "--cpu=-1: samples per second of CPU time, 1 to 10000",
-		"--cpu=10001 true":   "--cpu=10001: samples",
-		"--cpu=many true":    "invalid argument",
-		"--pid 1 --cpu":      "--cpu is for a program that mallow starts, not for one that runs",
-		"--pid 1 --log":      "--log is for a program",
-		"--pid 1 --per main": "--per is for a program",
+		"--cpu=-1 true":          "--cpu=-1: samples per second of CPU time, 1 to 10000",
+		"--cpu=0 true":           "--cpu=0: samples",
+		"--cpu=10001 true":       "--cpu=10001: samples",
+		"--cpu=many true":        "invalid argument",
+		"--log-limit 0 true":     "--log-limit takes a number of bytes from 64K on",
+		"--log-limit=65535 true": "--log-limit takes",
+		"--pid 1 --cpu":          "--cpu is for a program that mallow starts, not for one that runs",
+		"--pid 1 --log":          "--log is for a program",
+		"--pid 1 --per main":     "--per is for a program",
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(append([]string{"record"}, strings.Fields(args)...), &stdout, &stderr)

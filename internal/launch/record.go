@@ -41,6 +41,10 @@ type RecordOptions struct {
 // MostCPUHertz is the most that libmallow takes.
 const MostCPUHertz = 10_000
 
+// LeastLogLimit is the least with which libmallow makes a log: its header takes
+// the first block of 32 KiB.
+const LeastLogLimit = 64 << 10
+
 // Recorded is what Record leaves behind.
 type Recorded struct {
 	Result
@@ -172,6 +176,10 @@ func (r *Recorded) completeLog(image string, wanted bool) {
 	path := filepath.Join(r.Folder, name)
 	err := eventlog.Trim(path)
 	if errors.Is(err, fs.ErrNotExist) && !wanted {
+		return
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		r.Warnings = append(r.Warnings, name+" is missing: the disk was full or a limit was met, or somebody removed it")
 		return
 	}
 	if err != nil {

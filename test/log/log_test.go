@@ -306,6 +306,17 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// The least limit that record takes is one with which there is a log.
+func TestLeastLimit(t *testing.T) {
+	result, folder := record(t, []string{"--log-limit", "64K"}, "/bin/sh", "-c", ":")
+	if result.Status != 0 || strings.Contains(result.Errors, "the log") {
+		t.Errorf("%s: %q", result.Ending(), result.Errors)
+	}
+	if output := mallowLog(t, folder); !strings.HasPrefix(output, "MEM ") {
+		t.Errorf("%q", output)
+	}
+}
+
 func loggedUpTo(t *testing.T, limit, threads string) (want, got []string) {
 	t.Helper()
 	result, folder := record(t, []string{"--log-limit", limit}, harness.Program(t, "programs/logged_cxx"), "turns", threads, "40000")
