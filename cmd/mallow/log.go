@@ -68,8 +68,8 @@ its function follows. [PID/TID] follows where there are several.`,
 }
 
 func printLog(w io.Writer, path string, o logOptions) error {
-	if o.from < 0 || o.to < 0 {
-		return fmt.Errorf("--from and --to take seconds from 0 up")
+	if !(o.from >= 0 && o.to >= 0) || o.to > 0 && o.to < o.from { // NaN is no time
+		return fmt.Errorf("--from and --to take seconds from 0 up, the earlier first")
 	}
 	shown := log.Options{
 		JSON: o.json, Stack: o.stack, Time: o.time, From: o.from, To: o.to,

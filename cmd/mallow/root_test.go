@@ -82,3 +82,13 @@ func TestRecordRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestLogRefuses(t *testing.T) {
+	for _, args := range []string{"--from -1", "--to -1", "--from nan", "--to nan", "--from 2 --to 1"} {
+		var stdout, stderr bytes.Buffer
+		code := run(append([]string{"log", "nosuch.mallow"}, strings.Fields(args)...), &stdout, &stderr)
+		if code != 1 || !strings.Contains(stderr.String(), "--from and --to take") {
+			t.Errorf("log %s: %d, %q", args, code, stderr.String())
+		}
+	}
+}
