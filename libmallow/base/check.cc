@@ -1,5 +1,6 @@
 #include "base/check.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 
@@ -28,6 +29,13 @@ void DieAt(const char* sentence, const void* address) {
   TextBuffer text;
   text.Append("mallow: ").Append(sentence).Append(" (").AppendHex(reinterpret_cast<uintptr_t>(address));
   WriteAndAbort(text.Append(")\n"));
+}
+
+void DieUnheard() {
+  // As the kernel has it: handler, flags, restorer, mask.
+  const uint64_t by_default[4] = {};
+  SystemCall(SYS_rt_sigaction, SIGABRT, reinterpret_cast<long>(by_default), 0, sizeof(by_default[3]));
+  abort();
 }
 
 void CheckFailed(const char* condition, const char* file, int line) {

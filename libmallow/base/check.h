@@ -13,6 +13,9 @@ namespace mallow {
 // The same, with " (0xADDRESS)" behind the sentence.
 [[noreturn]] MALLOW_COLD void DieAt(const char* sentence, const void* address);
 
+// Ends the process as abort() does where nobody handles SIGABRT, and says nothing: for what a handler of it comes to again.
+[[noreturn]] MALLOW_COLD void DieUnheard();
+
 [[noreturn]] MALLOW_COLD void CheckFailed(const char* condition, const char* file, int line);
 
 }  // namespace mallow

@@ -18,12 +18,20 @@ long FutexAddress(std::atomic<uintptr_t>* word) { return reinterpret_cast<long>(
 // Ranks held by this thread, as a bit set of rank / 10. Only with checks enabled.
 MALLOW_THREAD_LOCAL uint32_t held_ranks = 0;
 
+// The thread that said so, as ThreadIdentity names it.
+constinit std::atomic<uintptr_t> interrupted_thread{0};
+
+// A handler of SIGABRT that allocates comes here again, and would for ever: the lock is never given back.
+[[noreturn]] MALLOW_COLD void DieOfHandler() {
+  if (interrupted_thread.exchange(ThreadIdentity()) == ThreadIdentity()) DieUnheard();
+  Die("malloc was called by a signal handler that interrupted malloc in the same thread");
+}
+
 }  // namespace
 
 void Spinlock::LockSlow() {
   const uintptr_t self = ThreadIdentity();
-  if (HeldByThisThread())
-    Die("malloc was called by a signal handler that interrupted malloc in the same thread");
+  if (HeldByThisThread()) DieOfHandler();
   for (int spin = 0; spin < kSpins; ++spin) {
     uintptr_t free = 0;
     if (holder_.load(std::memory_order_relaxed) == 0 &&

@@ -1,6 +1,7 @@
 #include "base/spinlock.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +85,17 @@ TEST(SpinlockDeathTest, NamesAHandlerThatInterruptedItself) {
         lock.Lock();
       },
       "mallow: malloc was called by a signal handler that interrupted malloc in the same thread");
+}
+
+TEST(SpinlockDeathTest, IsDoneWithAHandlerThatAllocatesAsItDies) {
+  static Spinlock lock(LockRank::kLeaf);
+  const auto die = [] {
+    signal(SIGABRT, [](int) { lock.Lock(); });
+    lock.Lock();
+    lock.Lock();
+  };
+  EXPECT_EXIT(die(), testing::KilledBySignal(SIGABRT),
+              "^mallow: malloc was called by a signal handler[^\n]*\n$");
 }
 
 TEST(SpinlockDeathTest, RanksMustRise) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/check.h"
+#include "heap/damage.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
 #include "heap/reclaim.h"
@@ -52,6 +52,12 @@ size_t Neighbours(void* const* objects, size_t count, size_t bytes) {
   size_t length = 1;
   while (length < count && static_cast<char*>(objects[length - 1]) + bytes == objects[length]) ++length;
   return length;
+}
+
+size_t FreeBits(const Span* span) {
+  size_t bits = 0;
+  for (size_t i = 0; i < span->objects; ++i) bits += span->free_bits[i / 64] >> (i % 64) & 1;
+  return bits;
 }
 
 }  // namespace
@@ -106,13 +112,25 @@ size_t CentralList::FetchWholeLines(void** slots, size_t count) {
   return 0;
 }
 
+// What was taken back so far counts.
+void CentralList::Damaged(Span* span, const char* sentence, const void* object) {
+  if (span != nullptr) {
+    const bool listed = span->free_objects != 0;
+    const size_t bits = FreeBits(span);
+    span->free_objects = static_cast<uint16_t>(bits);
+    if (!listed && bits != 0) spans_.PushBack(span);
+  }
+  lock_.Unlock();
+  DieOfDamage(sentence, object);
+}
+
 // Objects that were used together lie together, mostly, so what is known of a span serves a run of them, objects that
 // follow one another are found without a division, and the bits of a word stay in a register until they leave the word.
 size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied) {
   Span* span = PageMap::SpanOf(PageOf(objects[0]));
   // One that was freed twice may have taken its whole span with it the first time.
   if (MALLOW_UNLIKELY(span == nullptr || span->state != SpanState::kSmall || !span->Contains(objects[0]))) {
-    DieAt("free(): the block was freed twice", objects[0]);
+    Damaged(nullptr, "free(): the block was freed twice", objects[0]);
   }
   size_t put = 0;
   uint64_t* word = nullptr;
@@ -120,7 +138,8 @@ size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied
   while (put < count && span->Contains(objects[put])) {
     const int first = span->IndexOf(objects[put]);
     if (MALLOW_UNLIKELY(first < 0)) {
-      DieAt("free(): the pointer is inside a block, not at its start", objects[put]);
+      if (word != nullptr) *word = bits;
+      Damaged(span, "free(): the pointer is inside a block, not at its start", objects[put]);
     }
     size_t index = static_cast<size_t>(first);
     const size_t last =
@@ -137,7 +156,8 @@ size_t CentralList::PutRun(void* const* objects, size_t count, SpanList* emptied
       if (MALLOW_UNLIKELY((bits & more) != 0)) {
         const size_t twice =
             RoundDown(index, size_t{64}) + static_cast<size_t>(CountTrailingZeros(bits & more));
-        DieAt("free(): the block was freed twice", span->start() + twice * span->object_bytes);
+        *word = bits;
+        Damaged(span, "free(): the block was freed twice", span->start() + twice * span->object_bytes);
       }
       bits |= more;
       index = end;
@@ -181,8 +201,7 @@ bool CentralList::IsValid(SizeClass size_class) {
   if (!spans_.IsValid()) return false;
   size_t objects = 0;
   for (Span* span = spans_.first(); span != nullptr; span = SpanList::Next(span)) {
-    size_t bits = 0;
-    for (size_t i = 0; i < span->objects; ++i) bits += span->free_bits[i / 64] >> (i % 64) & 1;
+    const size_t bits = FreeBits(span);
     if (span->state != SpanState::kSmall || span->size_class != size_class || bits != span->free_objects ||
         bits == 0 || bits == span->objects || span->given_back > bits) {
       return false;

@@ -42,6 +42,8 @@ class CentralList {
   size_t Take(void** slots, size_t count);
   // Takes back the first of `objects` and those after it that lie in the same span; returns how many.
   size_t PutRun(void* const* objects, size_t count, SpanList* emptied);
+  // Ends the process, see damage.h. REQUIRES the lock; `span` is the one that was being changed, or null.
+  [[noreturn]] MALLOW_COLD void Damaged(Span* span, const char* sentence, const void* object);
 
   alignas(kCacheLineBytes) Spinlock lock_{LockRank::kCentralList};
   SpanList spans_;

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/bits.h"
-#include "base/check.h"
+#include "heap/damage.h"
 #include "heap/heap.h"
 #include "heap/page_map.h"
 #include "heap/shared_lists.h"
@@ -45,23 +45,33 @@ ObjectSet seen;
 void* objects[internal::kMaxCached];
 bool checking = false;
 
+// The first damage that was found: locks are held then.
+struct {
+  const char* sentence;
+  const void* object;
+} found = {};
+
+void Found(const char* sentence, const void* object) {
+  if (found.sentence == nullptr) found = {sentence, object};
+}
+void FoundTwice(const void* object) { Found("free(): the block was freed twice", object); }
+
 // So many are on the stack, and compared with each other: a small program does not touch the memory of the others.
 constexpr size_t kFew = 32;
 
 // REQUIRES: the lock of the class's central list is held.
 void CheckObject(const void* object, SizeClass size_class) {
-  if (PageMap::ClassOf(object) != size_class) DieAt("free(): the block was freed twice", object);
+  if (PageMap::ClassOf(object) != size_class) return FoundTwice(object);
   const Span* span = PageMap::SpanOf(PageOf(object));
   const int index = span->IndexOf(object);
-  if (index < 0) DieAt("free(): the pointer is inside a block, not at its start", object);
-  if ((span->free_bits[index / 64] >> (index % 64) & 1) != 0)
-    DieAt("free(): the block was freed twice", object);
+  if (index < 0) return Found("free(): the pointer is inside a block, not at its start", object);
+  if ((span->free_bits[index / 64] >> (index % 64) & 1) != 0) FoundTwice(object);
 }
 
 void CheckFewTwice(void* const* checked, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     for (size_t k = 0; k < i; ++k) {
-      if (checked[k] == checked[i]) DieAt("free(): the block was freed twice", checked[i]);
+      if (checked[k] == checked[i]) FoundTwice(checked[i]);
     }
   }
 }
@@ -69,7 +79,7 @@ void CheckFewTwice(void* const* checked, size_t count) {
 MALLOW_NOINLINE void CheckManyTwice(void* const* checked, size_t count) {
   seen.Clear(count);
   for (size_t i = 0; i < count; ++i) {
-    if (!seen.Add(checked[i])) DieAt("free(): the block was freed twice", checked[i]);
+    if (!seen.Add(checked[i])) FoundTwice(checked[i]);
   }
 }
 
@@ -102,6 +112,7 @@ void CheckBeforeExit() {
   if (__atomic_exchange_n(&checking, true, __ATOMIC_RELAXED)) return;
   CheckBins(*cache);
   thread_registry.TryLookAtWarm(CheckBins);
+  if (found.sentence != nullptr) DieOfDamage(found.sentence, found.object);
 }
 
 }  // namespace mallow::heap

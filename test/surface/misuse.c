@@ -1,5 +1,6 @@
-// misuse WHAT: damage that glibc detects is detected, and some more. On libmallow the process ends by SIGABRT after one
-// sentence on descriptor 2, which says what is wrong and with which address; on glibc, by SIGABRT.
+// misuse WHAT [handled]: damage that glibc detects is detected, and some more. On libmallow the process ends by SIGABRT after one
+// sentence on descriptor 2, which says what is wrong and with which address; on glibc, by SIGABRT. `handled`: a handler of
+// SIGABRT that allocates finds a heap that works.
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,7 +12,9 @@
 
 enum { kLarge = 1 << 20, kKept = 64 };
 
-static char global[64] __attribute__((aligned(16)));
+// Behind zeros: glibc takes what stands there for the size of a block.
+static char zeros_and_global[80] __attribute__((aligned(16)));
+#define global (zeros_and_global + 16)
 MALLOW_MAYBE void free_sized(void*, size_t);
 
 // The address that the sentence has to name, left for the parent.
@@ -250,18 +253,43 @@ static int IsSentence(const char* said, const char* sentence) {
          end == '\n' && strchr(said, '\n')[1] == 0 && address == *culprit;
 }
 
+// As those that write a report of the crash do.
+static volatile sig_atomic_t* handlers;
+
+static void AllocateWhileDying(int signal) {
+  enum { kBlocks = 3000 };
+  static unsigned char* blocks[kBlocks];
+  static size_t bytes[kBlocks];
+  (void)signal;
+  if (++*handlers > 1) return;
+  for (int i = 0; i < kBlocks; ++i) {
+    bytes[i] = i % 3 != 0 ? 100 : i % 100 != 0 ? 16 + 7 * i % 4000 : kLarge;
+    blocks[i] = malloc(bytes[i]);
+    CHECK(blocks[i] != NULL);
+    memset(blocks[i], i, bytes[i]);
+  }
+  for (int i = 0; i < kBlocks; ++i) {
+    const unsigned char* block = blocks[i];
+    for (size_t k = 0; k < bytes[i]; ++k) CHECK(block[k] == (unsigned char)i);
+    free(blocks[i]);
+  }
+  *handlers += 100;
+}
+
 int main(int argc, char** argv) {
-  CHECK(argc == 2);
+  CHECK(argc == 2 || (argc == 3 && strcmp(argv[2], "handled") == 0));
   int which = 0;
   while (which < kMisuseCount && strcmp(kMisuses[which].name, argv[1]) != 0) ++which;
   CHECK(which < kMisuseCount);
-  culprit = mmap(NULL, sizeof(*culprit), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  culprit = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(culprit != MAP_FAILED);
+  handlers = (sig_atomic_t*)(culprit + 1);
   int ends[2];
   CHECK(pipe(ends) == 0);
   const pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], 2);
+    if (argc == 3) signal(SIGABRT, AllocateWhileDying);
     kMisuses[which].commit();
     // What only damages a small block may be found as late as here.
     exit(0);
@@ -275,6 +303,10 @@ int main(int argc, char** argv) {
   CHECK(waitpid(child, &status, 0) == child);
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT) {
     fprintf(stderr, "%s: not detected (status %#x): %s\n", argv[1], status, said);
+    return 1;
+  }
+  if (argc == 3 && *handlers != 101) {
+    fprintf(stderr, "%s: the handler did not end (%d): %s\n", argv[1], (int)*handlers, said);
     return 1;
   }
   if (!HasMallow()) return 0;
