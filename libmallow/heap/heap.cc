@@ -10,6 +10,7 @@
 #include "heap/page_map.h"
 #include "heap/reclaim.h"
 #include "heap/thread_cache.h"
+#include "heap/thread_registry.h"
 
 namespace mallow::heap {
 namespace {
@@ -97,7 +98,8 @@ void* MakeRecord(const void* p) {
 
 bool Trim(size_t keep_bytes) {
   Reclaim(0);
-  return page_heap.ReleaseDownTo(keep_bytes / kPageBytes);
+  const bool released_spares = thread_registry.ReleaseAllSpares();
+  return page_heap.ReleaseDownTo(keep_bytes / kPageBytes) || released_spares;
 }
 
 void SetReleasePolicy(const ReleasePolicy& policy) {

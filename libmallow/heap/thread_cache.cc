@@ -10,6 +10,7 @@
 #include "heap/statistics.h"
 #include "heap/thread_registry.h"
 #include "os/clock.h"
+#include "os/memory.h"
 
 namespace mallow::heap {
 namespace internal {
@@ -53,6 +54,7 @@ void ReleaseIdleEverywhere() {
     shared_lists[c].transfer.ReleaseIdle(c);
     shared_lists[c].central.GiveBackUnused();
   }
+  thread_registry.ReleaseIdleSpares();
 }
 
 // Fresh pages are taken: what becomes whole now serves later requests, of other classes too, before more of them do. Of
@@ -288,6 +290,12 @@ void ThreadCache::Flush() {
   for (SizeClass c = 1; c < kClassCount; ++c) FlushBin(c);
   cursors_.large.Flush();
   Reset();
+}
+
+void ThreadCache::ReleaseBins() {
+  const uintptr_t start = RoundUp(reinterpret_cast<uintptr_t>(slots_), os::PageSize());
+  const uintptr_t end = RoundDown(reinterpret_cast<uintptr_t>(this + 1), os::PageSize());
+  if (start < end) os::Release(reinterpret_cast<void*>(start), end - start);
 }
 
 void ThreadCache::FlushLong() {

@@ -174,6 +174,8 @@ class alignas(internal::kBinBytes) ThreadCache {
   void WatchIdle();
   // Gives back everything.
   void Flush();
+  // Gives the memory of the bins back: which of them its next thread uses is not known. REQUIRES: Flush, and no call since.
+  void ReleaseBins();
   // Gives back long objects at the end of a thread, and more of them the more it has: what goes on is cheap beside using it,
   // and another size may need the memory. Ends a watch.
   void FlushLong();

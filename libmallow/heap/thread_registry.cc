@@ -90,7 +90,7 @@ ThreadCache* ThreadRegistry::Attach() {
   {
     SpinlockHolder holder(lock_);
     cache = TakeWarmOf(ThreadIdentity());
-    if (cache == nullptr) cache = spare_.PopFront();
+    if (cache == nullptr) cache = TakeSpare();
   }
   if (cache == nullptr) {
     cache = static_cast<ThreadCache*>(page_heap.AllocateMetadata(sizeof(ThreadCache), alignof(ThreadCache)));
@@ -141,7 +141,49 @@ void ThreadRegistry::Detach(ThreadCache* cache) {
   }
   cache->Flush();
   SpinlockHolder holder(lock_);
+  AddSpare(cache);
+}
+
+void ThreadRegistry::AddSpare(ThreadCache* cache) {
   spare_.PushFront(cache);
+  ++spares_;
+}
+
+ThreadCache* ThreadRegistry::TakeSpare() {
+  ThreadCache* const cache = spare_.PopFront();
+  if (cache == nullptr) return bare_.PopFront();
+  least_spares_ = Min(least_spares_, --spares_);
+  return cache;
+}
+
+bool ThreadRegistry::ReleaseIdleSpares() {
+  size_t idle;
+  {
+    SpinlockHolder holder(lock_);
+    idle = DivideUp(least_spares_, 2);
+    least_spares_ = spares_ - idle;
+  }
+  return ReleaseSpares(idle);
+}
+
+bool ThreadRegistry::ReleaseAllSpares() { return ReleaseSpares(SIZE_MAX); }
+
+bool ThreadRegistry::ReleaseSpares(size_t most) {
+  size_t released = 0;
+  for (; released < most; ++released) {
+    ThreadCache* cache;
+    {
+      SpinlockHolder holder(lock_);
+      cache = spare_.last();
+      if (cache == nullptr) break;
+      spare_.Remove(cache);
+      least_spares_ = Min(least_spares_, --spares_);
+    }
+    cache->ReleaseBins();
+    SpinlockHolder holder(lock_);
+    bare_.PushFront(cache);
+  }
+  return released != 0;
 }
 
 bool ThreadRegistry::TryKeepWarm(ThreadCache* cache, size_t most) {
@@ -183,7 +225,7 @@ void ThreadRegistry::ReleaseWarm() {
     if (cache == nullptr) return;
     cache->Flush();
     SpinlockHolder holder(lock_);
-    spare_.PushFront(cache);
+    AddSpare(cache);
   }
 }
 

@@ -30,6 +30,11 @@ class ThreadRegistry {
   // Gives back what ended threads have left.
   void ReleaseWarm();
 
+  // Gives the memory of empty caches back, which no thread has: of half of those that none has needed since the last call,
+  // or of all. False: there was none.
+  bool ReleaseIdleSpares();
+  bool ReleaseAllSpares();
+
   // Counts what lies in all caches.
   void AddTo(Statistics& total);
   // Calls look(const ThreadCache&) for each warm cache, with the lock held; does nothing when that is taken.
@@ -60,17 +65,24 @@ class ThreadRegistry {
   static void AtThreadExit(void* cache);
   void Detach(ThreadCache* cache);
   void LetOthersSwitch(ThreadCache* cache);
-  // Both REQUIRE the lock.
+  // All but the last REQUIRE the lock.
   bool TryKeepWarm(ThreadCache* cache, size_t most);
   ThreadCache* TakeWarm();
   // That of an ended thread of this identity, or any.
   ThreadCache* TakeWarmOf(uintptr_t owner);
   void RemoveWarm(ThreadCache* cache);
+  void AddSpare(ThreadCache* cache);
+  ThreadCache* TakeSpare();
+  // Takes no more locks than one at a time.
+  bool ReleaseSpares(size_t most);
 
   Spinlock lock_{LockRank::kThreadRegistry};
   List<ThreadCache, &ThreadCache::links> live_;
   List<ThreadCache, &ThreadCache::links> warm_;   // of ended threads, the last one first
-  List<ThreadCache, &ThreadCache::links> spare_;  // empty
+  List<ThreadCache, &ThreadCache::links> spare_;  // empty, the last one first
+  List<ThreadCache, &ThreadCache::links> bare_;   // empty, and the memory of their bins was given back
+  size_t spares_ = 0;                             // in spare_
+  size_t least_spares_ = 0;                       // since the last ReleaseIdleSpares
   size_t warm_bytes_ = 0;
   uint64_t last_watch_of_all_ = 0;
   size_t threads_ = 0;

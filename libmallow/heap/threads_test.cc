@@ -36,6 +36,47 @@ void FreeBlock(Block* block) {
   Free(block);
 }
 
+// In short and in long bins of all classes, at one time.
+void UseManyClassesInThreads(size_t count) {
+  std::vector<std::thread> threads;
+  std::atomic<size_t> ready{0};
+  for (size_t i = 0; i < count; ++i) {
+    threads.emplace_back([&ready, count] {
+      for (size_t bytes = 16; bytes <= 8192; bytes += 16) Free(Allocate(bytes));
+      ++ready;
+      while (ready != count) std::this_thread::yield();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Threads, GiveTheMemoryOfTheirCachesBack) {
+  constexpr size_t kThreads = 60;
+  for (int round = 0; round < 3; ++round) {
+    UseManyClassesInThreads(kThreads);
+    const size_t before = page_heap.MetadataResidentBytes();
+    EXPECT_TRUE(Trim(0));
+    EXPECT_GT(before, page_heap.MetadataResidentBytes() + kThreads * 16 * 1024);
+    ExpectValidHeap();
+    ExpectEmptyHeap();
+  }
+}
+
+TEST(Threads, GiveItBackByHalvesWhileNobodyBegins) {
+  UseManyClassesInThreads(60);
+  thread_registry.ReleaseWarm();
+  thread_registry.ReleaseIdleSpares();
+  const size_t before = page_heap.MetadataResidentBytes();
+  EXPECT_TRUE(thread_registry.ReleaseIdleSpares());
+  const size_t half = page_heap.MetadataResidentBytes();
+  EXPECT_LT(half, before);
+  for (int i = 0; i < 12; ++i) thread_registry.ReleaseIdleSpares();
+  EXPECT_FALSE(thread_registry.ReleaseIdleSpares());
+  EXPECT_LT(page_heap.MetadataResidentBytes(), half);
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
 TEST(Threads, EachForItself) {
   std::vector<std::thread> threads;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
