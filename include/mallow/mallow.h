@@ -129,8 +129,11 @@ const char* mallow_options_help(void);
 /* How the functions above reach libmallow, or nothing. Through the global offset table, because a linker takes a weak
  * function in a program at a fixed address (-no-pie) for absent, and no library that is preloaded could change that. */
 #if defined(__x86_64__) && defined(__ELF__)
-#define MALLOW_FIND_(function, symbol) \
-  __asm__(".weak " symbol "\n\tmovq " symbol "@GOTPCREL(%%rip), %0" : "=r"(function))
+#define MALLOW_FIND_(function, symbol)                                                       \
+  __asm__(".weak " symbol                                                                    \
+          "\n\t"                                                                             \
+          "{movq " symbol "@GOTPCREL(%%rip), %0|mov %0, QWORD PTR " symbol "@GOTPCREL[rip]}" \
+          : "=r"(function))
 #else
 #define MALLOW_FIND_(function, symbol) ((function) = 0)
 #endif
@@ -178,7 +181,7 @@ class Region {
   unsigned depth_;
 };
 
-}  // namespace mallow
+} /* namespace mallow */
 #endif
 
 #endif

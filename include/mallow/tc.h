@@ -26,8 +26,10 @@
 
 /* On declarations: does not throw. */
 #ifndef PERFTOOLS_NOTHROW
-#if defined(__cplusplus)
+#if defined(__cplusplus) && __cplusplus >= 201103L
 #define PERFTOOLS_NOTHROW noexcept
+#elif defined(__cplusplus)
+#define PERFTOOLS_NOTHROW throw()
 #else
 #define PERFTOOLS_NOTHROW __attribute__((__nothrow__))
 #endif
