@@ -10,8 +10,20 @@ void* MetadataArena::Allocate(size_t bytes, size_t alignment) {
   char* start = TakeFrom(&gap_, bytes, alignment);
   if (start == nullptr) start = TakeFrom(&rest_, bytes, alignment);
   if (start == nullptr) {
-    if (!MapRegion(bytes + alignment)) return nullptr;
+    const size_t wished = bytes_ < kHugeFrom ? kBlockBytes : kHugeBlockBytes;
+    if (!MapRegion(&rest_, bytes + alignment, wished)) return nullptr;
     start = TakeFrom(&rest_, bytes, alignment);
+  }
+  bytes_ += bytes;
+  return start;
+}
+
+void* MetadataArena::AllocateSparse(size_t bytes, size_t alignment) {
+  if (bytes_ < kHugeFrom) return Allocate(bytes, alignment);
+  char* start = TakeFrom(&sparse_, bytes, alignment);
+  if (start == nullptr) {
+    if (!MapRegion(&sparse_, bytes + alignment, kBlockBytes)) return nullptr;
+    start = TakeFrom(&sparse_, bytes, alignment);
   }
   bytes_ += bytes;
   return start;
@@ -26,18 +38,22 @@ char* MetadataArena::TakeFrom(Piece* piece, size_t bytes, size_t alignment) {
   return start;
 }
 
-bool MetadataArena::MapRegion(size_t bytes) {
+bool MetadataArena::MapRegion(Piece* piece, size_t bytes, size_t wished) {
   const size_t least = RoundUp(sizeof(Region) + bytes, os::PageSize());
-  const size_t wished = bytes_ < kHugeFrom ? kBlockBytes : kHugeBlockBytes;
   size_t whole = Max(least, RoundUp(os::AheadOfUse(wished), os::PageSize()));
   void* start = os::Map(nullptr, whole);
   if (start == nullptr && whole > least) start = os::Map(nullptr, whole = least);
   if (start == nullptr) return false;
-  if (whole >= kHugeBlockBytes) os::WantHugePages(start, whole);
+  if (piece == &sparse_) {
+    // A system may give them unasked.
+    os::RefuseHugePages(start, whole);
+  } else if (whole >= kHugeBlockBytes) {
+    os::WantHugePages(start, whole);
+  }
   Region* const region = static_cast<Region*>(start);
   *region = {regions_, whole};
   regions_ = region;
-  rest_ = {reinterpret_cast<char*>(region + 1), static_cast<char*>(start) + whole};
+  *piece = {reinterpret_cast<char*>(region + 1), static_cast<char*>(start) + whole};
   return true;
 }
 

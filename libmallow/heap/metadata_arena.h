@@ -14,6 +14,8 @@ class MetadataArena {
 
   // `alignment` is a power of two of at most 4 KiB. Null when there is no memory.
   void* Allocate(size_t bytes, size_t alignment);
+  // The same for what is long and of which little is used: never in huge pages.
+  void* AllocateSparse(size_t bytes, size_t alignment);
 
   // Arrays of side records. Bytes is at most kMaxArrayBytes. A returned array is not cleared when reused.
   void* AllocateArray(size_t bytes);
@@ -55,11 +57,13 @@ class MetadataArena {
 
   // Null: it does not fit. What it skips becomes the gap if that is shorter.
   char* TakeFrom(Piece* piece, size_t bytes, size_t alignment);
-  bool MapRegion(size_t bytes);
+  // The piece becomes a new region, in which so many bytes fit.
+  bool MapRegion(Piece* piece, size_t bytes, size_t wished);
 
   const Region* regions_ = nullptr;
   Piece rest_ = {};
   Piece gap_ = {};
+  Piece sparse_ = {};
   size_t bytes_ = 0;
   // By binary logarithm of the size.
   FreeArrayLink* free_arrays_[kArraySizes] = {};

@@ -31,6 +31,20 @@ TEST(MetadataArena, MuchLiesInLongRegionsThatHugePagesFit) {
   EXPECT_EQ(arena.regions()->bytes, 4 * kMiB);
 }
 
+TEST(MetadataArena, WhatIsSparseTouchesNoHugePage) {
+  constexpr size_t kMiB = 1024 * 1024;
+  constexpr size_t kBytes = 300'000;
+  MetadataArena arena;
+  for (int i = 0; i < 3; i++) ASSERT_NE(arena.Allocate(kMiB, 64), nullptr);
+  for (int i = 0; i < 20; i++) {
+    char* const sparse = static_cast<char*>(arena.AllocateSparse(kBytes, 512));
+    ASSERT_NE(sparse, nullptr);
+    sparse[kBytes / 2] = 1;
+    const uintptr_t page = RoundUp(reinterpret_cast<uintptr_t>(sparse), os::PageSize());
+    EXPECT_LE(os::ResidentBytes(reinterpret_cast<void*>(page), kBytes - os::PageSize()), 2 * os::PageSize());
+  }
+}
+
 TEST(MetadataArena, TakesWhatIsNeededWhereMoreIsRefused) {
   static constexpr size_t kMost = 64 * 1024;
   static const os::MemoryFunctions kNarrow = {

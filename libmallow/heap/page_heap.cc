@@ -278,6 +278,11 @@ void* PageHeap::AllocateMetadata(size_t bytes, size_t alignment) {
   return metadata_.Allocate(bytes, alignment);
 }
 
+void* PageHeap::AllocateSparseMetadata(size_t bytes, size_t alignment) {
+  SpinlockHolder holder(lock_);
+  return metadata_.AllocateSparse(bytes, alignment);
+}
+
 PageHeap::Totals PageHeap::GetTotals() {
   SpinlockHolder holder(lock_);
   Totals totals = {};

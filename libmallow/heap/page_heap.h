@@ -79,6 +79,7 @@ class PageHeap {
 
   // Memory for the heap's own structures; see MetadataArena.
   void* AllocateMetadata(size_t bytes, size_t alignment);
+  void* AllocateSparseMetadata(size_t bytes, size_t alignment);
 
   Totals GetTotals();
   // Bytes of our own structures that are in memory at present: some system calls.

@@ -93,7 +93,8 @@ ThreadCache* ThreadRegistry::Attach() {
     if (cache == nullptr) cache = TakeSpare();
   }
   if (cache == nullptr) {
-    cache = static_cast<ThreadCache*>(page_heap.AllocateMetadata(sizeof(ThreadCache), alignof(ThreadCache)));
+    cache = static_cast<ThreadCache*>(
+        page_heap.AllocateSparseMetadata(sizeof(ThreadCache), alignof(ThreadCache)));
     if (cache == nullptr) return nullptr;
     cache->Begin();
   }
