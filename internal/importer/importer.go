@@ -127,10 +127,10 @@ type reader func(s *source, t *target, r *Result) error
 
 // detect finds out what a file is by how it begins.
 func detect(s *source) (reader, string, error) {
-	head := s.head()
+	head, err := s.head()
 	switch {
-	case len(head) == 0:
-		return nil, "", errors.New("the file is empty")
+	case err != nil:
+		return nil, "", err
 	case isHeaptrack(head):
 		return readHeaptrack, recording.ImportedHeaptrack, nil
 	case isMemoryLog(head):

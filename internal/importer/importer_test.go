@@ -169,11 +169,14 @@ func TestPacked(t *testing.T) {
 // nothing is left behind.
 func TestRefusals(t *testing.T) {
 	zipped, _ := packed(strings.Repeat("nothing that is known\n", 3))
+	zippedTrace, zstdTrace := packed("v 10400 3\n" + strings.Repeat("c 1\n", 100))
 	for _, test := range []struct{ text, want string }{
 		{"", "the file is empty"},
 		{"hello\nworld\n", "line 1: expected a record of curl's memory log"},
 		{string(zipped), "line 1: expected a record of curl's memory log"},
 		{string(zipped[:15]), "line 1: expected"},
+		{string(zippedTrace[:len(zippedTrace)-6]), "the packed file is cut off: its end is missing"},
+		{string(zstdTrace[:len(zstdTrace)-6]), "the packed file is cut off: its end is missing"},
 		{"\x1f\x8b\x08", "begins as a gzip file and is none"},
 		{"v 10400 9\n", "line 1: expected version 3 of heaptrack's format at the most"},
 		{"v 10000 0\n", "line 1: expected version 1 to 3"},

@@ -52,10 +52,17 @@ func open(r io.Reader) (*source, error) {
 
 func (s *source) close() { s.end() }
 
-// head returns the first bytes without taking them.
-func (s *source) head() []byte {
-	head, _ := s.in.Peek(headBytes)
-	return head
+// head returns the first bytes without taking them. An error says why there are
+// none.
+func (s *source) head() ([]byte, error) {
+	head, err := s.in.Peek(headBytes)
+	if len(head) > 0 {
+		return head, nil
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the file is empty")
+	}
+	return nil, unpacking(err)
 }
 
 // next returns the next line without its end; false at the end of the file, or
@@ -76,7 +83,7 @@ func (s *source) next() ([]byte, bool) {
 		line = s.long
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		s.cause = fmt.Errorf("line %d: %w", s.line+1, err)
+		s.cause = fmt.Errorf("line %d: %w", s.line+1, unpacking(err))
 		return nil, false
 	}
 	if len(line) == 0 {
@@ -92,7 +99,15 @@ func (s *source) all(limit int64) ([]byte, error) {
 	if err == nil && int64(len(b)) > limit {
 		err = fmt.Errorf("has more than %d bytes, unpacked", limit)
 	}
-	return b, err
+	return b, unpacking(err)
+}
+
+// unpacking says of an error of packed data that ends too early what it means.
+func unpacking(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the packed file is cut off: its end is missing")
+	}
+	return err
 }
 
 // wrong is the error for a line that is not what the format says.
