@@ -226,17 +226,11 @@ func (r *diffReport) units() {
 
 func (r *diffReport) unit(u *diff.Unit) string {
 	old, new := u.Old.PerUnit(r.ofUnit(u.Old)), u.New.PerUnit(r.ofUnit(u.New))
-	if of, isBytes := u.New.CountsBytes(); isBytes && old > 0 && new > 0 {
-		if of != "" {
-			of = " " + term.Safe(of)
-		}
-		return r.style.bold("one allocation per "+arrow(uint64(1/old+0.5), uint64(1/new+0.5), size)+of) + ", " +
+	if of, isBytes := u.New.CountsBytes(); isBytes && old > 0 && new > 0 && max(old, new) <= 1 {
+		return r.style.bold("one allocation per "+arrow(uint64(1/old+0.5), uint64(1/new+0.5), size)+behind(of)) + ", " +
 			r.tell(factor(old, new)) + " (" + arrow(u.Old.Count, u.New.Count, size) + ")"
 	}
-	name := term.Safe(u.Name)
-	if u.Function {
-		name = "call of " + name
-	}
+	name := nameOf(u.New)
 	of := fmt.Sprintf(" (%s of them)", arrow(u.Old.Count, u.New.Count, count))
 	if quotient(old) == quotient(new) {
 		return r.style.bold(quotient(old)+" allocations per "+name) + ", as before" + of

@@ -2,12 +2,16 @@ package text
 
 import (
 	"fmt"
+	"strings"
 
 	"mallow/internal/profile"
 	"mallow/internal/term"
 )
 
-const regionsShown = 10
+const (
+	regionsShown = 10
+	unitsShown   = 10
+)
 
 // regions tells what was allocated within which of the program's regions.
 func (r *report) regions() {
@@ -40,8 +44,12 @@ func (r *report) units() {
 		return
 	}
 	r.line("")
-	for _, unit := range r.profile.Units {
+	units := r.profile.Units
+	for _, unit := range units[:min(len(units), unitsShown)] {
 		r.line(r.cut("        " + r.perUnit(unit)))
+	}
+	if more := len(units) - unitsShown; more > 0 {
+		r.line(r.style.dim("        " + counted(uint64(more), "more unit", "more units")))
 	}
 }
 
@@ -50,25 +58,39 @@ func (r *report) perUnit(u *profile.Unit) string {
 	if r.options.All {
 		allocations, bytes = allocations+u.LibcAllocations, bytes+u.LibcBytes
 	}
-	name := term.Safe(u.Name)
-	if u.Function {
-		name = "call of " + name
-	}
+	name := nameOf(u)
 	of, isBytes := u.CountsBytes()
 	switch {
 	case u.Count == 0:
 		return "no " + name + " was counted"
 	case allocations == 0:
 		return r.style.bold("no allocation per "+name) + fmt.Sprintf(" (%s of them)", count(u.Count))
-	case isBytes:
-		if of != "" {
-			of = " " + term.Safe(of)
-		}
+	case isBytes && u.Count >= allocations:
 		each := size(uint64(float64(u.Count)/float64(allocations) + 0.5))
-		return r.style.bold("one allocation per "+each+of) + fmt.Sprintf(" (%s)", size(u.Count))
+		return r.style.bold("one allocation per "+each+behind(of)) + fmt.Sprintf(" (%s)", size(u.Count))
 	}
 	return r.style.bold(ratio(allocations, u.Count, "allocation", "allocations")+" per "+name) +
 		fmt.Sprintf(", %[2]s (%[1]s of them)", count(u.Count), size(uint64(float64(bytes)/float64(u.Count)+0.5)))
+}
+
+// nameOf is what one of them is called.
+func nameOf(u *profile.Unit) string {
+	name := term.Safe(u.Name)
+	if u.Function {
+		return "call of " + name
+	}
+	if _, isBytes := u.CountsBytes(); isBytes {
+		return strings.TrimSuffix(name, "s")
+	}
+	return name
+}
+
+// behind is what a unit counts bytes of, if it says so.
+func behind(of string) string {
+	if of == "" {
+		return ""
+	}
+	return " " + term.Safe(of)
 }
 
 // ratio writes a quotient with three digits.
