@@ -145,7 +145,9 @@ bool OptionsMayBeSet() { return !os::RunsWithRaisedRights() && os::MayBeInEnviro
 void ReadOptions(Options* options) {
   if (os::RunsWithRaisedRights()) return;
   char settings[kMostBytes];
-  if (os::ReadEnvironment(kVariable, settings, sizeof(settings)) >= 0) ParseOptions(settings, options);
+  const long length = os::ReadEnvironment(kVariable, settings, sizeof(settings));
+  if (length == os::kTooLong) Complain("it has 16 KiB or more, and is ignored", {}, "");
+  if (length >= 0) ParseOptions(settings, options);
 }
 
 }  // namespace mallow::api

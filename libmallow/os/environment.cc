@@ -17,7 +17,7 @@ const char* ValueIn(const char* entry, const char* name, size_t name_length) {
 
 long CopyValue(const char* found, char* value, size_t capacity) {
   const size_t length = strlen(found);
-  if (length >= capacity) return -1;
+  if (length >= capacity) return kTooLong;
   memcpy(value, found, length + 1);
   return static_cast<long>(length);
 }
@@ -48,7 +48,7 @@ long FindInEntries(EntryReader& reader, const char* name, char* value, size_t ca
   for (;;) {
     const char* expected = name;
     int byte = reader.Next();
-    if (byte < 0) return -1;
+    if (byte < 0) return kNotSet;
     while (*expected != 0 && byte == *expected) {
       ++expected;
       byte = reader.Next();
@@ -56,7 +56,7 @@ long FindInEntries(EntryReader& reader, const char* name, char* value, size_t ca
     if (*expected == 0 && byte == '=') {
       size_t length = 0;
       while ((byte = reader.Next()) > 0) {
-        if (length + 1 >= capacity) return -1;
+        if (length + 1 >= capacity) return kTooLong;
         value[length++] = static_cast<char>(byte);
       }
       value[length] = 0;
@@ -77,7 +77,7 @@ const char* FindInLibc(const char* name) {
 
 long ReadFromKernel(const char* name, char* value, size_t capacity) {
   const int descriptor = OpenForReading("/proc/self/environ");
-  if (descriptor < 0) return -1;
+  if (descriptor < 0) return kNotSet;
   EntryReader reader(descriptor);
   const long length = FindInEntries(reader, name, value, capacity);
   Close(descriptor);
@@ -89,7 +89,7 @@ long ReadFromKernel(const char* name, char* value, size_t capacity) {
 long ReadEnvironment(const char* name, char* value, size_t capacity) {
   if (environ == nullptr) return ReadFromKernel(name, value, capacity);
   const char* const found = FindInLibc(name);
-  return found == nullptr ? -1 : CopyValue(found, value, capacity);
+  return found == nullptr ? kNotSet : CopyValue(found, value, capacity);
 }
 
 bool MayBeInEnvironment(const char* name) { return environ == nullptr || FindInLibc(name) != nullptr; }

@@ -5,8 +5,9 @@
 
 namespace mallow::os {
 
-// Copies the value of `name` into `value`, zero-terminated. Returns its length, or -1 when the variable is
-// not set or does not fit. Reads libc's environment when there is one, else /proc/self/environ. Not safe
+inline constexpr long kNotSet = -1, kTooLong = -2;
+
+// Copies the value of `name` into `value`, zero-terminated. Returns its length, or one of the above. Reads libc's environment when there is one, else /proc/self/environ. Not safe
 // against a thread that changes the environment at the same time: call it while the process starts.
 long ReadEnvironment(const char* name, char* value, size_t capacity);
 

@@ -29,6 +29,8 @@ for bad in '' M 1T 1MB -1 0x10 ' 1' 18446744073709551616 18014398509481984K 1677
   expect "release_keep=$bad" "$m bad value in \"release_keep=$bad\", which is ignored"
 done
 expect 'release_keep=18014398509481983K:release_at_once=18446744073709551615' ''
+long=$(printf '%016384d' 0)
+expect "release_keep=1M:a=$long" "$m it has 16 KiB or more, and is ignored"
 # A folder whose name needs the encoding; relative to the folder of the program.
 name='a:b%c d'
 mkdir "$folder/$name"
