@@ -51,10 +51,10 @@ struct {
   const void* object;
 } found = {};
 
-void Found(const char* sentence, const void* object) {
+MALLOW_COLD void Found(const char* sentence, const void* object) {
   if (found.sentence == nullptr) found = {sentence, object};
 }
-void FoundTwice(const void* object) { Found("free(): the block was freed twice", object); }
+MALLOW_COLD void FoundTwice(const void* object) { Found("free(): the block was freed twice", object); }
 
 // So many are on the stack, and compared with each other: a small program does not touch the memory of the others.
 constexpr size_t kFew = 32;

@@ -6,30 +6,18 @@
 
 namespace mallow::heap {
 
-void* MetadataArena::Allocate(size_t bytes, size_t alignment) {
-  char* start = TakeFrom(&gap_, bytes, alignment);
-  if (start == nullptr) start = TakeFrom(&rest_, bytes, alignment);
-  if (start == nullptr) {
-    const size_t wished = bytes_ < kHugeFrom ? kBlockBytes : kHugeBlockBytes;
-    if (!MapRegion(&rest_, bytes + alignment, wished)) return nullptr;
-    start = TakeFrom(&rest_, bytes, alignment);
+void* MetadataArena::Allocate(size_t bytes, size_t alignment, Use use) {
+  const bool apart = use == Use::kSparse && bytes_ >= kHugeFrom;
+  Piece* const piece = apart ? &sparse_ : &rest_;
+  char* start = apart ? nullptr : TakeFrom(&gap_, bytes, alignment);
+  while (start == nullptr && (start = TakeFrom(piece, bytes, alignment)) == nullptr) {
+    if (!MapRegion(piece, bytes + alignment)) return nullptr;
   }
   bytes_ += bytes;
   return start;
 }
 
-void* MetadataArena::AllocateSparse(size_t bytes, size_t alignment) {
-  if (bytes_ < kHugeFrom) return Allocate(bytes, alignment);
-  char* start = TakeFrom(&sparse_, bytes, alignment);
-  if (start == nullptr) {
-    if (!MapRegion(&sparse_, bytes + alignment, kBlockBytes)) return nullptr;
-    start = TakeFrom(&sparse_, bytes, alignment);
-  }
-  bytes_ += bytes;
-  return start;
-}
-
-char* MetadataArena::TakeFrom(Piece* piece, size_t bytes, size_t alignment) {
+MALLOW_NOINLINE char* MetadataArena::TakeFrom(Piece* piece, size_t bytes, size_t alignment) {
   char* const start = reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(piece->next), alignment));
   if (piece->next == nullptr || start + bytes > piece->end) return nullptr;
   const Piece skipped = {piece->next, start};
@@ -38,17 +26,18 @@ char* MetadataArena::TakeFrom(Piece* piece, size_t bytes, size_t alignment) {
   return start;
 }
 
-bool MetadataArena::MapRegion(Piece* piece, size_t bytes, size_t wished) {
+MALLOW_NOINLINE bool MetadataArena::MapRegion(Piece* piece, size_t bytes) {
+  const bool much = bytes_ >= kHugeFrom;
+  const size_t wished = much && piece == &rest_ ? kHugeBlockBytes : kBlockBytes;
   const size_t least = RoundUp(sizeof(Region) + bytes, os::PageSize());
   size_t whole = Max(least, RoundUp(os::AheadOfUse(wished), os::PageSize()));
   void* start = os::Map(nullptr, whole);
   if (start == nullptr && whole > least) start = os::Map(nullptr, whole = least);
   if (start == nullptr) return false;
-  if (piece == &sparse_) {
+  if (much) {
     // A system may give them unasked.
-    os::RefuseHugePages(start, whole);
-  } else if (whole >= kHugeBlockBytes) {
-    os::WantHugePages(start, whole);
+    const auto advise = piece == &rest_ ? &os::WantHugePages : &os::RefuseHugePages;
+    advise(start, whole);
   }
   Region* const region = static_cast<Region*>(start);
   *region = {regions_, whole};

@@ -12,10 +12,11 @@ class MetadataArena {
  public:
   constexpr MetadataArena() = default;
 
+  // How much of it will be used. Where that is little it lies in no huge page.
+  enum class Use { kDense, kSparse };
+
   // `alignment` is a power of two of at most 4 KiB. Null when there is no memory.
-  void* Allocate(size_t bytes, size_t alignment);
-  // The same for what is long and of which little is used: never in huge pages.
-  void* AllocateSparse(size_t bytes, size_t alignment);
+  void* Allocate(size_t bytes, size_t alignment, Use use = Use::kDense);
 
   // Arrays of side records. Bytes is at most kMaxArrayBytes. A returned array is not cleared when reused.
   void* AllocateArray(size_t bytes);
@@ -58,7 +59,7 @@ class MetadataArena {
   // Null: it does not fit. What it skips becomes the gap if that is shorter.
   char* TakeFrom(Piece* piece, size_t bytes, size_t alignment);
   // The piece becomes a new region, in which so many bytes fit.
-  bool MapRegion(Piece* piece, size_t bytes, size_t wished);
+  bool MapRegion(Piece* piece, size_t bytes);
 
   const Region* regions_ = nullptr;
   Piece rest_ = {};

@@ -37,7 +37,7 @@ TEST(MetadataArena, WhatIsSparseTouchesNoHugePage) {
   MetadataArena arena;
   for (int i = 0; i < 3; i++) ASSERT_NE(arena.Allocate(kMiB, 64), nullptr);
   for (int i = 0; i < 20; i++) {
-    char* const sparse = static_cast<char*>(arena.AllocateSparse(kBytes, 512));
+    char* const sparse = static_cast<char*>(arena.Allocate(kBytes, 512, MetadataArena::Use::kSparse));
     ASSERT_NE(sparse, nullptr);
     sparse[kBytes / 2] = 1;
     const uintptr_t page = RoundUp(reinterpret_cast<uintptr_t>(sparse), os::PageSize());

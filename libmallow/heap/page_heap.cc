@@ -273,14 +273,9 @@ void PageHeap::ReleaseDue(uint64_t now_nanoseconds) {
   Release(now_nanoseconds);
 }
 
-void* PageHeap::AllocateMetadata(size_t bytes, size_t alignment) {
+void* PageHeap::AllocateMetadata(size_t bytes, size_t alignment, MetadataArena::Use use) {
   SpinlockHolder holder(lock_);
-  return metadata_.Allocate(bytes, alignment);
-}
-
-void* PageHeap::AllocateSparseMetadata(size_t bytes, size_t alignment) {
-  SpinlockHolder holder(lock_);
-  return metadata_.AllocateSparse(bytes, alignment);
+  return metadata_.Allocate(bytes, alignment, use);
 }
 
 PageHeap::Totals PageHeap::GetTotals() {

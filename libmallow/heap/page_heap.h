@@ -78,8 +78,7 @@ class PageHeap {
   bool wants_visits_of_all() const { return __atomic_load_n(&wants_visits_of_all_, __ATOMIC_RELAXED); }
 
   // Memory for the heap's own structures; see MetadataArena.
-  void* AllocateMetadata(size_t bytes, size_t alignment);
-  void* AllocateSparseMetadata(size_t bytes, size_t alignment);
+  void* AllocateMetadata(size_t bytes, size_t alignment, MetadataArena::Use use = MetadataArena::Use::kDense);
 
   Totals GetTotals();
   // Bytes of our own structures that are in memory at present: some system calls.

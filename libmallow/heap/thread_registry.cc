@@ -94,7 +94,7 @@ ThreadCache* ThreadRegistry::Attach() {
   }
   if (cache == nullptr) {
     cache = static_cast<ThreadCache*>(
-        page_heap.AllocateSparseMetadata(sizeof(ThreadCache), alignof(ThreadCache)));
+        page_heap.AllocateMetadata(sizeof(ThreadCache), alignof(ThreadCache), MetadataArena::Use::kSparse));
     if (cache == nullptr) return nullptr;
     cache->Begin();
   }
