@@ -65,6 +65,7 @@ class Timeline {
     return events >= __atomic_load_n(&header_->timeline_events, __ATOMIC_RELAXED) ||
            now_ms >= __atomic_load_n(&next_ms_, __ATOMIC_RELAXED);
   }
+  // Takes it, unless another thread is at one.
   MALLOW_COLD void Take(ThreadRecorder& thread);
 
  private:
