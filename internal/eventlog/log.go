@@ -95,10 +95,7 @@ func unlogged(rec *recording.Recording) []string {
 		return warnings
 	}
 	for _, u := range rec.Meta.Unrecorded {
-		name := "(unknown)"
-		if u.Executable != "" {
-			name = filepath.Base(u.Executable)
-		}
+		name := recording.ProgramName(u.Executable)
 		if u.Processes > 1 {
 			name += fmt.Sprintf(", %d processes", u.Processes)
 		}

@@ -175,11 +175,10 @@ func (r *Recorded) completeLog(image string, wanted bool) {
 	name := eventlog.FileName(filepath.Base(image))
 	path := filepath.Join(r.Folder, name)
 	err := eventlog.Trim(path)
-	if errors.Is(err, fs.ErrNotExist) && !wanted {
-		return
-	}
 	if errors.Is(err, fs.ErrNotExist) {
-		r.Warnings = append(r.Warnings, name+" is missing: the disk was full or a limit was met, or somebody removed it")
+		if wanted {
+			r.Warnings = append(r.Warnings, name+" is missing: the disk was full or a limit was met, or somebody removed it")
+		}
 		return
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"time"
 )
 
@@ -84,6 +85,14 @@ type UnrecordedProgram struct {
 	Processes  int      `json:"processes"`
 	PIDs       []uint64 `json:"pids"`                 // the first of them
 	Parent     uint64   `json:"parent_pid,omitempty"` // of the first of them
+}
+
+// ProgramName is what people call an executable, "" being one that was not seen.
+func ProgramName(executable string) string {
+	if executable == "" {
+		return "(unknown)"
+	}
+	return path.Base(executable)
 }
 
 const (

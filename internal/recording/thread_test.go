@@ -53,6 +53,20 @@ func TestThreadThatIsNot(t *testing.T) {
 	}
 }
 
+// ofMainThread is the image of a process as far as its first thread goes.
+func ofMainThread(t *testing.T, p *recordingtest.Process) *recording.Image {
+	t.Helper()
+	folder := t.TempDir()
+	if err := p.Finish().Write(folder, recordingtest.Packed); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := recording.OpenThreads(folder, []string{recording.MainThread})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec.Images[0]
+}
+
 // TestSharedStack has two threads that allocate with one stack: what lives of
 // the blocks of one is known as long as each releases its own.
 func TestSharedStack(t *testing.T) {
@@ -75,15 +89,7 @@ func TestSharedStack(t *testing.T) {
 				second.Free(other)
 			}
 		}
-		folder := t.TempDir()
-		if err := p.Finish().Write(folder, recordingtest.Packed); err != nil {
-			t.Fatal(err)
-		}
-		rec, err := recording.OpenThreads(folder, []string{recording.MainThread})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := rec.Images[0]
+		got := ofMainThread(t, p)
 		got.EachStack(func(_ uint32, s *recording.Counters) {
 			if s.Calls != 10 || s.LiveBlocks() != c.live || s.LiveBytes() != 8*c.live || got.Mixed != c.mixed {
 				t.Errorf("%d foreign: %+v, mixed %d", c.foreign, s, got.Mixed)
@@ -107,15 +113,7 @@ func TestHandedOn(t *testing.T) {
 				second.Free(of)
 			}
 		}
-		folder := t.TempDir()
-		if err := p.Finish().Write(folder, recordingtest.Packed); err != nil {
-			t.Fatal(err)
-		}
-		rec, err := recording.OpenThreads(folder, []string{recording.MainThread})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := rec.Images[0]
+		got := ofMainThread(t, p)
 		got.EachStack(func(_ uint32, s *recording.Counters) {
 			if s.Calls != 10 || s.LiveBlocks() != int64(kept) || s.LiveBytes() != int64(8*kept) || got.Mixed != mixed {
 				t.Errorf("%d kept: %+v, mixed %d", kept, s, got.Mixed)

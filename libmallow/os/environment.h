@@ -5,10 +5,12 @@
 
 namespace mallow::os {
 
+// In place of a length.
 inline constexpr long kNotSet = -1, kTooLong = -2;
 
-// Copies the value of `name` into `value`, zero-terminated. Returns its length, or one of the above. Reads libc's environment when there is one, else /proc/self/environ. Not safe
-// against a thread that changes the environment at the same time: call it while the process starts.
+// Copies the value of `name` into `value`, zero-terminated. Returns its length, or one of the above. Reads libc's
+// environment when there is one, else /proc/self/environ. Not safe against a thread that changes the environment at the same
+// time: call it while the process starts.
 long ReadEnvironment(const char* name, char* value, size_t capacity);
 
 // Whether that may find a value. No is certain.

@@ -3,7 +3,6 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -138,7 +137,7 @@ func (b *branch) name() string {
 	process := b.processes[0]
 	name := process.Name()
 	if len(b.processes) > 1 {
-		name = fmt.Sprintf("%s, %s", programName(process.Image.Executable), counted(uint64(len(b.processes)), "process", "processes"))
+		name = fmt.Sprintf("%s, %s", recording.ProgramName(process.Image.Executable), counted(uint64(len(b.processes)), "process", "processes"))
 	}
 	if b.begun == profile.BegunByExec {
 		name = "=> " + name
@@ -186,17 +185,10 @@ func (r *report) unrecorded() (programs []recording.UnrecordedProgram) {
 	return programs
 }
 
-func programName(executable string) string {
-	if executable == "" {
-		return "(unknown)"
-	}
-	return path.Base(executable)
-}
-
 func (r *report) unrecordedPrograms(programs []recording.UnrecordedProgram) {
 	const most = 5
 	for _, program := range programs[:min(most, len(programs))] {
-		name := programName(program.Executable)
+		name := recording.ProgramName(program.Executable)
 		if program.Processes > 1 {
 			name += ", " + counted(uint64(program.Processes), "process", "processes")
 		} else if len(program.PIDs) > 0 {
