@@ -42,21 +42,26 @@ struct alignas(kCacheLineBytes) LeafEntry {
   struct alignas(kCacheLineBytes) Words {
     static constexpr unsigned kCount = 6;
     uint16_t places[kCount];
-    alignas(16) uintptr_t values[kCount];
+    // In the first group: the last stack (see CaptureContext) in which the frame where the entry joins was looked up.
+    uint32_t joined_in;
+    uintptr_t values[kCount];
   };
   static constexpr unsigned kGroups = 4;  // of an entry that takes one slot
   // Of one that takes two. The groups that do not fit lie in the second.
   static constexpr unsigned kMostGroups = 2 * kGroups + 1;
   static constexpr unsigned kMaxWords = kMostGroups * Words::kCount;
   static constexpr uintptr_t kFarthest = uintptr_t{UINT16_MAX} * sizeof(uintptr_t);
+  static constexpr uint32_t kMostJoinWords = UINT16_MAX;  // and of frames there are fewer
 
   FrameKey key;  // 0: no entry begins in this slot
   uintptr_t sp;
   uintptr_t bp;  // compared if need_bp
   NodeMemo memo;
   NodeId node;  // the result
-  // The frame of the last stack that it leads to: its index, and what that frame has to be.
-  uint32_t join;
+  // The frame of the last stack that it leads to: its index, how many of the last stack's words are from there outwards, and
+  // what that frame has to be.
+  uint16_t join;
+  uint16_t join_words;  // as of joined_in
   NodeId join_node;
   uint32_t next;        // the entry that was hit after this one the last time, by cache lines: a guess
   uint32_t home;        // where all the words lie, and the start (stack_memory.h)
@@ -76,6 +81,7 @@ struct alignas(kCacheLineBytes) LeafEntry {
 };
 static_assert(offsetof(LeafEntry, first_words) == kCacheLineBytes);
 static_assert(sizeof(LeafEntry::Words) == kCacheLineBytes && offsetof(LeafEntry, key) == 0);
+static_assert(offsetof(LeafEntry::Words, values) == 16);
 static_assert(kPcLimit <= uint64_t{1} << (3 * 16));  // where the fourth place begins
 static_assert(sizeof(LeafEntry) == (1 + LeafEntry::kGroups) * kCacheLineBytes);
 

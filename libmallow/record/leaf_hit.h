@@ -84,6 +84,20 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE size_t CaptureContext::FirstHash(uintptr
   return LeafCache::Next(hash, place, Load(address));
 }
 
+// Whether the frame where the entry joins is there in the last stack; then the entry remembers where.
+MALLOW_ALWAYS_INLINE bool CaptureContext::FindJoin(LeafEntry& leaf) const {
+  if (MALLOW_UNLIKELY(leaf.join >= frames_.size())) return false;
+  const Frame& join = frames_[leaf.join];
+  // A frame with that node is one where rbp is dead, as it was: that follows from the rules of the path.
+  if (MALLOW_UNLIKELY(join.node != leaf.join_node ||
+                      join.sp != LeafEntry::AddressOf(leaf.sp, leaf.join_place)) &&
+      kMutant != Mutant::kLeafJoinNotCompared)
+    return false;
+  leaf.join_words = static_cast<uint16_t>(join.words());
+  leaf.first_words->joined_in = last_stack_;
+  return true;
+}
+
 template <typename Start>
 LeafEntry* CaptureContext::SearchFrom(Start start) {
   return start.context().Search(start.pc(), start.sp(), start.bp());
@@ -110,14 +124,10 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(Start
     leaf = SearchFrom(start);
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
   }
-  if (MALLOW_UNLIKELY(leaf->join >= context.frames_.size())) return ForgetGuessOf(start);
-  const Frame& join = context.frames_[leaf->join];
-  // A frame with that node is one where rbp is dead, as it was: that follows from the rules of the path.
-  if (MALLOW_UNLIKELY(join.node != leaf->join_node ||
-                      join.sp != LeafEntry::AddressOf(start.sp(), leaf->join_place)) &&
-      kMutant != Mutant::kLeafJoinNotCompared)
+  if (MALLOW_UNLIKELY(leaf->first_words->joined_in != context.last_stack_) && !context.FindJoin(*leaf))
     return ForgetGuessOf(start);
-  return MALLOW_LIKELY(FirstChanged(context.words_.data(), join.words()) == 0) ? leaf : ForgetGuessOf(start);
+  return MALLOW_LIKELY(FirstChanged(context.words_.data(), leaf->join_words) == 0) ? leaf
+                                                                                   : ForgetGuessOf(start);
 }
 
 }  // namespace mallow::record

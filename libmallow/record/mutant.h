@@ -23,6 +23,7 @@ enum class Mutant {
   kLastStackOutlivesObjects = 13,   // unloaded objects keep the last stack
   kOutsideRemembered = 14,          // that no object was at a pc is taken to hold on
   kStackBoundsIgnored = 15,         // words of other stacks are read without asking
+  kLeafJoinRemembered = 16,         // a leaf entry joins where it did in an earlier last stack
   kRecentRulesOutliveObjects = 17,  // unloaded objects keep the rules that were made last
   kProgressOutlivesObjects = 18,    // unloaded objects keep how far a program has run
 };

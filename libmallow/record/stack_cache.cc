@@ -93,16 +93,27 @@ void CaptureContext::Flush(uint64_t generation) {
   if (kMutant != Mutant::kRecentRulesOutliveObjects) recent_rules_ = {};
   if (kMutant != Mutant::kProgressOutlivesObjects) scratch_.progress = {};
   if (kMutant != Mutant::kLeavesOutliveObjects) {
-    leaves_.Clear();
+    FlushLeaves();
     wrappers_ = {};
-    leaf_generation_ = 0;
-    newest_leaf_ = guess_ = nullptr;
   }
   if (kMutant != Mutant::kLastStackOutlivesObjects) ForgetLastStack();
   generation_ = generation;
 }
 
+void CaptureContext::FlushLeaves() {
+  leaves_.Clear();
+  leaf_generation_ = 0;
+  newest_leaf_ = guess_ = nullptr;
+}
+
+// What was found in the last stack is no more known of the one that comes. The numbers begin anew after 2^32 of them.
+MALLOW_ALWAYS_INLINE void CaptureContext::BeginLastStack() {
+  if (kMutant == Mutant::kLeafJoinRemembered) return;
+  if (MALLOW_UNLIKELY(++last_stack_ == 0)) FlushLeaves();
+}
+
 void CaptureContext::ForgetLastStack() {
+  BeginLastStack();
   frames_.Truncate(0);
   words_.Truncate(0);
   base_outside_objects_ = false;
@@ -350,6 +361,7 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
     need_bp = joined.need_bp();
     caller = {joined.key, joined.sp, joined.bp};
     has_caller = true;
+    BeginLastStack();
     frames_.Truncate(joined_ + 1);
     words_.Truncate(joined.words());
     if (MALLOW_UNLIKELY(plain_home_ != memory_.home())) plain_home_ = 0;
@@ -463,6 +475,8 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
     odd |= distance;
   }
   if (farthest > LeafEntry::kFarthest || odd % sizeof(uintptr_t) != 0) return nullptr;
+  if (MALLOW_UNLIKELY(join.words() > LeafEntry::kMostJoinWords || joined_ > LeafEntry::kMostJoinWords))
+    return nullptr;
   constexpr size_t kGroup = LeafEntry::Words::kCount;
   const auto group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
   const bool need_bp = innermost.need_bp();
@@ -475,7 +489,8 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->key = innermost.key;
   leaf->sp = innermost.sp;
   leaf->join_place = static_cast<uint16_t>(join_distance / sizeof(uintptr_t));
-  leaf->join = static_cast<uint32_t>(joined_);
+  leaf->join = static_cast<uint16_t>(joined_);
+  leaf->join_words = static_cast<uint16_t>(join.words());
   leaf->join_node = join.node;
   leaf->memo = {};
   leaf->node = node;
@@ -483,6 +498,7 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->bp = innermost.bp;
   leaf->group_count = group_count;
   const StackWord* next = words + count;
+  leaf->words()->joined_in = last_stack_;
   LeafEntry::Words* group = leaf->words();
   for (const LeafEntry::Words* const end = group + group_count; group != end; ++group) {
     const StackWord* const first = next - 1;

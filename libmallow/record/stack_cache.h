@@ -19,6 +19,7 @@
 //  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says, and joins at a frame where rbp is dead. Its
 //      words are compared some at a time, so that one may be read to which the others do not lead any more: all lie on
 //      the stack of its start, no frame of it being one that goes on to another stack.
+//      Which frame of the last stack it joins at is looked up once, and holds as long as that is the last stack.
 //  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
 //  I6  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
 //      in the second context; one that interrupts that one gets a path that is marked as truncated (kBusy).
@@ -118,7 +119,9 @@ class CaptureContext {
   enum class Advance : uint8_t { kDone, kEnd };
 
   void Flush(uint64_t generation);
+  void FlushLeaves();
   void ForgetLastStack();
+  void BeginLastStack();
   const RuleEntry& FindRule(FrameKey key, const NodeTable& table);
   const RuleEntry& NewRule(FrameKey key, const NodeTable& table);
 
@@ -132,6 +135,7 @@ class CaptureContext {
     return leaf.BeginsAt(start.pc(), start.sp()) && IsAtHome(leaf) &&
            (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == start.bp() || kMutant == Mutant::kLeafBpNotCompared);
   }
+  MALLOW_ALWAYS_INLINE bool FindJoin(LeafEntry& leaf) const;
   // Where a search for that start begins.
   MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE size_t FirstHash(uintptr_t pc, uintptr_t sp) const;
   void NoteWrapper(const Frame& start);
@@ -182,6 +186,7 @@ class CaptureContext {
   MappedArray<Frame> frames_;
   MappedArray<StackWord> words_;  // the first kPaddingWords of them never change
   uint32_t plain_home_ = 0;       // where all words lie, if it is one place (stack_memory.h); else 0
+  uint32_t last_stack_ = 0;       // its number: another one whenever anything of it changes
   NodeId base_ = kRoot;           // parent of the outermost frame
   bool base_truncated_ = false;
   bool base_outside_objects_ = false;  // truncated at a pc that no object had then
