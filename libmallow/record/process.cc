@@ -23,6 +23,7 @@
 
 namespace mallow::record {
 
+constinit AliveWord g_alive;
 constinit Process g_process;
 constinit bool g_recording = false;
 constinit bool g_recording_all = false;
@@ -92,23 +93,11 @@ bool Process::SetFolder(const char* folder) {
   return true;
 }
 
-bool Process::MakeAliveWord() {
-  if (alive_ != nullptr) return true;
-  void* const page = os::Map(nullptr, os::PageSize());
-  if (page == nullptr) return false;
-  if (os::WipeOnFork(page, os::PageSize()) != 0) {
-    os::Unmap(page, os::PageSize());
-    return false;
-  }
-  alive_ = static_cast<uint64_t*>(page);
-  return true;
-}
-
 bool Process::Start(const char* folder, uint64_t joined) {
   HideOwnFrames();
   os::NoteFirstThread();
   if (!SetFolder(folder)) return false;
-  if (!MakeAliveWord()) {
+  if (os::WipeOnFork(&g_alive, sizeof(g_alive)) != 0) {
     file_.LeaveWord(folder_);
     return false;
   }
@@ -121,7 +110,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   if (g_event_log.wanted()) header().log = g_event_log.Create(folder_, file_.name()) ? kLogKept : kLogRefused;
   ForgetLastSession(joined != 0 || g_sampler.on());
   from_beginning_ = joined == 0 && !g_sampler.on();
-  __atomic_store_n(alive_, ++session_, __ATOMIC_RELAXED);
+  __atomic_store_n(&g_alive.session, ++session_, __ATOMIC_RELAXED);
   header().parent_shards = first_shard_;
   header().joined = joined;
   g_sampler.StartIn(&file_, session_);
@@ -215,7 +204,8 @@ bool Process::ContinuesInOwnFile() {
   // The fork was made by a signal handler within a record: that one has to end first, see PartFromParent.
   if (IsRecorder(t_recorder) && t_recorder->state.busy) return false;
   uint64_t wiped = 0;
-  if (__atomic_compare_exchange_n(alive_, &wiped, kParting, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+  if (__atomic_compare_exchange_n(&g_alive.session, &wiped, kParting, false, __ATOMIC_ACQUIRE,
+                                  __ATOMIC_ACQUIRE)) {
     ContinueInChild();
   } else {
     while (IsForkChild()) os::Nap();
@@ -485,7 +475,7 @@ void Process::ContinueInChild() {
     own->next_of_all = nullptr;
     all_threads_ = own;
   }
-  __atomic_store_n(alive_, session_, __ATOMIC_RELEASE);
+  __atomic_store_n(&g_alive.session, session_, __ATOMIC_RELEASE);
   if (!made) return;
   if (IsRecorder(own)) Adopt(own);
   MappedFile::Unmap(parent);

@@ -20,6 +20,12 @@
 
 namespace mallow::record {
 
+// In the page that a fork wipes: session, 0, or kParting. Of the image, so that no call has to look where it is.
+struct alignas(4096) AliveWord {
+  uint64_t session;
+};
+extern MALLOW_INTERNAL AliveWord g_alive;
+
 class Process {
  public:
   // Begins a session: a recording of its own. The first one may begin with the process, `joined` being 0; later ones
@@ -36,7 +42,7 @@ class Process {
 
   // Whether that recorder counts in the recording of this moment, and of this process.
   bool IsOfNow(const ThreadRecorder& recorder) const {
-    return MALLOW_LIKELY(__atomic_load_n(alive_, __ATOMIC_RELAXED) == recorder.session);
+    return MALLOW_LIKELY(__atomic_load_n(&g_alive.session, __ATOMIC_RELAXED) == recorder.session);
   }
 
   // A recorder for one call of a thread whose exit hook ran, to be given back after it; else null. Until then it is the
@@ -99,14 +105,13 @@ class Process {
   bool Renew(ThreadRecorder* recorder);
   bool IsOfThisSession(const ThreadRecorder* recorder) const { return recorder->session == session_; }
   bool SetFolder(const char* folder);
-  bool MakeAliveWord();
   void WaitForRecords();
   void ForgetLastSession(bool joins);
   bool GiveShard(ThreadRecorder* recorder);
   // Since the fork nothing has been recorded, or a thread is just about to record the first call.
   static constexpr uint64_t kParting = ~uint64_t{0};
   bool IsForkChild() const {
-    const uint64_t session = __atomic_load_n(alive_, __ATOMIC_ACQUIRE);
+    const uint64_t session = __atomic_load_n(&g_alive.session, __ATOMIC_ACQUIRE);
     return session == 0 || session == kParting;
   }
   static constexpr size_t kLocks = 7;
@@ -116,8 +121,7 @@ class Process {
   static void OnThreadExit(void* recorder);
 
   // What every call looks at.
-  alignas(kCacheLineBytes) uint64_t* alive_ = nullptr;  // in the page that a fork wipes: session, 0, kParting
-  uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
+  alignas(kCacheLineBytes) uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
   uintptr_t libc_start_ = 0, libc_bytes_ = 0;
   uint64_t session_ = 0;
   bool from_beginning_ = false;
