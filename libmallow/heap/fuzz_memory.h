@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/fuzz.h"
 #include "heap/page_map.h"
+#include "heap/record_map.h"
 #include "heap/span.h"
 #include "os/memory.h"
 
@@ -188,6 +189,7 @@ class RewindableMemory {
       PageMap::SetState(page, 1, PageState::kForeign);
       PageMap::SetClass(page, 1, 0);
       PageMap::SetSpan(page, nullptr);
+      internal::record_window.Set(page, 0);
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "heap/page_map.h"
+#include "heap/record_map.h"
 #include "os/clock.h"
 #include "os/memory.h"
 
@@ -108,6 +109,7 @@ Span* PageHeap::AllocateSmall(SizeClass size_class, Growth growth) {
   SetAllBits(span, info.objects);
   for (Pages i = 0; i < span->marked_pages(); ++i) PageMap::SetSpan(span->page + i, span);
   PageMap::SetClass(span->page, span->marked_pages(), size_class);
+  if (span->records != nullptr) RecordMap::Enter(*span);
   return span;
 }
 
@@ -203,6 +205,7 @@ void PageHeap::Free(Span* span) {
   } else {
     --small_spans_[span->size_class];
     PageMap::SetClass(span->page, span->marked_pages(), 0);
+    if (span->records != nullptr) RecordMap::Remove(*span);
   }
   DetachRecords(span);
   PageMap::SetState(span->page, span->pages, PageState::kResident);
@@ -286,7 +289,7 @@ PageHeap::Totals PageHeap::GetTotals() {
   totals.returned = free_.pages() - free_.resident();
   totals.large_count = large_count_;
   totals.large = large_;
-  totals.metadata_bytes = metadata_.bytes() + PageMap::MetadataBytes();
+  totals.metadata_bytes = metadata_.bytes() + PageMap::MetadataBytes() + RecordMap::MetadataBytes();
   totals.free_spans = free_.spans();
   for (SizeClass c = 1; c < kClassCount; ++c) totals.small_spans[c] = small_spans_[c];
   return totals;
@@ -298,7 +301,7 @@ size_t PageHeap::MetadataResidentBytes() {
   {
     SpinlockHolder holder(lock_);
     region = metadata_.regions();
-    bytes = PageMap::ResidentBytes();
+    bytes = PageMap::ResidentBytes() + RecordMap::ResidentBytes();
   }
   for (; region != nullptr; region = region->next) bytes += os::ResidentBytes(region, region->bytes);
   return bytes;
@@ -471,6 +474,7 @@ bool PageHeap::MakeRecords(Span* span) {
   if (span->records != nullptr) return true;
   char* const records = NewRecords(span, span->state == SpanState::kSmall ? span->objects : 1);
   __atomic_store_n(&span->records, records, __ATOMIC_RELEASE);
+  if (records != nullptr && span->state == SpanState::kSmall) RecordMap::Enter(*span);
   return records != nullptr;
 }
 

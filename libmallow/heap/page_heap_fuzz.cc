@@ -140,7 +140,20 @@ class Game {
       MALLOW_CHECK(PageMap::SpanOf(page) == span && PageMap::ClassOf(AddressOf(page)) == span->size_class);
     }
     if (span->records != nullptr) memset(span->records, 0xa5, info.objects * record_bytes_);
+    for (uint32_t i = 0; i < span->objects; i += Max(1u, span->objects / 5)) CheckRecord(span, i);
     for (uint32_t i = 0; i < span->objects; ++i) MALLOW_CHECK(span->free_bits[i / 64] >> (i % 64) & 1);
+  }
+
+  void CheckRecord(const Span* span, uint32_t object) {
+    const char* const start = span->start() + size_t{object} * span->object_bytes;
+    const RecordedObject found = RecordMap::At<1>(start);
+    if (span->records == nullptr) {
+      MALLOW_CHECK(found.size_class == 0);
+    } else {
+      MALLOW_CHECK(found.size_class == span->size_class && found.record == span->records + object);
+      MALLOW_CHECK(RecordMap::OfObject<1>(start).record == found.record);
+      MALLOW_CHECK(RecordMap::At<1>(start + 1 + input_.Below(span->object_bytes - 1)).size_class == 0);
+    }
   }
 
   void FreeOne(LiveMap::iterator live) {
@@ -150,6 +163,7 @@ class Game {
     Died(live);
     heap_->Free(span);
     MALLOW_CHECK(PageMap::ClassOf(AddressOf(page)) == 0);
+    MALLOW_CHECK(RecordMap::At<1>(AddressOf(page)).size_class == 0);
   }
 
   void Died(LiveMap::iterator live) {

@@ -1,6 +1,5 @@
 #include "heap/page_map.h"
 
-#include "os/file.h"
 #include "os/memory.h"
 
 namespace mallow::heap {
@@ -23,12 +22,6 @@ void NoteRoot(uintptr_t root) {
   __atomic_store_n(&lowest_root, Min(lowest_root, root), __ATOMIC_RELAXED);
   __atomic_store_n(&highest_root, Max(highest_root, root), __ATOMIC_RELAXED);
 }
-
-// The part of the window that can be written, in pages from its start.
-Pages window_begin = 0;
-Pages window_end = 0;
-
-constexpr size_t kHugePageBytes = 2 * 1024 * 1024;
 
 }  // namespace
 
@@ -56,8 +49,7 @@ bool PageMap::Reserve(PageId page, Pages pages) {
     EnterLeaf(root, leaf);
     NoteRoot(root);
   }
-  if (internal::class_window.classes == nullptr) MakeWindow(page, pages);
-  OpenWindow(page, pages);
+  internal::class_window.Open(page, pages);
   return true;
 }
 
@@ -81,50 +73,12 @@ void PageMap::EnterLeaf(uintptr_t root, internal::PageMapLeaf* leaf) {
   __atomic_store_n(&first.root, root, __ATOMIC_RELEASE);
 }
 
-// A failure costs speed, nothing else.
-void PageMap::MakeWindow(PageId page, Pages pages) {
-  if (os::AheadOfUse(internal::kWindowPages) < internal::kWindowPages) return;
-  void* const classes = os::MapSparse(internal::kWindowPages);
-  if (classes == nullptr) return;
-  metadata_bytes += internal::kWindowPages;
-  // Most of it below: the system goes on downwards, as a rule. What comes next shares a page of the window.
-  const PageId first = page + pages - Min(page + pages, internal::kWindowPages / 4 * 3);
-  internal::ClassWindow& window = internal::class_window;
-  __atomic_store_n(&window.classes, static_cast<uint8_t*>(classes), __ATOMIC_RELAXED);
-  __atomic_store_n(&window.offset, 0 - (first << kPageShift), __ATOMIC_RELEASE);
-}
-
-// Likewise: where the window cannot be written it stays 0.
-void PageMap::OpenWindow(PageId page, Pages pages) {
-  const internal::ClassWindow& window = internal::class_window;
-  const Pages first = window.PageOf(page << kPageShift);
-  if (window.classes == nullptr || first >= internal::kWindowPages) return;
-  Pages begin = RoundDown(first, os::PageSize());
-  Pages end = Min(RoundUp(first + pages, os::PageSize()), internal::kWindowPages);
-  if (begin >= window_begin && end <= window_end) return;
-  if (window_end != 0) {
-    begin = Min(begin, window_begin);
-    end = Max(end, window_end);
-  }
-  if (!os::AllowWriting(window.classes + begin, end - begin)) return;
-  // From here on a huge page fits into it.
-  if (end - begin >= kHugePageBytes && window_end - window_begin < kHugePageBytes) {
-    os::RefuseHugePages(window.classes, internal::kWindowPages);
-  }
-  window_begin = begin;
-  window_end = end;
-}
-
 // Bytes are written one at a time and atomically: other threads read those of the same pages and of their neighbours.
 void PageMap::SetClass(PageId page, Pages pages, SizeClass size_class) {
-  const internal::ClassWindow& window = internal::class_window;
   const uint8_t byte = static_cast<uint8_t>(size_class);
   for (Pages i = 0; i < pages; ++i) {
     __atomic_store_n(LeafOf(page + i)->ClassByte(Index(page + i)), byte, __ATOMIC_RELAXED);
-    const Pages in_window = window.PageOf((page + i) << kPageShift);
-    if (in_window >= window_begin && in_window < window_end) {
-      __atomic_store_n(&window.classes[in_window], byte, __ATOMIC_RELAXED);
-    }
+    internal::class_window.Set(page + i, byte);
   }
 }
 
@@ -149,10 +103,10 @@ Pages PageMap::RunLength(PageId page, Pages pages) {
   return length;
 }
 
-size_t PageMap::MetadataBytes() { return metadata_bytes; }
+size_t PageMap::MetadataBytes() { return metadata_bytes + internal::class_window.MetadataBytes(); }
 
 size_t PageMap::ResidentBytes() {
-  size_t bytes = os::ResidentBytes(internal::class_window.classes + window_begin, window_end - window_begin);
+  size_t bytes = internal::class_window.ResidentBytes();
   const uintptr_t last = __atomic_load_n(&highest_root, __ATOMIC_RELAXED);
   for (uintptr_t root = __atomic_load_n(&lowest_root, __ATOMIC_RELAXED); root <= last; ++root) {
     const internal::PageMapLeaf* leaf = LeafOf(root << internal::kLeafBits);

@@ -5,10 +5,8 @@
 // its GiB is first used and stays. Works under any limit of address space: one leaf is 1 MiB, untouched where unused.
 //
 // Free's hit path needs the class of a page sooner than two steps of a tree give it. So the class bytes of a *window*,
-// the 256 GiB around the first memory of ours, lie in one array as well, which is mapped whole and touched where
-// needed. Only what lies between our pages can be written: the rest reads as zero and is nothing that mlockall would
-// fill or a strict limit of committed memory count. Under a tight limit of address space there is no window; then, and
-// for pages outside of it, the hit path finds class 0 and free goes the slow way, which asks the tree.
+// the 256 GiB around the first memory of ours, lie in one array as well. Where there is none the hit path finds class 0 and
+// free goes the slow way, which asks the tree.
 //
 // Invariants, per page:
 //   state   0 not ours; else ours, and says whether a page that is free may hold memory
@@ -22,6 +20,7 @@
 #pragma once
 
 #include "base/config.h"
+#include "heap/page_window.h"
 #include "heap/pages.h"
 #include "heap/size_class.h"
 
@@ -73,16 +72,7 @@ extern MALLOW_INTERNAL PageMapLeaf* page_map_roots[kRoots];
 
 // One byte for each page of 256 GiB.
 inline constexpr Pages kWindowPages = 32 * 1024 * 1024;
-
-// Before Reserve has made it, once, it starts where no user address is. `offset` is written last.
-struct ClassWindow {
-  uintptr_t offset = uintptr_t{1} << 63;  // from an address to how far behind the start of the window it is
-  uint8_t* classes = nullptr;
-
-  Pages PageOf(uintptr_t address) const {
-    return (address + __atomic_load_n(&offset, __ATOMIC_ACQUIRE)) >> kPageShift;
-  }
-};
+using ClassWindow = PageWindow<uint8_t, kWindowPages>;
 extern MALLOW_INTERNAL ClassWindow class_window;
 
 }  // namespace internal
@@ -96,12 +86,7 @@ class PageMap {
   }
 
   // The same in fewer instructions, or 0: ask ClassOf.
-  static MALLOW_ALWAYS_INLINE SizeClass ClassInWindow(const void* p) {
-    const Pages page = internal::class_window.PageOf(reinterpret_cast<uintptr_t>(p));
-    if (MALLOW_UNLIKELY(page >= internal::kWindowPages)) return 0;
-    const uint8_t* classes = __atomic_load_n(&internal::class_window.classes, __ATOMIC_RELAXED);
-    return __atomic_load_n(&classes[page], __ATOMIC_RELAXED);
-  }
+  static MALLOW_ALWAYS_INLINE SizeClass ClassInWindow(const void* p) { return internal::class_window.Of(p); }
 
   // The span entered for the page (see the invariants), or null.
   static Span* SpanOf(PageId page) {
@@ -142,8 +127,6 @@ class PageMap {
  private:
   static internal::PageMapLeaf* MapLeaf(PageId end);
   static void EnterLeaf(uintptr_t root, internal::PageMapLeaf* leaf);
-  static void MakeWindow(PageId page, Pages pages);
-  static void OpenWindow(PageId page, Pages pages);
   template <typename F>
   static void ForEachStateByte(PageId page, Pages pages, F f);
   static size_t Index(PageId page) { return page & (internal::kLeafPages - 1); }

@@ -10,6 +10,7 @@
 #include "heap/block.h"
 #include "heap/heap.h"
 #include "heap/heap_checks.h"
+#include "heap/record_map.h"
 #include "heap/thread_cache.h"
 
 namespace mallow::heap {
@@ -77,6 +78,44 @@ TEST_F(SideRecordTest, OnlyTheStartOfAnObjectHasOne) {
     }
     Free(p);
   }
+}
+
+TEST_F(SideRecordTest, TheRecordMapSaysTheSame) {
+  std::mt19937_64 random(2);
+  std::vector<char*> blocks;
+  for (int i = 0; i < 3000; ++i) {
+    const size_t most = size_t{16} << random() % 16;
+    blocks.push_back(static_cast<char*>(Allocate(random() % most)));
+  }
+  for (char* p : blocks) {
+    const Block block = Describe<kRecordBytes>(p);
+    const RecordedObject object = RecordMap::At<kRecordBytes>(p);
+    if (block.span->state != SpanState::kSmall) {
+      ASSERT_EQ(object.size_class, 0u);
+      continue;
+    }
+    ASSERT_EQ(object.size_class, block.span->size_class);
+    ASSERT_EQ(object.record, block.record);
+    ASSERT_EQ(object.bytes(), block.usable_bytes);
+    ASSERT_EQ(RecordMap::OfObject<kRecordBytes>(p).record, block.record);
+    for (size_t inside : {size_t{1}, size_t{8}, block.usable_bytes / 2, block.usable_bytes - 1}) {
+      ASSERT_EQ(RecordMap::At<kRecordBytes>(p + inside).size_class, 0u) << inside;
+    }
+    // Behind the last object of the span.
+    const Span& span = *block.span;
+    char* const tail = span.start() + size_t{span.objects} * span.object_bytes;
+    if (PageOf(tail) < span.page + span.marked_pages()) {
+      ASSERT_EQ(RecordMap::At<kRecordBytes>(tail).size_class, 0u);
+    }
+  }
+  int local = 0;
+  for (const void* p : {static_cast<const void*>(&local), static_cast<const void*>(nullptr),
+                        reinterpret_cast<const void*>(UINTPTR_MAX)}) {
+    EXPECT_EQ(RecordMap::At<kRecordBytes>(p).size_class, 0u);
+  }
+  for (char* p : blocks) Free(p);
+  Trim(0);
+  for (char* p : blocks) ASSERT_EQ(RecordMap::At<kRecordBytes>(p).size_class, 0u);
 }
 
 TEST_F(SideRecordTest, NoHitPathHits) {

@@ -8,7 +8,8 @@
 // it calls comes back.
 #include <string.h>
 
-#include "heap/block.h"
+#include "heap/record_map.h"
+#include "heap/thread_cache.h"
 #include "record/counting.h"
 #include "record/leaf_hit.h"
 #include "record/oracle_hook.h"
@@ -78,25 +79,18 @@ class Caller {
 };
 
 // Of a call that is refused after it took an object of the thread's cache: nothing has happened then.
-MALLOW_NOINLINE void* GiveBack(ThreadRecorder& thread, void* p, const heap::Span& span) {
-  heap::GiveBackClosed(p, span.size_class);
+MALLOW_NOINLINE void* GiveBack(ThreadRecorder& thread, void* p) {
+  heap::GiveBackClosed(p, heap::PageMap::ClassOf(p));
   Exit(thread);
   return nullptr;
 }
 
-// A small block and its side record; null: it is none, or has none.
-struct SmallBlock {
-  Tag* tag;
-  const heap::Span* span;
-};
+Tag* TagOf(const heap::RecordedObject& object) { return reinterpret_cast<Tag*>(object.record); }
 
-MALLOW_ALWAYS_INLINE SmallBlock FindSmall(const void* p) {
-  const heap::Span* const span = heap::PageMap::SpanOf(heap::PageOf(p));
-  if (MALLOW_UNLIKELY(span == nullptr || span->state != heap::SpanState::kSmall)) return {};
-  size_t index;
-  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
-  if (MALLOW_UNLIKELY(!span->TryIndexOf(p, &index)) || MALLOW_UNLIKELY(records == nullptr)) return {};
-  return {reinterpret_cast<Tag*>(records) + index, span};
+// The object and its record, also where the record map does not reach.
+MALLOW_ALWAYS_INLINE heap::RecordedObject FindRecord(const void* p) {
+  const heap::RecordedObject object = heap::RecordMap::OfObject<kSideRecordBytes>(p);
+  return MALLOW_LIKELY(object.size_class != 0) ? object : heap::RecordMap::AskSpan(p, kSideRecordBytes);
 }
 
 // A block, or null: nothing has happened.
@@ -112,12 +106,12 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   // What there is to know of the block comes from memory while the stack is compared.
   void* const p = heap::TryAllocateClosed(bytes);
   if (MALLOW_UNLIKELY(p == nullptr)) return refuse();
-  const heap::Block block = heap::DescribeNewSmall<kSideRecordBytes>(p);
-  if (MALLOW_UNLIKELY(block.record == nullptr)) return GiveBack(thread, p, *block.span);
-  __builtin_prefetch(block.record, 1);
+  const heap::RecordedObject object = FindRecord(p);
+  if (MALLOW_UNLIKELY(object.size_class == 0)) return GiveBack(thread, p);
+  __builtin_prefetch(object.record, 1);
   const Caller caller(thread, frame);
   LeafEntry* const leaf = caller.TryLeaf(function);
-  if (MALLOW_UNLIKELY(leaf == nullptr)) return GiveBack(thread, p, *block.span);
+  if (MALLOW_UNLIKELY(leaf == nullptr)) return GiveBack(thread, p);
   Counts& counts = *static_cast<Counts*>(leaf->memo.place);
   const StackId stack = leaf->memo.value;
   Counting counting(thread);
@@ -125,8 +119,8 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
   caller.Count(*leaf);
   InFlight::Begin(shard, stack);
   const StackId born_before = counting.CountRun(stack);
-  const bool due = counting.CountBirth(counts, stack, static_cast<uint32_t>(bytes), block.span->object_bytes);
-  Tag* const tag = static_cast<Tag*>(block.record);
+  const bool due = counting.CountBirth(counts, stack, static_cast<uint32_t>(bytes), object.bytes());
+  Tag* const tag = TagOf(object);
   *tag = counting.TagOfSmall(stack, bytes);
   thread.newest_block = p;
   if (MALLOW_UNLIKELY(due) || MALLOW_UNLIKELY(StudyOf(counts.calls) != Study::kNone))
@@ -137,13 +131,13 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
 }
 
 // The end of every death: only now may the heap give the block to somebody else.
-MALLOW_ALWAYS_INLINE void EndDeath(ThreadRecorder& thread, void* p, const heap::Span& span) {
+MALLOW_ALWAYS_INLINE void EndDeath(ThreadRecorder& thread, void* p, heap::SizeClass size_class) {
   InFlight::End(*thread.shard);
   Exit(thread);
-  heap::FreeOfClassClosed(p, span.size_class);
+  heap::FreeOfClassClosed(p, size_class);
 }
 MALLOW_ALWAYS_INLINE void EndDeath(ThreadRecorder& thread, void* p) {
-  EndDeath(thread, p, *heap::PageMap::KnownSpanOf(heap::PageOf(p)));
+  EndDeath(thread, p, heap::PageMap::ClassOf(p));
 }
 
 // The end of one after which other threads have to be told.
@@ -216,6 +210,16 @@ MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, void (*ot
   Exit(thread);
 }
 
+// What the record map does not know: null, a large block, one that lies where it does not reach.
+MALLOW_NOINLINE void ReleaseElsewhere(ThreadRecorder& thread, void* p, uintptr_t pc,
+                                      void (*otherwise)(void* p)) {
+  if (p == nullptr) return ReleaseNull(thread, pc, otherwise);
+  const heap::RecordedObject object = heap::RecordMap::AskSpan(p, kSideRecordBytes);
+  if (object.size_class != 0) return ReleaseRarer(thread, p, TagOf(object), pc, otherwise);
+  Exit(thread);
+  return otherwise(p);
+}
+
 // What Reallocate does of a block that stays in the thread's cache. Null: nothing has happened.
 MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t* frame) {
   ThreadRecorder* const entered = TryEnter();
@@ -228,33 +232,33 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
   const Caller caller(thread, frame);
   LeafEntry* const leaf = caller.TryLeaf(Function::kRealloc);
   if (MALLOW_UNLIKELY(leaf == nullptr)) return refuse();
-  const SmallBlock old = FindSmall(p);
-  if (MALLOW_UNLIKELY(old.tag == nullptr)) return refuse();
-  if (MALLOW_UNLIKELY(old.tag->stack == kReleased || old.tag->shard() != thread.number)) return refuse();
+  const heap::RecordedObject old = heap::RecordMap::At<kSideRecordBytes>(p);
+  if (MALLOW_UNLIKELY(old.size_class == 0)) return refuse();
+  const Tag old_tag = *TagOf(old);
+  if (MALLOW_UNLIKELY(old_tag.stack == kReleased || old_tag.shard() != thread.number)) return refuse();
   const StackId stack = leaf->memo.value;
-  const Tag old_tag = *old.tag;
-  const size_t old_usable_bytes = old.span->object_bytes;
-  heap::Block block{old.tag, old_usable_bytes, nullptr};
+  const size_t old_usable_bytes = old.bytes();
+  heap::RecordedObject object = old;
   void* moved = p;
   if (!heap::FitsInPlace(old_usable_bytes, bytes)) {
     if (MALLOW_UNLIKELY(bytes >= heap::kLeastGrowing)) return refuse();
     moved = heap::TryAllocateClosed(bytes);
     if (MALLOW_UNLIKELY(moved == nullptr)) return refuse();
-    block = heap::DescribeNewSmall<kSideRecordBytes>(moved);
-    if (MALLOW_UNLIKELY(block.record == nullptr)) return GiveBack(thread, moved, *block.span);
+    object = FindRecord(moved);
+    if (MALLOW_UNLIKELY(object.size_class == 0)) return GiveBack(thread, moved);
   }
   caller.Count(*leaf);
   if (moved != p) memcpy(moved, p, Min(old_usable_bytes, bytes));
   InFlight::Begin(*thread.shard, stack);
   Counting counting(thread);
   counting.Death(old_tag, p, Counting::Release::kRealloc, caller.pc());
-  *static_cast<Tag*>(block.record) = counting.Birth(stack, bytes, block.usable_bytes);
+  *TagOf(object) = counting.Birth(stack, bytes, object.bytes());
   NoteRealloc(thread, stack, old_tag.stack, old_tag.size(), bytes, moved != p, moved != p);
   thread.newest_block = moved;
-  if (moved != p) old.tag->stack = kReleased;
+  if (moved != p) TagOf(old)->stack = kReleased;
   InFlight::End(*thread.shard);
   Exit(thread);
-  if (moved != p) heap::FreeOfClassClosed(p, old.span->size_class);
+  if (moved != p) heap::FreeOfClassClosed(p, old.size_class);
   return moved;
 }
 
@@ -289,12 +293,9 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   ThreadRecorder* const entered = TryEnter();
   if (MALLOW_UNLIKELY(entered == nullptr)) return otherwise(p);
   ThreadRecorder& thread = *entered;
-  const auto [tag, span] = FindSmall(p);
-  if (MALLOW_UNLIKELY(tag == nullptr)) {
-    if (p == nullptr) return ReleaseNull(thread, pc, otherwise);
-    Exit(thread);
-    return otherwise(p);
-  }
+  const heap::RecordedObject object = heap::RecordMap::At<kSideRecordBytes>(p);
+  Tag* const tag = TagOf(object);
+  if (MALLOW_UNLIKELY(object.size_class == 0)) return ReleaseElsewhere(thread, p, pc, otherwise);
   const StackId stack = tag->stack;
   // The size, if there is no more to the origin than that of a block of this thread that is not studied; else far too much.
   const uint64_t bytes = tag->origin ^ thread.origin;
@@ -311,7 +312,7 @@ void HitRelease(void* p, void (*otherwise)(void* p)) {
   thread.last_freed = stack;
   if (MALLOW_UNLIKELY(CountRelease(counting, shard, p, tag, *counts, stack, bytes).due))
     return FlushDeath(thread, p);
-  EndDeath(thread, p, *span);
+  EndDeath(thread, p, object.size_class);
 }
 
 }  // namespace mallow::record
