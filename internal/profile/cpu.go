@@ -349,7 +349,7 @@ var hits = []struct{ prefix, name string }{
 	{"record::HitAllocate<", "operator new"},
 	{"record::HitReallocate", "realloc"},
 	{"record::HitRelease", "free"}, {"record::ReleaseRarer", "free"}, {"record::ReleaseNull", "free"},
-	{"record::FlushDeath", "free"}, {"record::ReleaseAfterPeak", "free"}, {"heap::FreeOfClass", "free"},
+	{"record::FlushDeath", "free"}, {"record::ReleaseElsewhere", "free"}, {"record::ReleaseAfterPeak", "free"}, {"heap::FreeOfClass", "free"},
 }
 
 // allocatorName is the public name of a function of libmallow.
@@ -366,7 +366,7 @@ func allocatorName(function string) string {
 		return function
 	}
 	inside = strings.TrimPrefix(inside, "(anonymous namespace)::")
-	for _, way := range []string{"Slow", "Other", "RecorderFirst", "Recorded", "Sampled"} {
+	for _, way := range []string{"Slow", "Other", "Recorded", "Sampled"} {
 		rest, ok := strings.CutPrefix(inside, way)
 		if !ok {
 			continue

@@ -8,14 +8,25 @@ namespace mallow::api {
 struct Redirection {
   char* from;
   const void* to;
+  // What `to` is called with as its last argument, behind those of the function in whose place it runs; null: nothing.
+  const void* last;
+  int place;  // of that argument: the second or third
 };
 
 template <typename Function>
 Redirection To(char* from, Function* to) {
-  return {from, reinterpret_cast<const void*>(to)};
+  return {from, reinterpret_cast<const void*>(to), nullptr, 0};
+}
+template <typename Result, typename First, typename Last>
+Redirection To(char* from, Result (*to)(First, Last*), Last* last) {
+  return {from, reinterpret_cast<const void*>(to), reinterpret_cast<const void*>(last), 2};
+}
+template <typename Result, typename First, typename Second, typename Last>
+Redirection To(char* from, Result (*to)(First, Second, Last*), Last* last) {
+  return {from, reinterpret_cast<const void*>(to), reinterpret_cast<const void*>(last), 3};
 }
 
-// Puts a jump where the code of each `from` begins, which no thread may be executing. Where the system forbids to change code
+// Puts a jump, of 12 bytes with another argument, where the code of each `from` begins, which no thread may be executing. Where the system forbids to change code
 // it stays as it is. Two system calls, and a page of memory for each that is written to.
 void Redirect(const Redirection* redirections, size_t count);
 

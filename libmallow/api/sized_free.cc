@@ -15,14 +15,23 @@ bool MayHaveSize(const heap::Span* span, size_t bytes) {
   return heap::LargePagesFor(bytes) == span->pages || (bytes <= usable && bytes > usable / 2);
 }
 
-}  // namespace
-
-void SlowFreeSized(void* p, size_t bytes) {
+MALLOW_ALWAYS_INLINE void CheckSize(const void* p, size_t bytes) {
   const heap::Span* span = heap::LargeSpanAt(p);
   if (MALLOW_UNLIKELY(span != nullptr && !MayHaveSize(span, bytes))) {
     DieAt("delete: the block has another size than the one that is given", p);
   }
+}
+
+}  // namespace
+
+void SlowFreeSized(void* p, size_t bytes) {
+  CheckSize(p, bytes);
   SlowFree(p);
+}
+
+void OtherFreeSized(void* p, size_t bytes) {
+  CheckSize(p, bytes);
+  OtherFree(p);
 }
 
 }  // namespace mallow::api

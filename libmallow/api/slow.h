@@ -36,6 +36,7 @@ void* SlowNewAligned(size_t bytes, size_t alignment);
 // What is left of them when not every call is recorded, or the call is no common one. Apart, so that those save no registers.
 MALLOW_NOINLINE void* OtherMalloc(size_t bytes);
 MALLOW_NOINLINE void OtherFree(void* p);
+MALLOW_NOINLINE void OtherFreeSized(void* p, size_t bytes);
 template <Function function>
 MALLOW_NOINLINE void* OtherNew(size_t bytes);
 

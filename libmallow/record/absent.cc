@@ -68,7 +68,8 @@ template void* HitAllocate<Function::kNewNothrow>(size_t, void* (*)(size_t));
 template void* HitAllocate<Function::kNewArrayNothrow>(size_t, void* (*)(size_t));
 void* HitAllocateZeroed(size_t, size_t, void* (*)(size_t, size_t)) { Absent(); }
 void* HitReallocate(void*, size_t, void* (*)(void*, size_t)) { Absent(); }
-void HitRelease(void*, void (*)(void*)) { Absent(); }
+void HitRelease(void*, OtherRelease<>*) { Absent(); }
+void HitReleaseSized(void*, size_t, OtherRelease<size_t>*) { Absent(); }
 void* Allocate(Function, size_t, const Registers&) { Absent(); }
 void* AllocateZeroed(Function, size_t, size_t, const Registers&) { Absent(); }
 void* AllocateAligned(Function, size_t, size_t, const Registers&) { Absent(); }

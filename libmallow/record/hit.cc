@@ -173,12 +173,13 @@ MALLOW_NOINLINE void ReleaseAfterPeak(ThreadRecorder& thread, void* p, Tag* tag,
 }
 
 // Of a block that is studied, or great, or that libc frees. All others go the long way.
+template <typename... Said>
 MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uintptr_t pc,
-                                  void (*otherwise)(void* p)) {
+                                  OtherRelease<Said...>* otherwise, Said... said) {
   const StackId stack = tag->stack;
   if (stack == kReleased || tag->shard() != thread.number || g_process.IsLdSo(pc)) {
     Exit(thread);
-    return otherwise(p);
+    return otherwise(p, said...);
   }
   const uint64_t bytes = tag->size();
   const Study study = tag->study();
@@ -195,13 +196,15 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
 }
 
 // free(NULL), of a caller that the thread knows.
-MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, void (*otherwise)(void* p)) {
+template <typename... Said>
+MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, OtherRelease<Said...>* otherwise,
+                                 Said... said) {
   const ThreadRecorder::CallerSlot* const caller = thread.KnownCaller(pc);
   const StackId stack = caller != nullptr ? caller->null_stack : kNoStack;
   Counts* const counts = stack != kNoStack ? thread.KnownCountsOf(stack) : nullptr;
   if (MALLOW_UNLIKELY(counts == nullptr || Counting::IsFull(*counts))) {
     Exit(thread);
-    return otherwise(nullptr);
+    return otherwise(nullptr, said...);
   }
   InFlight::Begin(*thread.shard, stack);
   counts->calls++;
@@ -211,13 +214,43 @@ MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, void (*ot
 }
 
 // What the record map does not know: null, a large block, one that lies where it does not reach.
+template <typename... Said>
 MALLOW_NOINLINE void ReleaseElsewhere(ThreadRecorder& thread, void* p, uintptr_t pc,
-                                      void (*otherwise)(void* p)) {
-  if (p == nullptr) return ReleaseNull(thread, pc, otherwise);
+                                      OtherRelease<Said...>* otherwise, Said... said) {
+  if (p == nullptr) return ReleaseNull(thread, pc, otherwise, said...);
   const heap::RecordedObject object = heap::RecordMap::AskSpan(p, kSideRecordBytes);
-  if (object.size_class != 0) return ReleaseRarer(thread, p, TagOf(object), pc, otherwise);
+  if (object.size_class != 0) return ReleaseRarer(thread, p, TagOf(object), pc, otherwise, said...);
   Exit(thread);
-  return otherwise(p);
+  return otherwise(p, said...);
+}
+
+// A block of whatever kind.
+template <typename... Said>
+MALLOW_ALWAYS_INLINE void Release(void* p, OtherRelease<Said...>* otherwise, Said... said) {
+  const uintptr_t pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  ThreadRecorder* const entered = TryEnter();
+  if (MALLOW_UNLIKELY(entered == nullptr)) return otherwise(p, said...);
+  ThreadRecorder& thread = *entered;
+  const heap::RecordedObject object = heap::RecordMap::At<kSideRecordBytes>(p);
+  Tag* const tag = TagOf(object);
+  if (MALLOW_UNLIKELY(object.size_class == 0)) return ReleaseElsewhere(thread, p, pc, otherwise, said...);
+  const StackId stack = tag->stack;
+  // The size, if there is no more to the origin than that of a block of this thread that is not studied; else far too much.
+  const uint64_t bytes = tag->origin ^ thread.origin;
+  // Null for kReleased, too.
+  Counts* const counts = thread.KnownCountsOf(stack);
+  Counting counting(thread);
+  if (MALLOW_UNLIKELY(bytes >= kFlushBytes) || MALLOW_UNLIKELY(counts == nullptr) ||
+      MALLOW_UNLIKELY(g_process.IsLibc(pc)))
+    return ReleaseRarer(thread, p, tag, pc, otherwise, said...);
+  if (MALLOW_UNLIKELY(counting.IsAbovePeakLimit()))
+    return ReleaseAfterPeak(thread, p, tag, *counts, stack, bytes);
+  Shard& shard = *thread.shard;
+  InFlight::Begin(shard, stack);
+  thread.last_freed = stack;
+  if (MALLOW_UNLIKELY(CountRelease(counting, shard, p, tag, *counts, stack, bytes).due))
+    return FlushDeath(thread, p);
+  EndDeath(thread, p, object.size_class);
 }
 
 // What Reallocate does of a block that stays in the thread's cache. Null: nothing has happened.
@@ -288,31 +321,7 @@ void* HitReallocate(void* p, size_t bytes, void* (*otherwise)(void* p, size_t by
   return MALLOW_LIKELY(moved != nullptr) ? moved : otherwise(p, bytes);
 }
 
-void HitRelease(void* p, void (*otherwise)(void* p)) {
-  const uintptr_t pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-  ThreadRecorder* const entered = TryEnter();
-  if (MALLOW_UNLIKELY(entered == nullptr)) return otherwise(p);
-  ThreadRecorder& thread = *entered;
-  const heap::RecordedObject object = heap::RecordMap::At<kSideRecordBytes>(p);
-  Tag* const tag = TagOf(object);
-  if (MALLOW_UNLIKELY(object.size_class == 0)) return ReleaseElsewhere(thread, p, pc, otherwise);
-  const StackId stack = tag->stack;
-  // The size, if there is no more to the origin than that of a block of this thread that is not studied; else far too much.
-  const uint64_t bytes = tag->origin ^ thread.origin;
-  // Null for kReleased, too.
-  Counts* const counts = thread.KnownCountsOf(stack);
-  Counting counting(thread);
-  if (MALLOW_UNLIKELY(bytes >= kFlushBytes) || MALLOW_UNLIKELY(counts == nullptr) ||
-      MALLOW_UNLIKELY(g_process.IsLibc(pc)))
-    return ReleaseRarer(thread, p, tag, pc, otherwise);
-  if (MALLOW_UNLIKELY(counting.IsAbovePeakLimit()))
-    return ReleaseAfterPeak(thread, p, tag, *counts, stack, bytes);
-  Shard& shard = *thread.shard;
-  InFlight::Begin(shard, stack);
-  thread.last_freed = stack;
-  if (MALLOW_UNLIKELY(CountRelease(counting, shard, p, tag, *counts, stack, bytes).due))
-    return FlushDeath(thread, p);
-  EndDeath(thread, p, object.size_class);
-}
+void HitRelease(void* p, OtherRelease<>* otherwise) { Release(p, otherwise); }
+void HitReleaseSized(void* p, size_t bytes, OtherRelease<size_t>* otherwise) { Release(p, otherwise, bytes); }
 
 }  // namespace mallow::record

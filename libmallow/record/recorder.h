@@ -48,7 +48,11 @@ void* HitAllocate(size_t bytes, void* (*otherwise)(size_t bytes));
 void* HitAllocateZeroed(size_t bytes, size_t count, void* (*otherwise)(size_t bytes, size_t count));
 // `bytes` is not 0 nor `p` null.
 void* HitReallocate(void* p, size_t bytes, void* (*otherwise)(void* p, size_t bytes));
-void HitRelease(void* p, void (*otherwise)(void* p));
+// `bytes` is what a sized delete says, for `otherwise` alone.
+template <typename... Said>
+using OtherRelease = void(void* p, Said... said);
+void HitRelease(void* p, OtherRelease<>* otherwise);
+void HitReleaseSized(void* p, size_t bytes, OtherRelease<size_t>* otherwise);
 
 // Each returns a block or null (no memory; errno is the caller's business). A null counts as a failed call,
 // except for operator new, whose handler may yet find memory: that notes its failure at the end.
