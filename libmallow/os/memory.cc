@@ -53,7 +53,11 @@ bool ExtendFresh(void* p, size_t bytes, size_t to_bytes) {
 // The place is a wish, not MREMAP_FIXED: with that Linux moves several mappings one after the other since 6.17, and
 // may fail between two of them.
 bool SystemMove(void* from, size_t bytes, void* to, size_t to_bytes) {
+  // Fresh pages that do not go back are locked, because the program wants all that it will be given to be (mlockall). The
+  // old addresses would be so no longer.
+  const bool locked = !SystemRelease(to, 1);
   SystemUnmap(to, to_bytes);
+  if (locked) return false;
   const long moved = Remap(from, bytes, bytes, MREMAP_MAYMOVE | kRemapKeepSource, to);
   if (moved < 0 && moved > -4096) return false;
   void* const there = reinterpret_cast<void*>(moved);

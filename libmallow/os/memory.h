@@ -41,7 +41,7 @@ bool ProtectCode(void* p, size_t bytes);
 // Moves the pages [from, from + bytes) to the beginning of [to, to + to_bytes), which was just mapped and is one mapping
 // then; the old addresses stay mapped and read as zero. False: nothing was moved, and [to, to + to_bytes) is no longer the
 // caller's. So it is where the old addresses lie in several mappings, as they do when the program has said something of
-// its own of a part of them.
+// its own of a part of them, or where it has all of its memory locked.
 bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes);
 
 // How many bytes of the mapped pages [p, p + bytes) are in memory at present, asked of the system; 0 when it does not

@@ -96,6 +96,24 @@ TEST(MemoryDeathTest, MovesAllPagesOrNone) {
   EXPECT_EXIT(MoveWhereMappingsEnd(), testing::ExitedWithCode(0), "") << "1: contents are lost";
 }
 
+// What lies at the old addresses next is to be locked too.
+[[noreturn]] void MoveWhatIsLocked() {
+  if (mlockall(MCL_FUTURE) != 0) _exit(0);  // The system does not let us.
+  const size_t bytes = 4 * PageSize();
+  char* from = static_cast<char*>(Map(nullptr, bytes));
+  char* to = static_cast<char*>(Map(nullptr, bytes));
+  if (from == nullptr || to == nullptr) _exit(2);
+  memset(from, 7, bytes);
+  const bool moved = MovePages(from, bytes, to, bytes);
+  const bool locked = msync(from, bytes, MS_INVALIDATE) != 0 && errno == EBUSY;
+  _exit(moved || !locked || from[bytes - 1] != 7 || ResidentBytes(to, bytes) != 0 ? 1 : 0);
+}
+
+TEST(MemoryDeathTest, LeavesLockedPagesWhereTheyAre) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(MoveWhatIsLocked(), testing::ExitedWithCode(0), "") << "1: moved, or locked no longer";
+}
+
 TEST(Memory, KnowsWhatIsResident) {
   const size_t pages = 1300;
   const size_t bytes = pages * PageSize();
