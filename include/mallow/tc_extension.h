@@ -18,7 +18,8 @@ extern "C" {
 
 /* 1 always: damage ends the process where it is found. */
 int MallocExtension_VerifyAllMemory(void);
-/* 1 for null and for the start of a block of this heap. Which of the families allocated it is not kept. */
+/* 1 for null and for the start of a block of this heap, also of a small one that was freed. Which of the families allocated
+ * it is not kept. */
 int MallocExtension_VerifyNewMemory(const void* p);
 int MallocExtension_VerifyArrayNewMemory(const void* p);
 int MallocExtension_VerifyMallocMemory(const void* p);
@@ -60,7 +61,7 @@ void MallocExtension_ReleaseFreeMemory(void);
 
 /* The bytes that a block of so many bytes would have. */
 size_t MallocExtension_GetEstimatedAllocatedSize(size_t bytes);
-/* The bytes that the block at p has; 0 for null and for what is not of this heap. */
+/* The bytes that the block at p has; 0 where no block of this heap starts. */
 size_t MallocExtension_GetAllocatedSize(const void* p);
 
 typedef enum {

@@ -64,7 +64,7 @@ size_t BlockBytes(size_t alignment, size_t bytes) {
   return size_class != 0 ? Info(size_class).bytes : heap::LargePagesFor(bytes) * heap::kPageBytes;
 }
 
-int IsBlock(const void* p) { return p == nullptr || mallow::heap::Owns(p); }
+int IsBlock(const void* p) { return p == nullptr || mallow::heap::BytesOfBlockAt(p) != 0; }
 
 // Live blocks by the logarithm of the bytes that they hold.
 struct Histogram {
@@ -147,7 +147,7 @@ MALLOW_EXPORT size_t tc_nallocx(size_t bytes, int flags) noexcept {
 }
 
 MALLOW_EXPORT size_t MallocExtension_GetAllocatedSize(const void* p) {
-  return mallow::heap::Owns(p) ? mallow::heap::UsableBytes(p) : 0;
+  return mallow::heap::BytesOfBlockAt(p);
 }
 
 MALLOW_EXPORT MallocExtension_Ownership MallocExtension_GetOwnership(const void* p) {

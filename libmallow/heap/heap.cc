@@ -59,6 +59,12 @@ size_t UsableBytes(const void* p) {
   return BytesOf(span);
 }
 
+size_t BytesOfBlockAt(const void* p) {
+  const Span* span = SpanOfBlock(p);
+  if (span == nullptr || (span->state == SpanState::kSmall && span->IndexOf(p) < 0)) return 0;
+  return BytesOf(span);
+}
+
 bool ResizeInPlace(void* p, size_t bytes) {
   Span* span = SpanOfBlock(p);
   if (MALLOW_UNLIKELY(span == nullptr)) DieAt("realloc(): the pointer was not returned by malloc", p);

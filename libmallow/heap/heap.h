@@ -41,6 +41,8 @@ bool Owns(const void* p);
 
 // Bytes usable at p, which must be the start of a live block.
 size_t UsableBytes(const void* p);
+// The same for any pointer: 0 unless a block starts there. A small one may have been freed, a large one is live.
+size_t BytesOfBlockAt(const void* p);
 
 // Grows or shrinks in place when the block's class or its pages allow it, without moving.
 // Returns false if the block would have to move. Null side effects on false.

@@ -126,6 +126,13 @@ static int Extension(void) {
   CHECK(MallocExtension_VerifyAllMemory() && MallocExtension_VerifyNewMemory(p));
   CHECK(MallocExtension_VerifyMallocMemory(p) && MallocExtension_VerifyArrayNewMemory(NULL));
   CHECK(!MallocExtension_VerifyMallocMemory(&on_the_stack));
+  // Within blocks, and where one was.
+  char* small = tc_malloc(100);
+  CHECK(MallocExtension_GetAllocatedSize(small + 16) == 0 && !MallocExtension_VerifyNewMemory(small + 1));
+  tc_free(small);
+  for (size_t at = 1; at < 1 << 24; at *= 2) {
+    CHECK(MallocExtension_GetAllocatedSize(p + at) == 0 && !MallocExtension_VerifyMallocMemory(p + at));
+  }
   CHECK(MallocExtension_MallocMemoryStats(&blocks, &value, histogram) == 1 && value >= 1 << 24);
   for (int i = 0; i < kMallocExtensionHistogramSize; ++i) sum += histogram[i];
   CHECK(sum == blocks && blocks >= 1);
@@ -137,6 +144,7 @@ static int Extension(void) {
   MallocExtension_MarkThreadIdle();
   CHECK(MallocExtension_GetThreadCacheSize() < 1 << 20);
   MallocExtension_ReleaseFreeMemory();
+  CHECK(MallocExtension_GetAllocatedSize(p) == 0 && !MallocExtension_VerifyMallocMemory(p));
   CHECK(MallocExtension_GetNumericProperty("tcmalloc.pageheap_unmapped_bytes", &value) && value >= 1 << 24);
   CHECK(!MallocExtension_GetNumericProperty("tcmalloc.no_such_thing", &value));
   CHECK(!MallocExtension_SetNumericProperty("tcmalloc.max_total_thread_cache_bytes", 1));
