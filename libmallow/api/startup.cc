@@ -59,6 +59,7 @@ MALLOW_COLD void StartAsOptionsSay() {
 void Start() {
   // The texts of options take some pages of the stack, which a small program never uses otherwise.
   if (OptionsMayBeSet()) StartAsOptionsSay();
+  heap::SeeThreadsEnd();
   // May allocate; by now such a call is like any other. The first handlers to be registered are the last to run
   // before a fork and the first after it, so that those of others find a heap that works.
   LockAtFork();

@@ -102,6 +102,8 @@ void* MakeRecord(const void* p) {
   return index < 0 ? nullptr : span->records + static_cast<size_t>(index) * page_heap.record_bytes();
 }
 
+void SeeThreadsEnd() { thread_registry.SeeThreadsEnd(); }
+
 bool Trim(size_t keep_bytes) {
   Reclaim(0);
   const bool released_spares = thread_registry.ReleaseAllSpares();

@@ -72,6 +72,10 @@ void* MakeRecord(const void* p);
 
 // --- Housekeeping -----------------------------------------------------------------------------
 
+// At the start of a process: takes a key of pthread's, by which threads are seen to end, before the program has taken them
+// all. What ends unseen takes its cache with it.
+void SeeThreadsEnd();
+
 // Gives back what can be given back; at most `keep_bytes` of free pages stay. True if anything was returned.
 bool Trim(size_t keep_bytes);
 

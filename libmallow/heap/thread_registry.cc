@@ -84,6 +84,11 @@ size_t ThreadRegistry::BudgetPerThread() const {
   return Clamp(total / Max<size_t>(1, threads()), kLeastPerThread, kMostPerThread);
 }
 
+void ThreadRegistry::SeeThreadsEnd() {
+  SpinlockHolder holder(lock_);
+  exit_hook.Create(&AtThreadExit);
+}
+
 ThreadCache* ThreadRegistry::Attach() {
   if (thread_words.cache == kThreadEnded) return nullptr;
   ThreadCache* cache;

@@ -24,6 +24,9 @@ class ThreadRegistry {
   // caller then works on the central lists directly.
   ThreadCache* Attach();
 
+  // Lets threads be seen to end, unless the process has no key left for that; Attach does it too. Early is safer.
+  void SeeThreadsEnd();
+
   // What each thread may keep, from the number of threads and the size of the heap.
   size_t BudgetPerThread() const;
 
