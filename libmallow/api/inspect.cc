@@ -96,7 +96,7 @@ void WriteTotals(FILE* stream, const Statistics& heap) {
   total("rest", rest, heap.free_bytes() - heap.thread_cache_bytes);
   total("mmap", heap.large_blocks, heap.large_bytes);
   space("system", "current", heap.system_bytes - heap.returned_bytes);
-  space("system", "max", heap.system_bytes);
+  space("system", "max", heap.most_system_bytes);
   space("aspace", "total", heap.system_bytes);
   space("aspace", "mprotect", heap.system_bytes);
 }
@@ -194,9 +194,8 @@ MALLOW_EXPORT void malloc_stats() {
   AppendLine(text, "large blocks     = ", heap.large_blocks);
   AppendLine(text, "large bytes      = ", heap.large_bytes);
   AppendLine(text, "thread caches    = ", heap.thread_caches);
-  // Address space is never given back: what is mapped is the most that was.
   AppendLine(text, "max mmap regions = ", heap.map_calls);
-  AppendLine(text, "max mmap bytes   = ", heap.system_bytes);
+  AppendLine(text, "max mmap bytes   = ", heap.most_system_bytes);
   MALLOW_CHECK(!text.truncated());
   int cancel_state;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);

@@ -31,8 +31,9 @@ Span* FromPageHeap(Pages pages, Pages alignment) {
   if (ThreadCache* const cache = CurrentCache()) cache->large().Flush();
   MakeRoom();
   span = page_heap.AllocateLarge(pages, alignment);
-  if (MALLOW_LIKELY(span != nullptr) || !Reclaim(pages)) return span;
-  return page_heap.AllocateLarge(pages, alignment);
+  if (MALLOW_LIKELY(span != nullptr)) return span;
+  Reclaim(pages);
+  return page_heap.AllocateLarge(pages, alignment, PageHeap::Growth::kInExchange);
 }
 
 void* StartOf(const Span* span) { return span == nullptr ? nullptr : span->start(); }

@@ -28,6 +28,9 @@ constexpr Pages kFreshShare = 16;
 constexpr Pages kLeastMoved = 1024 * 1024 / kPageBytes;
 constexpr Pages kSystemShareMoved = 4096;
 
+// Shorter free spans keep their addresses: many holes are many mappings.
+constexpr Pages kLeastUnmapped = 1024 * 1024 / kPageBytes;
+
 // Fresh memory that starts on a heap page; the system's pages may be smaller.
 char* MapAligned(size_t bytes) {
   char* start = static_cast<char*>(os::Map(nullptr, bytes));
@@ -285,6 +288,7 @@ PageHeap::Totals PageHeap::GetTotals() {
   SpinlockHolder holder(lock_);
   Totals totals = {};
   totals.system = system_;
+  totals.most_system = most_system_;
   totals.free = free_.pages();
   totals.returned = free_.pages() - free_.resident();
   totals.large_count = large_count_;
@@ -312,7 +316,8 @@ Span* PageHeap::TakeRun(Pages pages, Pages alignment, Growth growth) {
   const Pages enough = pages + alignment - 1;
   Span* span = free_.FindBestFit(enough);
   if (span == nullptr) {
-    if (growth == Growth::kForbidden || !Grow(enough, 0)) return nullptr;
+    if (growth == Growth::kForbidden) return nullptr;
+    if (!Grow(enough, 0) && (growth == Growth::kAllowed || !GrowInExchange(enough))) return nullptr;
     span = free_.FindBestFit(enough);
   }
   return Cut(span, pages, alignment);
@@ -388,9 +393,45 @@ bool PageHeap::Grow(Pages pages, Pages wish) {
   return true;
 }
 
+// Where the system refuses more (a limit of address space, its rules of overcommit), though what is free would do if it
+// lay together: the longest free spans give up their addresses until it refuses no more.
+MALLOW_COLD bool PageHeap::GrowInExchange(Pages pages) {
+  // What not even all of them could bring costs nobody anything.
+  if (pages > free_.pages()) {
+    const size_t beyond = (pages - free_.pages()) * kPageBytes;
+    void* const probe = os::Map(nullptr, beyond);
+    if (probe == nullptr) return false;
+    os::Unmap(probe, beyond);
+  }
+  for (;;) {
+    Span* const span = free_.Longest();
+    if (span == nullptr || span->pages < kLeastUnmapped || !Unmap(span)) return false;
+    if (Grow(pages, 0)) return true;
+  }
+}
+
+// A free span is no longer ours. False: it is as it was, but may be taken for resident.
+bool PageHeap::Unmap(Span* span) {
+  const SystemPages inner(span);
+  if (inner.count() != span->pages) return false;
+  free_.Remove(span);
+  // Before another thread can be given the addresses.
+  PageMap::SetState(span->page, span->pages, PageState::kForeign);
+  if (os::Unmap(span->start(), span->pages * kPageBytes)) {
+    __atomic_store_n(&system_, system_ - span->pages, __ATOMIC_RELAXED);
+    DeleteSpan(span);
+    return true;
+  }
+  PageMap::SetState(span->page, span->pages, PageState::kResident);
+  span->free.resident = span->pages;
+  free_.Insert(span);
+  return false;
+}
+
 void PageHeap::AddRegion(PageId page, Pages pages) {
   PageMap::SetState(page, pages, PageState::kClean);
   __atomic_store_n(&system_, system_ + pages, __ATOMIC_RELAXED);
+  most_system_ = Max(most_system_, system_);
 }
 
 // Merges with free neighbours and inserts.

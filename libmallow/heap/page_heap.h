@@ -23,6 +23,7 @@ class PageHeap {
  public:
   struct Totals {
     Pages system;        // of ours, mapped
+    Pages most_system;   // so far
     Pages free;          // in free spans
     Pages returned;      // of those, not holding memory
     size_t large_count;  // live large spans
@@ -43,8 +44,9 @@ class PageHeap {
   // Gives all objects of a live span a cleared record, unless they have one. False: no memory.
   bool MakeRecords(Span* span);
 
-  // Whether memory may come from the system when none that is free will do.
-  enum class Growth { kForbidden, kAllowed };
+  // Whether memory may come from the system when none that is free will do; and, where it has no more, in exchange for the
+  // addresses of what is free.
+  enum class Growth { kForbidden, kAllowed, kInExchange };
 
   // A span of the class with all its bits set. Null: no memory.
   Span* AllocateSmall(SizeClass size_class, Growth growth = Growth::kAllowed);
@@ -83,7 +85,7 @@ class PageHeap {
   Totals GetTotals();
   // Bytes of our own structures that are in memory at present: some system calls.
   size_t MetadataResidentBytes();
-  // Pages mapped from the system so far, read without the lock.
+  // Pages of ours, mapped from the system; read without the lock.
   Pages system_pages() const { return __atomic_load_n(&system_, __ATOMIC_RELAXED); }
   // True once per interval in which memory was freed: the sign for other caches to return what is idle.
   bool TakeTick() { return Take(&tick_); }
@@ -104,6 +106,8 @@ class PageHeap {
   void CountLarge(Span* span);
   void CountFresh(Pages pages);
   bool Grow(Pages pages, Pages wish);
+  bool GrowInExchange(Pages pages);
+  bool Unmap(Span* span);
   void AddRegion(PageId page, Pages pages);
   void InsertMerged(Span* span);
   Span* FreeNeighbour(PageId page);
@@ -135,6 +139,7 @@ class PageHeap {
   MetadataArena metadata_;
   Span* spare_spans_ = nullptr;
   Pages system_ = 0;
+  Pages most_system_ = 0;
   size_t large_count_ = 0;
   Pages large_ = 0;
   Pages fresh_ = 0;  // taken since the last sign

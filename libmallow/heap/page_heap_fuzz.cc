@@ -77,7 +77,8 @@ class Game {
 
   void AllocateLarge(Pages alignment) {
     const Pages pages = AnyLength();
-    Span* span = heap_->AllocateLarge(pages, alignment);
+    const auto growth = input_.OneIn(2) ? PageHeap::Growth::kAllowed : PageHeap::Growth::kInExchange;
+    Span* span = heap_->AllocateLarge(pages, alignment, growth);
     MALLOW_CHECK(span == nullptr || span->page % alignment == 0);
     LargeBorn(span, pages);
   }

@@ -40,6 +40,7 @@ Statistics GetStatistics() {
   const PageHeap::Totals pages = page_heap.GetTotals();
   for (SizeClass c = 1; c < kClassCount; ++c) total.classes[c].spans = pages.small_spans[c];
   total.system_bytes = pages.system * kPageBytes;
+  total.most_system_bytes = pages.most_system * kPageBytes;
   total.page_heap_bytes = pages.free * kPageBytes;
   total.returned_bytes = pages.returned * kPageBytes;
   total.free_spans = pages.free_spans;

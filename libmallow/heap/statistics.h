@@ -36,8 +36,9 @@ struct Statistics {
   uint64_t page_heap_bytes;
   uint64_t tail_bytes;  // at the ends of spans, too short for a block
 
-  uint64_t returned_bytes;  // of page_heap_bytes: hold no memory
-  uint64_t metadata_bytes;  // the heap's own structures, not part of system_bytes
+  uint64_t most_system_bytes;  // so far
+  uint64_t returned_bytes;     // of page_heap_bytes: hold no memory
+  uint64_t metadata_bytes;     // the heap's own structures, not part of system_bytes
 
   uint64_t in_use_blocks;
   uint64_t large_blocks;  // of these, a span each

@@ -1,5 +1,5 @@
 // no_memory WAY: the address space is used up (RLIMIT_AS). Every call says ENOMEM, and after a free the
-// program goes on. WAY: big, small, threads.
+// program goes on. WAY: big, small, rising, threads.
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -61,6 +61,34 @@ static void ExhaustTwice(size_t bytes) {
   free(large);
 }
 
+static size_t LongestOf(size_t bytes) {
+  size_t longest = 0;
+  for (; bytes < kLimit; bytes += bytes / 16) {
+    char* p = malloc(bytes);
+    if (p == NULL) break;
+    p[0] = p[bytes - 1] = 1;
+    longest = bytes;
+    free(p);
+  }
+  return longest;
+}
+
+// Nothing of what was there before keeps a longer block from being had: one after the other is freed, or many short ones are.
+static void Rise(void) {
+  CHECK(LongestOf(1 << 20) > kLimit / 8 * 7);
+  void* list = NULL;
+  Exhaust(&list, 1000);
+  Release(&list);
+  CHECK(LongestOf(kLimit / 4 * 3) > kLimit / 4 * 3);
+  char* p = calloc(1, kLimit / 4 * 3);
+  CHECK(p != NULL);
+  for (size_t i = 0; i < kLimit / 4 * 3; i += 1000) CHECK(p[i] == 0);
+  free(p);
+  // Not for what cannot be had.
+  errno = 0;
+  CHECK(malloc(kLimit * 2ul) == NULL && errno == ENOMEM);
+}
+
 // Threads whose stacks are there already start, and live, when nothing else is to be had.
 static void ExhaustWithThreads(void) {
   enum { kThreads = 20, kStackBytes = 256 * 1024 };
@@ -106,6 +134,8 @@ int main(int argc, char** argv) {
     ExhaustTwice(10 << 20);
   else if (strcmp(argv[1], "small") == 0)
     ExhaustTwice(100);
+  else if (strcmp(argv[1], "rising") == 0)
+    Rise();
   else
     ExhaustWithThreads();
   return 0;
