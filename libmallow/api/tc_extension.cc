@@ -122,7 +122,7 @@ MALLOW_EXPORT int MallocExtension_SetNumericProperty(const char*, size_t) { retu
 
 MALLOW_EXPORT void MallocExtension_MarkThreadIdle(void) {
   EnsureStarted();
-  mallow::heap::Trim(SIZE_MAX);
+  mallow::heap::GiveCacheBack();
 }
 MALLOW_ALIAS(MallocExtension_MarkThreadIdle) void MallocExtension_MarkThreadTemporarilyIdle(void);
 MALLOW_EXPORT void MallocExtension_MarkThreadBusy(void) {}

@@ -43,7 +43,7 @@ void** TakeFromSpan(Span* span, void** begin, void** end, size_t line_objects = 
     span->free_bits[word] ^= free ^ bits;
   }
   span->free_objects = static_cast<uint16_t>(span->free_objects - (end - next));
-  span->given_back = 0;
+  span->given_back = span->trimmed = 0;
   return next;
 }
 
@@ -196,6 +196,13 @@ void CentralList::GiveBackUnused() {
   for (Span* span = spans_.first(); span != nullptr; span = SpanList::Next(span)) span->GiveBackUnused();
 }
 
+bool CentralList::GiveBackAll() {
+  SpinlockHolder holder(lock_);
+  bool some = false;
+  for (Span* span = spans_.first(); span != nullptr; span = SpanList::Next(span)) some |= span->GiveBackAll();
+  return some;
+}
+
 bool CentralList::IsValid(SizeClass size_class) {
   SpinlockHolder holder(lock_);
   if (!spans_.IsValid()) return false;
@@ -203,7 +210,7 @@ bool CentralList::IsValid(SizeClass size_class) {
   for (Span* span = spans_.first(); span != nullptr; span = SpanList::Next(span)) {
     const size_t bits = FreeBits(span);
     if (span->state != SpanState::kSmall || span->size_class != size_class || bits != span->free_objects ||
-        bits == 0 || bits == span->objects || span->given_back > bits) {
+        bits == 0 || bits == span->objects || span->given_back > bits || span->trimmed > bits) {
       return false;
     }
     for (PageId page = span->page; page < span->page + span->marked_pages(); ++page) {

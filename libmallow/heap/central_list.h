@@ -29,6 +29,8 @@ class CentralList {
 
   // Gives the memory of pages back in which only free objects lie, unless some were fetched since the last call.
   void GiveBackUnused();
+  // The same at once, and of every page. False: nothing went back.
+  bool GiveBackAll();
 
   size_t free_objects() const { return __atomic_load_n(&free_objects_, __ATOMIC_RELAXED); }
   Spinlock& lock() { return lock_; }

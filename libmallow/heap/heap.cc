@@ -9,6 +9,7 @@
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
 #include "heap/reclaim.h"
+#include "heap/shared_lists.h"
 #include "heap/thread_cache.h"
 #include "heap/thread_registry.h"
 
@@ -104,10 +105,13 @@ void* MakeRecord(const void* p) {
 
 void SeeThreadsEnd() { thread_registry.SeeThreadsEnd(); }
 
+void GiveCacheBack() { Reclaim(0); }
+
 bool Trim(size_t keep_bytes) {
-  Reclaim(0);
-  const bool released_spares = thread_registry.ReleaseAllSpares();
-  return page_heap.ReleaseDownTo(keep_bytes / kPageBytes) || released_spares;
+  GiveCacheBack();
+  bool some = thread_registry.ReleaseAllSpares();
+  for (SizeClass c = 1; c < kClassCount; ++c) some |= shared_lists[c].central.GiveBackAll();
+  return page_heap.ReleaseDownTo(keep_bytes / kPageBytes) || some;
 }
 
 void SetReleasePolicy(const ReleasePolicy& policy) {

@@ -76,6 +76,9 @@ void* MakeRecord(const void* p);
 // all. What ends unseen takes its cache with it.
 void SeeThreadsEnd();
 
+// Gives what the calling thread's cache holds, and what lies between threads, to all.
+void GiveCacheBack();
+
 // Gives back what can be given back; at most `keep_bytes` of free pages stay. True if anything was returned.
 bool Trim(size_t keep_bytes);
 

@@ -108,7 +108,7 @@ Span* PageHeap::AllocateSmall(SizeClass size_class, Growth growth) {
   span->objects = span->free_objects = info.objects;
   span->object_bytes = info.bytes;
   span->reciprocal = info.reciprocal;
-  span->given_back = 0;
+  span->given_back = span->trimmed = 0;
   SetAllBits(span, info.objects);
   for (Pages i = 0; i < span->marked_pages(); ++i) PageMap::SetSpan(span->page + i, span);
   PageMap::SetClass(span->page, span->marked_pages(), size_class);

@@ -24,21 +24,36 @@ uintptr_t AddressOfObject(const Span* span, size_t index) {
   return reinterpret_cast<uintptr_t>(span->start()) + index * span->object_bytes;
 }
 
+// Of each run of free objects the pages of the system that it fills, if they are `least` bytes. False: there were none.
+MALLOW_NOINLINE bool ReleaseRuns(const Span* span, size_t least) {
+  const size_t page_bytes = os::PageSize();
+  bool released = false;
+  for (size_t first = FindBit(span, 0, true); first < span->objects;) {
+    const size_t last = FindBit(span, first, false);
+    const uintptr_t begin = RoundUp(AddressOfObject(span, first), page_bytes);
+    const uintptr_t end = RoundDown(AddressOfObject(span, last), page_bytes);
+    if (end >= begin + least) {
+      if (!os::Release(reinterpret_cast<void*>(begin), end - begin)) break;
+      released = true;
+    }
+    first = FindBit(span, last, true);
+  }
+  return released;
+}
+
 }  // namespace
 
 void Span::GiveBackUnused() {
-  const size_t page_bytes = os::PageSize();
   const size_t more = size_t{free_objects} - given_back;
   if (more * object_bytes < kLeastGivenBack) return;
   given_back = free_objects;
-  for (size_t first = FindBit(this, 0, true); first < objects;) {
-    const size_t last = FindBit(this, first, false);
-    const uintptr_t begin = RoundUp(AddressOfObject(this, first), page_bytes);
-    const uintptr_t end = RoundDown(AddressOfObject(this, last), page_bytes);
-    const bool pays = end >= begin + kLeastGivenBack;
-    if (pays && !os::Release(reinterpret_cast<void*>(begin), end - begin)) return;
-    first = FindBit(this, last, true);
-  }
+  ReleaseRuns(this, kLeastGivenBack);
+}
+
+bool Span::GiveBackAll() {
+  if (trimmed == free_objects) return false;
+  trimmed = given_back = free_objects;
+  return ReleaseRuns(this, os::PageSize());
 }
 
 }  // namespace mallow::heap

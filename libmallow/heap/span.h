@@ -45,6 +45,7 @@ struct alignas(kCacheLineBytes) Span {
   uint32_t reciprocal;    // small, see SizeClassInfo
   uint32_t objects;       // small
   uint16_t given_back;    // small: free objects when memory of some went back, else 0; see GiveBackUnused
+  uint16_t trimmed;       // the same of GiveBackAll
   // -----------------------------------------------------------------------------------------------
   union {
     // Small: bit i is set while object i is in the central list. Spans of few objects keep their side
@@ -92,6 +93,8 @@ struct alignas(kCacheLineBytes) Span {
   // stay free, and read as zero. Does nothing unless more are free than the last time. Some ns for each run of free
   // objects, some microseconds for each that is long enough. REQUIRES the lock of the central list.
   void GiveBackUnused();
+  // The same of every page, unless none has become free since the last time. False: nothing went back.
+  bool GiveBackAll();
 };
 
 // One of these for 32 KiB of small objects.
