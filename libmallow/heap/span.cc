@@ -51,9 +51,9 @@ void Span::GiveBackUnused() {
 }
 
 bool Span::GiveBackAll() {
-  if (trimmed == free_objects) return false;
+  if (trimmed == free_objects || !ReleaseRuns(this, os::PageSize())) return false;
   trimmed = given_back = free_objects;
-  return ReleaseRuns(this, os::PageSize());
+  return true;
 }
 
 }  // namespace mallow::heap
