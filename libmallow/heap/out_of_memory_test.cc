@@ -199,11 +199,15 @@ TEST(OutOfMemory, TheSystemTakesNothingBack) {
   static os::MemoryFunctions functions = os::SystemMemoryFunctions();
   functions.release = Refuse;
   functions.unmap = Refuse;
-  os::ReplaceMemoryFunctions(&functions);
-  EXPECT_EQ(Churn(), 0);
-  Trim(0);
-  os::ReplaceMemoryFunctions(nullptr);
-  ExpectValidHeap();
+  const auto churn = [] {
+    os::ReplaceMemoryFunctions(&functions);
+    EXPECT_EQ(Churn(), 0);
+    Trim(0);
+    os::ReplaceMemoryFunctions(nullptr);
+    ExpectValidHeap();
+  };
+  // The heap of this process stays empty for the other tests.
+  EXPECT_EXIT((churn(), _exit(testing::Test::HasFailure())), testing::ExitedWithCode(0), "");
 }
 
 // Free blocks of another size are no reason to refuse one.

@@ -202,27 +202,5 @@ TEST_F(RegionTest, ThreadsFindTheSameRegionsAndUnits) {
   }
 }
 
-// The last ones: they use all the room there is.
-TEST_F(RegionTest, ZTooManyUnits) {
-  const uint64_t lost = g_process.header().lost_marks;
-  for (int i = 0; i < 300; ++i) CountUnit(("unit " + std::to_string(i)).c_str(), 1);
-  EXPECT_TRUE(g_process.header().incomplete & kUnitsFull);
-  EXPECT_GT(g_process.header().lost_marks, lost);
-  EXPECT_EQ(g_process.file().Used(Section::kUnits), 256u);
-}
-
-TEST_F(RegionTest, ZTooManyRegions) {
-  g_process.header().incomplete = 0;
-  BeginRegion("around");
-  const RegionId around = innermost();
-  for (int i = 0; i < 5000; ++i) {
-    BeginRegion(("one of many " + std::to_string(i)).c_str());
-    EndRegion();
-    EXPECT_EQ(innermost(), around);
-  }
-  EXPECT_TRUE(g_process.header().incomplete & kRegionsFull);
-  EXPECT_EQ(g_process.regions().count(), 4096u);
-}
-
 }  // namespace
 }  // namespace mallow::record
