@@ -50,6 +50,19 @@ bool FailingMove(void* from, size_t bytes, void* to, size_t to_bytes) {
 
 bool Refuse(void*, size_t) { return false; }
 
+// What the system has left, where it counts what is mapped.
+std::atomic<size_t> bytes_left{0};
+
+void* LimitedMap(void* hint, size_t bytes) {
+  if (bytes > bytes_left) return nullptr;
+  bytes_left -= bytes;
+  return os::SystemMemoryFunctions().map(hint, bytes);
+}
+bool LimitedUnmap(void* p, size_t bytes) {
+  bytes_left += bytes;
+  return os::SystemMemoryFunctions().unmap(p, bytes);
+}
+
 struct Block {
   unsigned char* p;
   size_t bytes;
@@ -208,6 +221,50 @@ TEST(OutOfMemory, TheSystemTakesNothingBack) {
   };
   // The heap of this process stays empty for the other tests.
   EXPECT_EXIT((churn(), _exit(testing::Test::HasFailure())), testing::ExitedWithCode(0), "");
+}
+
+// One block after the other, each longer than all that is free in a row. Returns the bytes of the last one that was to be had.
+size_t LongestOneByOne(size_t most) {
+  size_t longest = 0;
+  for (size_t bytes = 1 << 20; bytes < most; bytes += bytes / 8) {
+    void* const p = AllocateZeroed(bytes);
+    if (p == nullptr) break;
+    EXPECT_TRUE(AllBytesAre(p, bytes, 0));
+    memset(p, 7, bytes);
+    longest = bytes;
+    Free(p);
+  }
+  return longest;
+}
+
+TEST(OutOfMemory, AddressesOfFreeMemoryGoBackForALongerBlock) {
+  static constexpr size_t kLimit = 64 << 20;
+  static os::MemoryFunctions functions = os::SystemMemoryFunctions();
+  functions.map = LimitedMap;
+  functions.unmap = LimitedUnmap;
+  const auto rise = [] {
+    bytes_left = kLimit;
+    os::ReplaceMemoryFunctions(&functions);
+    EXPECT_GT(LongestOneByOne(kLimit), kLimit / 4 * 3);
+    ExpectValidHeap();
+    const Statistics statistics = GetStatistics();
+    EXPECT_LE(statistics.system_bytes, statistics.most_system_bytes);
+    EXPECT_LE(statistics.most_system_bytes, kLimit);
+    // What would not do, even with all that is free, costs nothing.
+    EXPECT_EQ(Allocate(2 * kLimit), nullptr);
+    EXPECT_EQ(GetStatistics().system_bytes, statistics.system_bytes);
+    // A free span of which the system refuses to take the addresses stays one.
+    functions.unmap = Refuse;
+    EXPECT_EQ(Allocate(statistics.system_bytes + (1 << 20)), nullptr);
+    EXPECT_EQ(GetStatistics().system_bytes, statistics.system_bytes);
+    ExpectValidHeap();
+    os::ReplaceMemoryFunctions(nullptr);
+    EXPECT_EQ(Churn(), 0);
+    Trim(0);
+    ExpectValidHeap();
+    ExpectEmptyHeap();
+  };
+  EXPECT_EXIT((rise(), _exit(testing::Test::HasFailure())), testing::ExitedWithCode(0), "");
 }
 
 // Free blocks of another size are no reason to refuse one.
