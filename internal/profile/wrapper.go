@@ -17,7 +17,9 @@ func newWrappers(extra []*regexp.Regexp) *wrappers {
 }
 
 // wraps tells whether a frame only passes allocations on.
-func (w *wrappers) wraps(f *Frame) bool { return w.match(f.Function) || isFortified(f.File) }
+func (w *wrappers) wraps(f *Frame) bool {
+	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File)
+}
 
 // fortified are the headers of glibc whose functions stand before functions of
 // libc of the same name, inlined into those who call them.
@@ -28,6 +30,9 @@ func isFortified(file string) bool {
 	at := strings.LastIndex(file, "/bits/")
 	return at >= 0 && fortified[file[at+len("/bits/"):]]
 }
+
+// isLoaders tells the header by whose inline functions ld.so calls malloc.
+func isLoaders(file string) bool { return file[strings.LastIndexByte(file, '/')+1:] == "rtld-malloc.h" }
 
 func (w *wrappers) match(function string) bool {
 	if function == "" {

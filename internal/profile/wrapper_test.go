@@ -65,6 +65,22 @@ func TestFortified(t *testing.T) {
 	}
 }
 
+// Before it has libc's malloc, ld.so calls its own by inline functions of the
+// same names.
+func TestLoaderWrappers(t *testing.T) {
+	w := newWrappers(nil)
+	for _, function := range []string{"malloc", "calloc", "realloc", "free"} {
+		for file, want := range map[string]bool{
+			"/build/glibc-2.36/elf/../include/rtld-malloc.h": true, "./elf/../include/rtld-malloc.h": true, "rtld-malloc.h": true,
+			"/src/my-rtld-malloc.h": false, "/src/malloc.c": false, "": false,
+		} {
+			if got := w.wraps(&Frame{Function: function, File: file}); got != want {
+				t.Errorf("%s of %q: %v", function, file, got)
+			}
+		}
+	}
+}
+
 func FuzzWrapper(f *testing.F) {
 	f.Add("void std::vector<int>::push_back(int&&)")
 	f.Add("<alloc::vec::Vec<T> as core::clone::Clone>::clone")
