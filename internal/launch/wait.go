@@ -35,10 +35,7 @@ type Guard struct {
 func NewGuard() *Guard {
 	g := &Guard{signals: make(chan os.Signal, 16), ended: make(chan struct{})}
 	state := inheritedState()
-	for _, sig := range []syscall.Signal{
-		syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2,
-		syscall.SIGALRM, syscall.SIGPIPE, syscall.SIGIO, syscall.SIGPWR,
-	} {
+	for _, sig := range sentSignals() {
 		if !state.ignores(sig) {
 			signal.Notify(g.signals, sig)
 		}
@@ -46,8 +43,24 @@ func NewGuard() *Guard {
 	return g
 }
 
-// Forward sends to p the signals that were sent to mallow alone. A key on the
-// terminal has reached the whole process group already.
+// sentSignals are those that somebody sends, and neither the kernel nor Go's
+// runtime to mallow itself. Go leaves no real-time signal below firstRealTime to
+// programs.
+func sentSignals() []syscall.Signal {
+	const firstRealTime = 35
+	list := []syscall.Signal{
+		syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGPIPE, syscall.SIGIO, syscall.SIGPWR, syscall.SIGWINCH,
+	}
+	for sig := syscall.Signal(firstRealTime); sig <= lastSignal; sig++ {
+		list = append(list, sig)
+	}
+	return list
+}
+
+// Forward sends to p the signals that were sent to mallow alone. What comes from
+// the terminal has reached the whole process group already. mallow itself writes
+// to no pipe meanwhile.
 func (g *Guard) Forward(p *Process) {
 	// The descriptor, unlike the number, never means another process.
 	process, err := unix.PidfdOpen(p.Pid, 0)
@@ -59,7 +72,7 @@ func (g *Guard) Forward(p *Process) {
 		for {
 			select {
 			case sig := <-g.signals:
-				if sig != syscall.SIGPIPE && !isFromKeyboard(sig) {
+				if !isFromTerminal(sig) {
 					unix.PidfdSendSignal(process, sig.(syscall.Signal), nil, 0)
 				}
 			case <-g.ended:
@@ -75,8 +88,8 @@ func (g *Guard) Stop() {
 	close(g.ended)
 }
 
-func isFromKeyboard(sig os.Signal) bool {
-	return (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && inForeground()
+func isFromTerminal(sig os.Signal) bool {
+	return (sig == syscall.SIGINT || sig == syscall.SIGQUIT || sig == syscall.SIGWINCH) && inForeground()
 }
 
 func inForeground() bool {

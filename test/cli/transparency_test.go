@@ -211,7 +211,10 @@ func TestStoppedAlone(t *testing.T) {
 
 // A signal to mallow alone is meant for the program, which may outlive it.
 func TestForwardedSignal(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGINT, syscall.SIGQUIT} {
+	for _, sig := range []syscall.Signal{
+		syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGVTALRM,
+		syscall.SIGWINCH, 37, 64, // httpd's and systemd's ways to be stopped by a container's supervisor
+	} {
 		folder := t.TempDir()
 		script := fmt.Sprintf(`trap 'echo got; exit 9' %d; echo ready; while :; do sleep 0.02; done`, int(sig))
 		command := exec.Command(harness.CLI(t), "/bin/sh", "-c", script)
