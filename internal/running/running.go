@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // ErrNoFolder is the error for a folder that was removed, or that we cannot see.
@@ -129,11 +130,27 @@ func mapped(pid int) ([]string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no process %d", pid)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("process %d belongs to somebody else: its user, or root, may look at it", pid)
+		return nil, notToBeLookedAt(pid, ownerOf(pid), uint32(os.Geteuid()))
 	case err != nil:
 		return nil, err
 	}
 	return paths(string(maps)), nil
+}
+
+// ownerOf returns the user of the process; that of nobody when it has ended.
+func ownerOf(pid int) uint32 {
+	var status syscall.Stat_t
+	if syscall.Stat(filepath.Join("/proc", strconv.Itoa(pid)), &status) != nil {
+		return ^uint32(0)
+	}
+	return status.Uid
+}
+
+func notToBeLookedAt(pid int, owner, user uint32) error {
+	if user != owner && user != 0 {
+		return fmt.Errorf("process %d belongs to somebody else: its user, or root, may look at it", pid)
+	}
+	return fmt.Errorf("process %d may not be looked at: it has more privileges than mallow, or lets nobody see its memory", pid)
 }
 
 // paths returns the names of files in the text of /proc/PID/maps.

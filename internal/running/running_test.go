@@ -37,3 +37,18 @@ func TestNotRecorded(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The user alone does not open a process that has more privileges, or that shows its memory to nobody.
+func TestNotToBeLookedAt(t *testing.T) {
+	for _, test := range []struct {
+		owner, user uint32
+		says        string
+	}{
+		{1000, 1001, "belongs to somebody else"}, {0, 1001, "belongs to somebody else"},
+		{1001, 1001, "more privileges"}, {0, 0, "more privileges"}, {1000, 0, "more privileges"},
+	} {
+		if err := notToBeLookedAt(7, test.owner, test.user); !strings.Contains(err.Error(), test.says) || !strings.HasPrefix(err.Error(), "process 7 ") {
+			t.Errorf("of %d, for %d: %v", test.owner, test.user, err)
+		}
+	}
+}
