@@ -20,6 +20,7 @@ import (
 type attachOptions struct {
 	pid     int
 	seconds float64
+	limited bool // --seconds was given
 	stop    bool
 }
 
@@ -32,19 +33,20 @@ func (a *attachOptions) addTo(c *cobra.Command) {
 
 func (a *attachOptions) used(c *cobra.Command) bool {
 	f := c.Flags()
-	return f.Changed("pid") || f.Changed("seconds") || f.Changed("stop")
+	a.limited = f.Changed("seconds")
+	return f.Changed("pid") || a.limited || f.Changed("stop")
 }
 
 func (a *attachOptions) check(args []string, folder string, sample uint64) error {
-	const longest = 100 * 365 * 24 * 3600
+	const shortest, longest = 1e-9, 100 * 365 * 24 * 3600
 	switch {
 	case a.pid <= 0:
 		return errors.New("--pid takes the number of a process; --seconds and --stop belong to it")
 	case len(args) > 0:
 		return errors.New("record takes --pid or a program, not both")
-	case !(a.seconds >= 0 && a.seconds <= longest):
-		return errors.New("--seconds takes a number from 0 up")
-	case a.stop && (a.seconds != 0 || folder != "" || sample > 0):
+	case a.limited && !(a.seconds >= shortest && a.seconds <= longest):
+		return errors.New("--seconds takes a number above 0")
+	case a.stop && (a.limited || folder != "" || sample > 0):
 		return errors.New("--stop ends a recording; it takes only --pid")
 	}
 	return nil

@@ -535,6 +535,8 @@ func TestRefused(t *testing.T) {
 		{"--pid 1 true", "not both"},
 		{"--pid 1 --seconds -1", "--seconds takes a number"},
 		{"--pid 1 --seconds nan", "--seconds takes a number"},
+		{"--pid 1 --seconds 0", "--seconds takes a number above 0"},
+		{"--pid 1 --seconds 1e-12", "--seconds takes a number above 0"},
 		{"--pid 1 --stop -o x.mallow", "it takes only --pid"},
 		{fmt.Sprint("--pid ", plain.Process.Process.Pid), "it was not started by mallow run"},
 		{fmt.Sprint("--pid ", fromStart.Process.Process.Pid), "it was not started by mallow run"},
