@@ -19,7 +19,10 @@ constexpr uint32_t kStacksAsked = 1024, kStacksPerQuestion = 16;
 bool StackTable::Init(MappedFile* file) {
   file_ = file;
   nodes_.Clear();
-  if (!nodes_.MakeRoom(kRoot)) return false;
+  if (!nodes_.MakeRoom(kRoot)) {
+    file->header()->incomplete |= kNodesFull;
+    return false;
+  }
   if (!file->Grow(Section::kNodes, 1, kNodesFull) || !file->Grow(Section::kStacks, 1, kStacksFull))
     return false;
   file->SetUsed(Section::kNodes, 1);   // the root: all zero, as a sparse file is

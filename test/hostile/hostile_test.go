@@ -206,6 +206,13 @@ func TestLimitsBeforeTheStart(t *testing.T) {
 	}
 }
 
+// Where there is no memory for the recorder's own tables, and hardly any for blocks either, the recording says so.
+func TestDataLimitBeforeTheStart(t *testing.T) {
+	program := harness.Program(t, "programs/guest")
+	recorded, recording := harness.Record(t, harness.Command{Arguments: []string{"/bin/sh", "-c", `ulimit -d 2000; exec "$0" nothing`, program}})
+	admits(t, recorded, recording)
+}
+
 // mallow itself under a file size limit: neither it nor the program dies of SIGXFSZ.
 func TestFileSizeLimitOfMallow(t *testing.T) {
 	alone := harness.Run(t, guest(t, "nothing", ""))
