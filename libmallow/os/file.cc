@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -178,6 +179,23 @@ size_t CurrentDirectory(char* path, size_t capacity) {
   // The kernel counts the terminating zero, and begins with "(" where the directory is out of reach.
   const long length = SystemCall(SYS_getcwd, Word(path), static_cast<long>(capacity));
   return length > 1 && path[0] == '/' ? static_cast<size_t>(length) - 1 : 0;
+}
+
+void ExecutablePath(char* path, size_t capacity) {
+  if (ReadLink("/proc/self/exe", path, capacity) >= 0) return;
+  path[0] = 0;
+  auto* called = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (called == nullptr) return;
+  while (called[0] == '.' && called[1] == '/') called += 2;
+  size_t length = 0;
+  if (called[0] != '/' && (length = CurrentDirectory(path, capacity)) > 0 && length + 1 < capacity)
+    path[length++] = '/';
+  const size_t rest = strlen(called);
+  if (rest < capacity - length) {
+    memcpy(path + length, called, rest + 1);
+  } else {
+    path[0] = 0;
+  }
 }
 
 }  // namespace mallow::os

@@ -70,6 +70,10 @@ uint64_t FileSizeLimit();
 // The largest address space it may have (RLIMIT_AS), UINT64_MAX without limit.
 uint64_t AddressSpaceLimit();
 
+// The path of the program that the process executes; where there is no /proc, that by which it was called, which of a
+// script is the script's. Empty when it is not known. Before the program can change its directory.
+void ExecutablePath(char* path, size_t capacity);
+
 // Length of the present directory's path, zero-terminated in `path`; 0 when it does not fit or is gone.
 size_t CurrentDirectory(char* path, size_t capacity);
 

@@ -146,7 +146,7 @@ bool MappedFile::Create(const char* folder) {
   header.start_realtime = now;
   header.start_monotonic = os::MonotonicNanoseconds();
   header.page_size = os::PageSize();
-  os::ReadLink("/proc/self/exe", header.executable, sizeof(header.executable));
+  os::ExecutablePath(header.executable, sizeof(header.executable));
   uint64_t offset = kSectionAlignment;
   for (size_t i = 0; i < kSectionCount; i++) {
     const uint64_t reserved = PlannedBytes(kPlan[i], halvings);

@@ -76,7 +76,7 @@ uint64_t Mix(uint64_t hash, const uint8_t* bytes, size_t count) {
 
 void ModuleTable::Init(MappedFile* file) {
   file_ = file;
-  if (os::ReadLink("/proc/self/exe", executable_, sizeof(executable_)) < 0) executable_[0] = 0;
+  os::ExecutablePath(executable_, sizeof(executable_));
   if (known_ == nullptr) known_ = static_cast<Known*>(os::Map(nullptr, kMaxModules * sizeof(Known)));
   count_ = first_ = 0;
   for (Answer& answer : answers_) answer.Become(0, nullptr, 0, 0);

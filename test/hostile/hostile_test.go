@@ -5,6 +5,7 @@ package hostile
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -211,6 +212,36 @@ func TestDataLimitBeforeTheStart(t *testing.T) {
 	program := harness.Program(t, "programs/guest")
 	recorded, recording := harness.Record(t, harness.Command{Arguments: []string{"/bin/sh", "-c", `ulimit -d 2000; exec "$0" nothing`, program}})
 	admits(t, recorded, recording)
+}
+
+// Without /proc, as in some containers, the program still has its name, and its functions theirs.
+func TestWithoutProc(t *testing.T) {
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		t.Skip(err)
+	}
+	program := harness.Program(t, "programs/guest")
+	hide := []string{unshare, "--mount", "/bin/sh", "-c", `umount -l /proc || exit 77; exec "$@"`, "sh"}
+	under := func(arguments ...string) harness.Result {
+		// The program is called by a path that is relative.
+		return harness.Run(t, harness.Command{Arguments: append(hide, arguments...), Directory: filepath.Dir(program)})
+	}
+	name := "./" + filepath.Base(program)
+	alone := under(name, "nothing")
+	if alone.Status == 77 || alone.Status == 1 {
+		t.Skip("needs the right to hide /proc")
+	}
+	recording := filepath.Join(harness.TempDir(t), "run.mallow")
+	sameEnding(t, alone, under(harness.CLI(t), "record", "-o", recording, "--", name, "nothing"))
+	report := harness.ReadReport(t, recording)
+	if got := report.SiteIn("allocate").Allocations; got != guestCalls+childCalls {
+		t.Errorf("%d allocations, not %d", got, guestCalls+childCalls)
+	}
+	for _, process := range report.Processes {
+		if process.Executable != program {
+			t.Errorf("%q, not %q", process.Executable, program)
+		}
+	}
 }
 
 // mallow itself under a file size limit: neither it nor the program dies of SIGXFSZ.
