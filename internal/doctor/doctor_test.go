@@ -170,6 +170,16 @@ func TestScripts(t *testing.T) {
 			t.Errorf("%s is taken for a program", path)
 		}
 	}
+	// The kernel takes the end of a line of Windows for a part of the name.
+	for interpreter, says := range map[string]string{
+		"/no/such/program": "/no/such/program, which is not there", program + "\r": program + `\r", which is not there`,
+		folder: folder + ": is a directory",
+	} {
+		path := script("without", "#!"+interpreter+"\nrest")
+		if _, err := Inspect(path); err == nil || !strings.HasPrefix(err.Error(), path+": names the interpreter ") || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, not %s", interpreter, err, says)
+		}
+	}
 }
 
 // A program must not be refused because its file is damaged in a part that

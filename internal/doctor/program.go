@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,9 @@ func inspect(path string, whole bool) (*Program, error) {
 	var scripts []string
 	for range maxScripts {
 		interpreter, err := interpreterOf(path)
-		if err != nil {
+		if err != nil && len(scripts) > 0 {
+			return nil, badInterpreter(scripts[len(scripts)-1], path, err)
+		} else if err != nil {
 			return nil, err
 		}
 		if interpreter == "" {
@@ -82,6 +85,18 @@ func inspect(path string, whole bool) (*Program, error) {
 		path = interpreter
 	}
 	return nil, fmt.Errorf("%s: a script of a script, more than %d deep", launch.Quote(scripts[0]), maxScripts)
+}
+
+func badInterpreter(script, interpreter string, err error) error {
+	script, interpreter = launch.Quote(script), launch.Quote(interpreter)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: names the interpreter %s, which is not there", script, interpreter)
+	}
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("%s: names the interpreter %s: %w", script, interpreter, err)
 }
 
 // interpreterOf returns what the first line of a script names, "" for a file
@@ -102,7 +117,8 @@ func interpreterOf(path string) (string, error) {
 		return "", nil
 	}
 	line, _, _ = bytes.Cut(line, []byte("\n"))
-	words := strings.Fields(string(line))
+	// Nothing else ends a word for the kernel.
+	words := strings.FieldsFunc(string(line), func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(words) == 0 {
 		return "", fmt.Errorf("%s: a script that names no interpreter", launch.Quote(path))
 	}
