@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"mallow/internal/doctor"
@@ -15,7 +17,12 @@ func newDoctorCommand() *cobra.Command {
 stacks can be walked and whether lines can be named.
 
 Exit codes: 0 mallow can record it, 1 it cannot, or PROG is not a program.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no program given: mallow doctor PROG (mallow help doctor tells more)")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			command, err := launch.Lookup(args[0], args[1:])
 			if err != nil {
