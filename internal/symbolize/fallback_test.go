@@ -71,7 +71,10 @@ func TestStripped(t *testing.T) {
 				for addr := s.Value; addr < s.Value+s.Size; addr++ {
 					addrs = append(addrs, addr)
 				}
-				frames, _ := ask(t, binary, addrs)
+				frames, warnings := ask(t, binary, addrs)
+				if len(warnings) != 1 || warnings[0] != "program: stripped; only what it exports is shown by function, without lines" {
+					t.Errorf("warnings %q", warnings)
+				}
 				for i := range frames {
 					if frames[i][0].Function != want {
 						t.Errorf("%s at %#x: %q, want %q", symbol, addrs[i], frames[i][0].Function, want)

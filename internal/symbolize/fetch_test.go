@@ -144,7 +144,7 @@ func TestDebuginfod(t *testing.T) {
 		strip(t, unknown)
 		m := Module{Path: unknown, BuildID: buildID(t, unknown)}
 		for range 2 {
-			if _, warnings, said := frames(m); len(said) > 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "without -g") {
+			if _, warnings, said := frames(m); len(said) > 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "stripped") {
 				t.Errorf("said %q, warnings %q", said, warnings)
 			}
 		}

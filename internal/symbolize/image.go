@@ -373,5 +373,9 @@ func (s *Symbolizer) warnAbout(img *image) {
 		s.warn(img, "its debug file is not installed; shown by function, without lines")
 		return
 	}
+	if img.debug == nil && img.miniDebug() == nil && !img.file.hasSymbolTable() {
+		s.warn(img, "stripped; only what it exports is shown by function, without lines")
+		return
+	}
 	s.warn(img, "built without -g; shown by function, without lines")
 }

@@ -42,6 +42,9 @@ func newLookup(addrs []uint64, starts []uint64) *lookup {
 	return l
 }
 
+// hasSymbolTable tells whether functions that are not exported have names.
+func (o *object) hasSymbolTable() bool { return o.file.SectionByType(elf.SHT_SYMTAB) != nil }
+
 // symbols passes once over the symbol tables of one kind and builds no string.
 // A symbol must cover an address to name it: the nearest one before it may be
 // another function's. One without a size (hand-written assembly) counts where
