@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"mallow/internal/launch"
 	"mallow/internal/recording"
 	"mallow/internal/symbolize"
 	"mallow/internal/symbolize/debuginfod"
@@ -15,7 +16,11 @@ import (
 // user's cache, and with the debuginfod servers that the user named.
 func newSymbolizer(recordings ...*recording.Recording) (*symbolize.Symbolizer, error) {
 	o := symbolize.Options{Cache: symbolize.UserCache()}
-	if settings, ok := debuginfod.FromEnvironment(); ok {
+	settings, ok := debuginfod.FromEnvironment()
+	for _, text := range settings.Ignored {
+		fmt.Fprintf(os.Stderr, "mallow: DEBUGINFOD_URLS: %s is no address of a server, http://... or https://...\n", launch.Quote(text))
+	}
+	if ok {
 		o.Fetch = debuginfod.New(settings, func(text string) {
 			fmt.Fprintf(os.Stderr, "mallow: %s\n", term.Safe(text))
 		}).Find

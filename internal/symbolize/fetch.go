@@ -2,12 +2,15 @@ package symbolize
 
 import (
 	"bytes"
+	"debug/elf"
 	"errors"
+	"io"
 
 	"mallow/internal/symbolize/debuginfod"
 )
 
 var (
+	errNoProgram   = errors.New("what it sends is no program, nor of one")
 	errOtherBuild  = errors.New("what it sends has another build id")
 	errWithoutInfo = errors.New("what it sends has no debug information")
 )
@@ -20,7 +23,10 @@ func (s *Symbolizer) fetched(img *image, id []byte, kind FetchKind) *object {
 	}
 	open := func(path string) (*object, error) {
 		o, err := openObject(path)
-		if err != nil {
+		var format *elf.FormatError
+		if errors.As(err, &format) || errors.Is(err, io.EOF) {
+			return nil, errNoProgram
+		} else if err != nil {
 			return nil, err
 		}
 		switch {

@@ -162,7 +162,7 @@ func TestFetchedIsChecked(t *testing.T) {
 	}{
 		"another build":     {compile(t, "g++", "inline.cc", "-O2", "-g"), "another build id"},
 		"no debug file":     {binary, "no debug information"},
-		"no ELF file":       {"testdata/nested.c", "could not be fetched"},
+		"no ELF file":       {"testdata/nested.c", "what it sends is no program, nor of one"},
 		"a folder":          {t.TempDir(), "could not be fetched"},
 		"not there at once": {filepath.Join(t.TempDir(), "x"), "could not be fetched"},
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -30,6 +31,7 @@ const (
 // Settings are those of debuginfod clients.
 type Settings struct {
 	URLs     []*url.URL
+	Ignored  []string      // what stands among them and is no address
 	Folder   string        // of the cache
 	Timeout  time.Duration // within which 100 KiB must arrive, or the answer
 	MostTime time.Duration // of one file; 0: no limit
@@ -40,6 +42,7 @@ const (
 	defaultTimeout  = 90 * time.Second
 	defaultMostSize = 4 << 30
 	leastProgress   = 100 << 10 // bytes within Timeout
+	signatures      = "ima"     // how those that come behind sign what they send
 )
 
 // FromEnvironment reads the settings that debuginfod clients have in common.
@@ -47,19 +50,27 @@ const (
 // folder for the files.
 func FromEnvironment() (s Settings, ok bool) {
 	for _, text := range strings.Fields(os.Getenv("DEBUGINFOD_URLS")) {
-		if u, err := url.Parse(text); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		u, err := url.Parse(text)
+		switch {
+		case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
 			s.URLs = append(s.URLs, u)
+		case err != nil || u.Scheme != signatures:
+			s.Ignored = append(s.Ignored, text)
 		}
 	}
 	s.Folder = cacheFolder()
-	s.Timeout = time.Duration(number("DEBUGINFOD_TIMEOUT", int64(defaultTimeout/time.Second))) * time.Second
-	s.MostTime = time.Duration(number("DEBUGINFOD_MAXTIME", 0)) * time.Second
+	s.Timeout = seconds("DEBUGINFOD_TIMEOUT", defaultTimeout)
+	s.MostTime = seconds("DEBUGINFOD_MAXTIME", 0)
 	s.MostSize = number("DEBUGINFOD_MAXSIZE", defaultMostSize)
 	return s, len(s.URLs) > 0 && s.Folder != ""
 }
 
+func seconds(name string, otherwise time.Duration) time.Duration {
+	return time.Duration(min(number(name, int64(otherwise/time.Second)), math.MaxInt32)) * time.Second
+}
+
 func number(name string, otherwise int64) int64 {
-	n, err := strconv.ParseInt(os.Getenv(name), 10, 32)
+	n, err := strconv.ParseInt(os.Getenv(name), 10, 64)
 	if err != nil || n <= 0 {
 		return otherwise
 	}

@@ -259,13 +259,13 @@ func TestFromEnvironment(t *testing.T) {
 	t.Setenv("HOME", home)
 	for _, urls := range []string{"", "  ", "ftp://x", "file:///etc", "nonsense", "http://"} {
 		t.Setenv("DEBUGINFOD_URLS", urls)
-		if _, ok := FromEnvironment(); ok {
-			t.Errorf("%q is taken", urls)
+		if s, ok := FromEnvironment(); ok || strings.Join(s.Ignored, " ") != strings.TrimSpace(urls) {
+			t.Errorf("%q is taken, %q not", urls, s.Ignored)
 		}
 	}
 	t.Setenv("DEBUGINFOD_URLS", "ima:enforcing https://a.example/ http://user:secret@b.example:8002/x/buildid")
 	s, ok := FromEnvironment()
-	if !ok || len(s.URLs) != 2 || s.Timeout != defaultTimeout || s.MostTime != 0 || s.MostSize != defaultMostSize {
+	if !ok || len(s.URLs) != 2 || s.Timeout != defaultTimeout || s.MostTime != 0 || s.MostSize != defaultMostSize || len(s.Ignored) != 0 {
 		t.Fatalf("%+v", s)
 	}
 	if got := fileURL(s.URLs[0], "ab", Debuginfo); got != "https://a.example/buildid/ab/debuginfo" {
@@ -282,6 +282,15 @@ func TestFromEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("DEBUGINFOD_TIMEOUT", "3")
+	t.Setenv("DEBUGINFOD_MAXTIME", "9")
+	t.Setenv("DEBUGINFOD_MAXSIZE", "99000000000000")
+	if s, _ = FromEnvironment(); s.MostSize != 99000000000000 {
+		t.Errorf("%+v", s)
+	}
+	t.Setenv("DEBUGINFOD_MAXTIME", "99000000000000")
+	if s, _ = FromEnvironment(); s.MostTime < 24*365*time.Hour {
+		t.Errorf("%+v", s)
+	}
 	t.Setenv("DEBUGINFOD_MAXTIME", "9")
 	t.Setenv("DEBUGINFOD_MAXSIZE", "1000")
 	if s, _ = FromEnvironment(); s.Folder != old || s.Timeout != 3*time.Second || s.MostTime != 9*time.Second || s.MostSize != 1000 {
