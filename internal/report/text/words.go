@@ -170,7 +170,9 @@ func withoutParameters(function string) string {
 		case '<', '{':
 			depth++
 		case '>', '}':
-			depth--
+			if !strings.HasPrefix(function, "<") || !strings.HasSuffix(function[:i], "-") { // of a function's type in Rust
+				depth--
+			}
 		case '(':
 			if strings.HasPrefix(function[i:], anonymous) {
 				i += len(anonymous) - 1
@@ -214,24 +216,35 @@ func closingParenthesis(text string, i int) int {
 	return i
 }
 
+// withoutTemplateArguments keeps what Rust puts into such brackets to say whose
+// implementation it is: "<Table<K> as Map<K>>::get::<u8>" becomes
+// "<Table<…> as Map<…>>::get::<…>".
 func withoutTemplateArguments(name string) string {
-	if strings.HasPrefix(name, "<") { // a Rust implementation is named so
-		return name
-	}
+	ofRust := strings.HasPrefix(name, "<")
 	var b strings.Builder
-	depth := 0
+	depth, kept := 0, 0 // brackets that are left out, and that are kept
+	last := ' '
 	for _, c := range name {
 		switch {
+		case c == '<' && depth == 0 && ofRust && (last == ' ' || last == '<'):
+			kept++
+			b.WriteRune(c)
 		case c == '<':
 			if depth == 0 {
 				b.WriteString("<…>")
 			}
 			depth++
+		case c == '>' && last == '-' && ofRust: // of the type of a function
+		case c == '>' && depth > 0:
+			depth--
+		case c == '>' && kept > 0:
+			kept--
+			b.WriteRune(c)
 		case c == '>':
-			depth = max(0, depth-1)
 		case depth == 0:
 			b.WriteRune(c)
 		}
+		last = c
 	}
 	return b.String()
 }
