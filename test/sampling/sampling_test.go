@@ -215,6 +215,10 @@ func TestMarked(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, result.Errors)
 		}
 	}
+	const none = "no block was a sample, one in 1.07 GB on average: what was allocated is not known"
+	if _, result := record(t, "--sample", "1G", "/bin/true"); !strings.Contains(result.Errors, none) {
+		t.Errorf("no %q in\n%s", none, result.Errors)
+	}
 	folder := filepath.Join(harness.TempDir(t), "m.mallow")
 	harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "-o", folder, "--sample", "4K", harness.Program(t, "programs/mixed"), "1", "0"}})
 	for _, show := range []struct{ arguments, says string }{

@@ -33,6 +33,10 @@ func (r *report) sampling() {
 	for _, site := range r.sites {
 		shown.Add(&site.Counters)
 	}
+	if shown.Samples == 0 {
+		r.line(r.style.warn("        no block was a sample") + fmt.Sprintf(", one in %s on average: what was allocated is not known", size(s.MeanBytes)))
+		return
+	}
 	v := &shown.Variance
 	r.line(r.style.warn("        estimated") + fmt.Sprintf(" from %s, one in %s on average: allocations %s, bytes %s, live bytes %s (standard errors)",
 		counted(shown.Samples, "sample", "samples"), size(s.MeanBytes),
