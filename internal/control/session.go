@@ -79,31 +79,9 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 		o.Began(folder)
 	}
 	process.wait(ctx, o.Duration)
-	r := Recorded{Folder: now(folder, hold)}
+	r := Recorded{Folder: launch.FolderNow(folder, hold)}
 	r.Warnings = stopAll(r.Folder)
 	return r, r.complete(meta)
-}
-
-// now is the path of a folder that is held open and may have been moved, or
-// removed: then it is the one that it had last.
-func now(folder string, hold *os.File) string {
-	if same(folder, hold) {
-		return folder
-	}
-	path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", hold.Fd()))
-	if err != nil {
-		return folder
-	}
-	return strings.TrimSuffix(path, " (deleted)")
-}
-
-func same(folder string, hold *os.File) bool {
-	there, err := os.Stat(folder)
-	if err != nil {
-		return false
-	}
-	held, err := hold.Stat()
-	return err == nil && os.SameFile(there, held)
 }
 
 // begin makes the process record; a folder of root's must be one of the

@@ -52,3 +52,25 @@ func refusal(name string, err error) error {
 	}
 	return &Error{StatusCannotRecord, err}
 }
+
+// FolderNow is the path of a folder that is held open and may have been moved,
+// or removed: then it is the one that it had last.
+func FolderNow(folder string, hold *os.File) string {
+	if same(folder, hold) {
+		return folder
+	}
+	path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", hold.Fd()))
+	if err != nil {
+		return folder
+	}
+	return strings.TrimSuffix(path, " (deleted)")
+}
+
+func same(folder string, hold *os.File) bool {
+	there, err := os.Stat(folder)
+	if err != nil {
+		return false
+	}
+	held, err := hold.Stat()
+	return err == nil && os.SameFile(there, held)
+}

@@ -77,6 +77,13 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 		RemoveFolder(folder)
 		return Recorded{}, &Error{StatusCannotRecord, err}
 	}
+	hold, err := os.Open(folder)
+	if err != nil {
+		process.Abandon()
+		RemoveFolder(folder)
+		return Recorded{}, &Error{StatusCannotRecord, err}
+	}
+	defer hold.Close()
 	started := time.Now()
 	events := hearFamily(process.Pid)
 	if err := process.Release(Preload(c.Env, Preloaded(o.Library)), RecordInto(c.Env, absolute, o)); err != nil {
@@ -94,7 +101,7 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 	if err != nil {
 		return Recorded{}, &Error{StatusCannotRecord, fmt.Errorf("waiting for %s: %w", Quote(c.Name), err)}
 	}
-	r := Recorded{Result: result, Folder: folder}
+	r := Recorded{Result: result, Folder: FolderNow(folder, hold)}
 	r.complete(c, o, started, newFamily(process.Pid, watcher, events))
 	return r, nil
 }

@@ -279,6 +279,26 @@ func TestRefusedAdvice(t *testing.T) {
 	}
 }
 
+// The recording is moved while the program runs: it is completed where it is.
+func TestFolderMovedInTheMiddle(t *testing.T) {
+	folder := harness.TempDir(t)
+	recording, moved := filepath.Join(folder, "run.mallow"), filepath.Join(folder, "moved.mallow")
+	result := harness.Run(t, harness.Command{Arguments: []string{
+		harness.CLI(t), "record", "-o", recording, "--", "/bin/sh", "-c", `mv "$0" "$1"; exit 3`, recording, moved,
+	}})
+	if result.Status != 3 || !strings.Contains(result.Errors, "wrote "+moved) {
+		t.Errorf("%s: %s", result.Ending(), result.Errors)
+	}
+	if _, err := os.Stat(filepath.Join(moved, "meta.json")); err != nil {
+		t.Error(err)
+	}
+	for _, process := range harness.ReadReport(t, moved).Processes {
+		if process.Parent == nil && (process.ExitStatus == nil || *process.ExitStatus != 3) {
+			t.Errorf("%+v is not said to have ended with 3", process)
+		}
+	}
+}
+
 // The recording is taken away while the program runs.
 func TestFolderRemovedInTheMiddle(t *testing.T) {
 	recording := filepath.Join(harness.TempDir(t), "run.mallow")
