@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mallow/internal/recording"
@@ -85,7 +86,23 @@ func Open(rec *recording.Recording, want func(*recording.Image) bool) (*Log, err
 	case len(l.Warnings) > 0:
 		return nil, fmt.Errorf("%s: %s", rec.Path, l.Warnings[0])
 	}
-	return nil, fmt.Errorf("%s: there is no such process in it", rec.Path)
+	return nil, fmt.Errorf("%s: there is no such process in it; there are %s", rec.Path, processesOf(rec))
+}
+
+// processesOf lists those of a recording, of many the first.
+func processesOf(rec *recording.Recording) string {
+	const most = 8
+	var names []string
+	for _, im := range rec.Images {
+		// One that executed another program is still the same.
+		if name := strconv.FormatUint(im.PID, 10); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 // unlogged names what left no image, and so has no log either.
