@@ -2,10 +2,12 @@ package launch
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,15 +109,19 @@ func preloadable(path, whose string) (string, error) {
 // there already.
 func unpack(content []byte) (string, error) {
 	name := fmt.Sprintf("mallow-%d-%x", os.Geteuid(), sha256.Sum256(content))[:32]
-	var failures []error
+	var failures []string
 	for _, place := range libraryPlaces {
 		path, err := unpackBelow(place, name, content)
 		if err == nil {
 			return path, nil
 		}
-		failures = append(failures, fmt.Errorf("%s: %w", place, err))
+		var ofFile *fs.PathError
+		if errors.As(err, &ofFile) {
+			err = ofFile.Err // of which file does not matter
+		}
+		failures = append(failures, fmt.Sprintf("%s: %v", place, err))
 	}
-	return "", fmt.Errorf("libmallow.so cannot be unpacked (MALLOW_LIB can name a copy): %w", errors.Join(failures...))
+	return "", fmt.Errorf("libmallow.so cannot be unpacked (MALLOW_LIB can name a copy): %s", strings.Join(failures, "; "))
 }
 
 func unpackBelow(place, name string, content []byte) (string, error) {
@@ -164,7 +170,7 @@ func fill(folder string, content []byte) error {
 			failures = append(failures, err)
 		}
 	}
-	return errors.Join(append(failures, os.Chmod(folder, folderMode.Perm()))...)
+	return cmp.Or(append(failures, os.Chmod(folder, folderMode.Perm()))...)
 }
 
 func putFile(path string, content []byte) error {

@@ -159,3 +159,20 @@ func TestPreloadablePath(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Where no place takes it, one sentence says why, of each.
+func TestUnpackNowhere(t *testing.T) {
+	before := libraryPlaces
+	defer func() { libraryPlaces = before }()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := filepath.Join(filepath.Dir(file), "none")
+	libraryPlaces = []string{none, file, "/proc"}
+	path, err := unpack([]byte("library"))
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), none+": no such file or directory; "+file+": not a directory; /proc: ") ||
+		strings.Contains(err.Error(), libraryName+".") {
+		t.Errorf("%s, %v", path, err)
+	}
+}
