@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,7 +44,7 @@ func TestWhatAProfileDoesNotTell(t *testing.T) {
 		if code != 0 || !strings.Contains(stdout, "mallow: 1,072 allocations, as before") || !strings.Contains(stdout, "in use") {
 			t.Errorf("%s: %d, %s %s", sides, code, stdout, stderr)
 		}
-		for _, unknown := range []string{"temporary", "peak,", "peaks", "free(NULL)", "never freed"} {
+		for _, unknown := range []string{"temporary", "peak,", "peaks", "free(NULL)", "never freed", "failed"} {
 			if strings.Contains(stdout, unknown) {
 				t.Errorf("%s: %q in %s", sides, unknown, stdout)
 			}
@@ -53,11 +55,12 @@ func TestWhatAProfileDoesNotTell(t *testing.T) {
 		_, stdout, _ = mallow(append([]string{"diff", "--json"}, sides...)...)
 		var keys struct {
 			Totals struct {
-				Temporary struct{ Old, New *uint64 }
+				Temporary, Failed struct{ Old, New *uint64 }
 			}
 			Sites []struct {
 				Old, New *struct {
 					ShortLived *uint64 `json:"short_lived"`
+					Failed     *uint64 `json:"failed"`
 				}
 			}
 		}
@@ -68,9 +71,16 @@ func TestWhatAProfileDoesNotTell(t *testing.T) {
 		if (old == nil) != (sides[0] == "profile") || (new == nil) != (sides[1] == "profile") {
 			t.Errorf("%s: temporary blocks: %v, %v", sides, old, new)
 		}
+		old, new = keys.Totals.Failed.Old, keys.Totals.Failed.New
+		if (old == nil) != (sides[0] == "profile") || (new == nil) != (sides[1] == "profile") {
+			t.Errorf("%s: failed calls: %v, %v", sides, old, new)
+		}
 		for _, site := range keys.Sites {
 			if site.New != nil && (site.New.ShortLived == nil) != (sides[1] == "profile") {
 				t.Errorf("%s: short-lived blocks of a site: %v", sides, site.New.ShortLived)
+			}
+			if site.New != nil && (site.New.Failed == nil) != (sides[1] == "profile") {
+				t.Errorf("%s: failed calls of a site: %v", sides, site.New.Failed)
 			}
 		}
 		if code, _, stderr := mallow(append([]string{"diff", "--sort", "temporary"}, sides...)...); code != 1 || !strings.Contains(stderr, "of an imported profile") {
@@ -85,6 +95,57 @@ func TestWhatAProfileDoesNotTell(t *testing.T) {
 	}
 	if _, stdout, _ := mallow("report", "--format", "speedscope", "profile.mallow"); strings.Contains(stdout, "temporary") || !strings.Contains(stdout, "bytes allocated") {
 		t.Error("speedscope is told of temporary blocks")
+	}
+}
+
+// How large blocks were made no other tool tells, and which calls failed only curl's log.
+func TestWhatOtherToolsDoNotTell(t *testing.T) {
+	const testdata = "../../internal/importer/testdata/"
+	recording, _ := filepath.Abs(handmade + "single-thread.mallow")
+	heaptrack, _ := os.ReadFile(testdata + "program.heaptrack")
+	t.Chdir(t.TempDir())
+	_, profile, _ := mallow("report", "--format", "pprof", recording)
+	os.WriteFile("profile", []byte(profile), 0o600)
+	os.WriteFile("heaptrack", heaptrack, 0o600)
+	os.WriteFile("memdump", []byte("MEM a.c:1 malloc(10) = 0x1\n"), 0o600)
+	for name, failedKnown := range map[string]bool{"profile": false, "heaptrack": false, "memdump": true} {
+		if code, _, stderr := mallow("import", name); code != 0 {
+			t.Fatal(stderr)
+		}
+		_, stdout, _ := mallow("report", "--json", name+".mallow")
+		type figures struct{ Waste, Failed *uint64 }
+		var keys struct {
+			Totals figures
+			Sites  []figures
+		}
+		if err := json.Unmarshal([]byte(stdout), &keys); err != nil {
+			t.Fatal(name, err)
+		}
+		if (keys.Totals.Failed != nil) != failedKnown {
+			t.Errorf("%s: failed calls: %v", name, keys.Totals.Failed)
+		}
+		for _, site := range keys.Sites {
+			if site.Waste != nil || (site.Failed != nil) != failedKnown {
+				t.Errorf("%s: a site wastes %v, and %v calls failed", name, site.Waste, site.Failed)
+			}
+		}
+		_, stdout, _ = mallow("report", "--format", "csv", name+".mallow")
+		rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+		if err != nil || len(rows) < 2 {
+			t.Fatal(name, err)
+		}
+		for column, known := range map[string]bool{"usable_bytes": false, "failed": failedKnown} {
+			if cell := rows[1][slices.Index(rows[0], column)]; (cell != "") != known {
+				t.Errorf("%s: %s in the table: %q", name, column, cell)
+			}
+		}
+		code, stdout, stderr := mallow("report", "--sort", "waste", name+".mallow")
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "does not tell") {
+			t.Errorf("%s by waste: %d, %s %s", name, code, stdout, stderr)
+		}
+		if _, stdout, _ := mallow("report", name+".mallow"); strings.Contains(stdout, "waste") {
+			t.Errorf("%s: its report proposes to sort by waste: %s", name, stdout)
+		}
 	}
 }
 

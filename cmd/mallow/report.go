@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -195,8 +196,8 @@ func checkCPUOrder(p *profile.Profile, o *reportOptions) error {
 	return nil
 }
 
-// checkKnown tells whether what is asked of the peak and of temporary blocks is
-// known.
+// checkKnown tells whether what is asked of the peak, of temporary blocks and of
+// waste is known.
 func checkKnown(p *profile.Profile, o *reportOptions) error {
 	folded := o.format == "folded"
 	switch {
@@ -204,6 +205,8 @@ func checkKnown(p *profile.Profile, o *reportOptions) error {
 		return errPeakUnknown
 	case p.SumsOnly && (o.sort == analyze.ByTemporary || folded && o.metric == metric.Temporary):
 		return errBlocksUnknown
+	case p.WasteUnknown && o.sort == analyze.ByWaste:
+		return errWasteUnknown
 	}
 	return nil
 }
@@ -211,6 +214,7 @@ func checkKnown(p *profile.Profile, o *reportOptions) error {
 var (
 	errPeakUnknown   = errors.New(profile.WhyPeakUnknown)
 	errBlocksUnknown = errors.New(profile.WhyBlocksUnknown)
+	errWasteUnknown  = errors.New(profile.WhyWasteUnknown)
 )
 
 var errCPURestricted = errors.New("CPU samples are of whole processes: --process is the only restriction that they know")
@@ -286,11 +290,14 @@ func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) 
 }
 
 func nextStep(p *profile.Profile, paths []string) string {
-	orders := "bytes|peak|live|waste"
+	orders := []string{"bytes", "peak", "live", "waste"}
 	if p.PeakUnknown() {
-		orders = "bytes|live|waste"
+		orders = slices.DeleteFunc(orders, func(o string) bool { return o == "peak" })
 	}
-	return fmt.Sprintf("mallow report --html FILE | --advice 0 | --tree | --callers | --by type | --sort %s %s;  mallow diff OLD NEW", orders, onlyPath(paths))
+	if p.WasteUnknown {
+		orders = slices.DeleteFunc(orders, func(o string) bool { return o == "waste" })
+	}
+	return fmt.Sprintf("mallow report --html FILE | --advice 0 | --tree | --callers | --by type | --sort %s %s;  mallow diff OLD NEW", strings.Join(orders, "|"), onlyPath(paths))
 }
 
 func onlyPath(paths []string) string {

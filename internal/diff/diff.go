@@ -50,6 +50,10 @@ func (d *Diff) SumsOnly() bool { return d.Old.SumsOnly || d.New.SumsOnly }
 // PeakUnknown tells that there are no two peaks to compare.
 func (d *Diff) PeakUnknown() bool { return d.Old.PeakUnknown() || d.New.PeakUnknown() }
 
+// FailedUnknown tells that of one side or both it is not known which calls
+// failed.
+func (d *Diff) FailedUnknown() bool { return d.Old.FailedUnknown || d.New.FailedUnknown }
+
 // Status of a site.
 type Status string
 
@@ -80,6 +84,8 @@ type Site struct {
 	// Excess is by how many allocations the new profile has more than the old
 	// one, or than the old one would have for as much work (Diff.Per).
 	Excess float64
+	// MoreFailed is by how many calls more failed; 0 where a side does not tell.
+	MoreFailed int64
 	// WithinError tells that the two differ by no more than estimates do by
 	// chance: the site counts as the same.
 	WithinError bool

@@ -15,8 +15,11 @@ const standardErrors = 3
 func (d *Diff) judge(s *Site) {
 	old, new := s.OldCounters(), s.NewCounters()
 	s.Excess = float64(new.Calls) - d.asMuchWork(old.Calls)
+	if !d.FailedUnknown() {
+		s.MoreFailed = int64(new.Failed) - int64(old.Failed)
+	}
 	switch {
-	case equal(old, new) || d.inProportion(old, new):
+	case s.MoreFailed == 0 && equal(old, new) || d.inProportion(old, new):
 		s.Status, s.Excess = Same, 0
 	case d.withinError(old, new):
 		s.Status, s.Excess, s.WithinError = Same, 0, true
@@ -49,7 +52,7 @@ func (d *Diff) judgeByStack() {
 			s.Excess += d.excessOf(w.old, w.new)
 		}
 		old, new := s.OldCounters(), s.NewCounters()
-		if s.Excess == 0 && old.Failed == new.Failed && notable(mean(old), mean(new)) == 0 && (old.LiveBlocks() > 0) == (new.LiveBlocks() > 0) {
+		if s.Excess == 0 && s.MoreFailed == 0 && notable(mean(old), mean(new)) == 0 && (old.LiveBlocks() > 0) == (new.LiveBlocks() > 0) {
 			s.Status = Same
 		}
 	}
@@ -57,8 +60,7 @@ func (d *Diff) judgeByStack() {
 
 // equal compares what does not depend on the order in which threads ran.
 func equal(a, b *recording.Counters) bool {
-	return a.Calls == b.Calls && a.Bytes == b.Bytes && a.Failed == b.Failed &&
-		a.LiveBlocks() == b.LiveBlocks() && a.LiveBytes() == b.LiveBytes()
+	return a.Calls == b.Calls && a.Bytes == b.Bytes && a.LiveBlocks() == b.LiveBlocks() && a.LiveBytes() == b.LiveBytes()
 }
 
 // asMuchWork is what the old profile would count had it done as much work as
@@ -168,7 +170,7 @@ func (s *Site) Kinds() []Kind {
 		compare(notable(mean(old), mean(new)), Bigger, Smaller)
 	}
 	compare(float64(new.LiveBlocks()-old.LiveBlocks()), LiveMore, LiveFewer)
-	compare(float64(new.Failed)-float64(old.Failed), MoreFailed, FewerFailed)
+	compare(float64(s.MoreFailed), MoreFailed, FewerFailed)
 	return kinds
 }
 

@@ -51,6 +51,9 @@ type Profile struct {
 	// SumsOnly tells that recordings were imported from profiles: what came
 	// after what, how long blocks lived, and the peak are not known.
 	SumsOnly bool
+	// FailedUnknown tells that recordings were imported that have no failed calls,
+	// WasteUnknown that they do not have how large the blocks were made.
+	FailedUnknown, WasteUnknown bool
 	// Restriction is what was asked for; see Restricted.
 	Restriction Restriction
 
@@ -279,8 +282,11 @@ func (p *Profile) describeQuality() {
 	q := &p.Quality
 	whole := !p.Restricted()
 	for _, rec := range p.Recordings {
-		if rec.Meta != nil && rec.Meta.Imported != nil && rec.Meta.Imported.Format == recording.ImportedProfile {
-			p.SumsOnly = true
+		if rec.Meta != nil && rec.Meta.Imported != nil {
+			format := rec.Meta.Imported.Format
+			p.SumsOnly = p.SumsOnly || format == recording.ImportedProfile
+			p.FailedUnknown = p.FailedUnknown || format != recording.ImportedMemoryLog
+			p.WasteUnknown = true
 		}
 		q.Incomplete = q.Incomplete || rec.Unrecorded > 0 || rec.Meta != nil && len(rec.Meta.Unrecorded) > 0
 		q.Warnings = append(q.Warnings, rec.Warnings...)

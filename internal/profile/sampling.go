@@ -40,6 +40,9 @@ func (p *Profile) PeakUnknown() bool { return p.SumsOnly || p.Sampling != nil }
 // SumsOnly.
 const WhyBlocksUnknown = "which blocks were temporary is not known of an imported profile"
 
+// WhyWasteUnknown says so where waste is asked for.
+const WhyWasteUnknown = "how large blocks were made an imported file does not tell, and so nobody knows what they waste"
+
 func (p *Profile) sumSampling(stacks []*stack) {
 	var mean uint64
 	for _, process := range p.Processes {

@@ -55,7 +55,7 @@ function totalsTable(profile) {
     ...Object.keys(profile.totals.kinds).filter((kind) => profile.totals.kinds[kind] + profile.libc.kinds[kind] > 0).map((kind) => [`  ${kind}`, (t) => count(t.kinds[kind])]),
     ["frees", (t) => (t.frees === null ? "-" : count(t.frees))],
     ["free(NULL)", (t) => count(t.freeNulls)],
-    ["failed", (t) => count(t.failed)],
+    ["failed", (t) => (profile.noFailed ? "-" : count(t.failed))],
     ["bytes", (t) => size(t.bytes)],
     ["peak", (t) => (profile.noPeak ? "-" : size(t.peak))],
     ["never freed", (t) => `${counted(t.liveBlocks, "block", "blocks")}, ${size(t.liveBytes)}`],

@@ -76,7 +76,7 @@ function siteFigures(app, site, of) {
     metrics.temporary && ["short-lived", `${about(count(site.shortLived))} (${percent(site.shortLived, site.calls)} of them)`, "freed by the thread within its next 32 heap events"],
     metrics.peak && ["at the peak", `${about(size(site.peak))} (${all("peak")})`, metrics.peak.explain],
     ["never freed", `${about(counted(Math.round(site.liveBlocks), "block", "blocks"))}, ${about(size(site.leaked))}`],
-    ["waste", `${about(size(site.waste))} (${percent(site.waste, site.bytes)} of the bytes)`, metrics.waste.explain],
+    metrics.waste && ["waste", `${about(size(site.waste))} (${percent(site.waste, site.bytes)} of the bytes)`, metrics.waste.explain],
     of.grown > 0 && ["grown by realloc", `${counted(of.grown, "time", "times")}, ${size(of.copied)} copied`],
     site.last >= 0 && ["time", `${seconds(site.first)} to ${seconds(site.last)}`, "of its first and its last allocation, since the recording began"],
     ["stacks", count(site.stacks)],

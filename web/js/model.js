@@ -19,6 +19,7 @@ export class Model {
     this.strings = head.strings;
     if (head.profiles.some((profile) => profile.noPeak)) delete metrics.peak;
     if (head.profiles.some((profile) => profile.sumsOnly)) delete metrics.temporary;
+    if (head.profiles.some((profile) => profile.noWaste)) delete metrics.waste;
     this.diff = head.profiles.length > 1;
     this.functions = { name: columns["function.name"], module: columns["function.module"], wrapper: columns["function.wrapper"] };
     this.frames = {

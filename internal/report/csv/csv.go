@@ -27,7 +27,7 @@ var columns = []struct {
 	{"allocations", func(r *row) string { return number(r.site.Counters.Calls) }},
 	{"share", func(r *row) string { return strconv.FormatFloat(r.share, 'f', 6, 64) }},
 	{"bytes", func(r *row) string { return number(r.site.Counters.Bytes) }},
-	{"usable_bytes", func(r *row) string { return number(r.site.Counters.UsableBytes) }},
+	{"usable_bytes", func(r *row) string { return known(!r.wasteUnknown, r.site.Counters.UsableBytes) }},
 	{"peak_bytes", func(r *row) string { return known(!r.peakUnknown, uint64(max(0, r.site.Counters.PeakBytes))) }},
 	{"live_blocks", func(r *row) string { return number(uint64(r.site.Counters.LiveBlocks())) }},
 	{"live_bytes", func(r *row) string { return number(uint64(r.site.Counters.LiveBytes())) }},
@@ -36,7 +36,7 @@ var columns = []struct {
 	{"short_lived", func(r *row) string { return known(!r.sumsOnly, r.site.Counters.ShortLived) }},
 	{"by_realloc", func(r *row) string { return known(!r.sumsOnly, r.site.Counters.ByRealloc) }},
 	{"foreign", func(r *row) string { return known(!r.sumsOnly, r.site.Counters.Foreign) }},
-	{"failed", func(r *row) string { return number(r.site.Counters.Failed) }},
+	{"failed", func(r *row) string { return known(!r.failedUnknown, r.site.Counters.Failed) }},
 	{"size_min", func(r *row) string { return known(r.site.Counters.Calls > 0, r.site.Counters.SizeMin) }},
 	{"size_max", func(r *row) string { return known(r.site.Counters.Calls > 0, r.site.Counters.SizeMax) }},
 	{"caller", func(r *row) string { return r.caller }},
@@ -48,8 +48,9 @@ type row struct {
 	share  float64
 	caller string // the most frequent one
 	// sumsOnly tells that it is not known what became of the blocks.
-	sumsOnly    bool
-	peakUnknown bool
+	sumsOnly bool
+
+	peakUnknown, failedUnknown, wasteUnknown bool
 }
 
 // Write writes a line for each of the first top sites, 0 for all. Shares are of
@@ -73,7 +74,7 @@ func Write(w io.Writer, p *profile.Profile, sites []*profile.Site, top int) erro
 	}
 	callers := p.Callers(sites)
 	for n, site := range sites {
-		r := row{site: site, sumsOnly: p.SumsOnly, peakUnknown: p.PeakUnknown()}
+		r := row{site: site, sumsOnly: p.SumsOnly, peakUnknown: p.PeakUnknown(), failedUnknown: p.FailedUnknown, wasteUnknown: p.WasteUnknown}
 		if calls > 0 {
 			r.share = float64(site.Counters.Calls) / float64(calls)
 		}

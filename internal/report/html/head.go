@@ -49,6 +49,8 @@ type side struct {
 	PeakError  uint64     `json:"peakError"`
 	NoPeak     bool       `json:"noPeak"`   // the peak is not known
 	SumsOnly   bool       `json:"sumsOnly"` // what became of the blocks is not known
+	NoFailed   bool       `json:"noFailed"` // which calls failed is not known
+	NoWaste    bool       `json:"noWaste"`  // how large blocks were made is not known
 	Incomplete bool       `json:"incomplete"`
 	Running    uint64     `json:"running"`
 	Warnings   []string   `json:"warnings"`

@@ -101,7 +101,7 @@ type totalsPair struct {
 	LiveBytes   count      `json:"live_bytes"`
 	Temporary   knownCount `json:"temporary"`
 	ShortLived  knownCount `json:"short_lived"`
-	Failed      count      `json:"failed"`
+	Failed      knownCount `json:"failed"`
 }
 
 type originsPair struct {
@@ -134,7 +134,7 @@ type siteFigures struct {
 	LiveBytes   uint64   `json:"live_bytes"`
 	Temporary   *uint64  `json:"temporary"`
 	ShortLived  *uint64  `json:"short_lived"`
-	Failed      uint64   `json:"failed"`
+	Failed      *uint64  `json:"failed"`
 	SizeMin     *uint64  `json:"size_min"`
 	SizeMax     *uint64  `json:"size_max"`
 	PerUnit     *float64 `json:"allocations_per_unit"`
@@ -266,7 +266,7 @@ func pairOf(d *diff.Diff, o, n *profile.Totals) totalsPair {
 		FreeNulls: count{o.FreeNulls, n.FreeNulls}, Bytes: count{o.Bytes, n.Bytes}, PeakBytes: knownCount{peakKey(d.Old, o.PeakBytes), peakKey(d.New, n.PeakBytes)},
 		LiveBlocks: count{o.LiveBlocks, n.LiveBlocks}, LiveBytes: count{o.LiveBytes, n.LiveBytes},
 		Temporary:  knownCount{fateKey(d.Old, o.Temporary), fateKey(d.New, n.Temporary)},
-		ShortLived: knownCount{fateKey(d.Old, o.ShortLived), fateKey(d.New, n.ShortLived)}, Failed: count{o.Failed, n.Failed},
+		ShortLived: knownCount{fateKey(d.Old, o.ShortLived), fateKey(d.New, n.ShortLived)}, Failed: knownCount{failedKey(d.Old, o.Failed), failedKey(d.New, n.Failed)},
 	}
 }
 
@@ -283,6 +283,13 @@ func fateKey(of *profile.Profile, blocks uint64) *uint64 {
 		return nil
 	}
 	return &blocks
+}
+
+func failedKey(of *profile.Profile, calls uint64) *uint64 {
+	if of.FailedUnknown {
+		return nil
+	}
+	return &calls
 }
 
 func siteChanges(d *diff.Diff, o DiffOptions) []siteChange {
@@ -336,7 +343,7 @@ func figuresOf(p *diff.Place, of *profile.Profile, per *profile.Unit) *siteFigur
 	f := &siteFigures{
 		frame: frameKeys(&p.Frame), Allocations: c.Calls, Bytes: c.Bytes, PeakBytes: peakKey(of, uint64(max(0, c.PeakBytes))),
 		LiveBlocks: uint64(c.LiveBlocks()), LiveBytes: uint64(c.LiveBytes()), Temporary: fateKey(of, c.Temporary),
-		ShortLived: fateKey(of, c.ShortLived), Failed: c.Failed,
+		ShortLived: fateKey(of, c.ShortLived), Failed: failedKey(of, c.Failed),
 	}
 	if c.Calls > 0 {
 		f.SizeMin, f.SizeMax = &c.SizeMin, &c.SizeMax

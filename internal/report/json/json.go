@@ -62,7 +62,6 @@ import (
 	"mallow/internal/advise"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
-	"mallow/internal/term"
 )
 
 // Schema names the keys and their meaning.
@@ -246,13 +245,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	}
 	r.Processes, r.Unrecorded = familyKeys(p)
 	r.Quality = qualityOf(p)
-	switch {
-	case p.SumsOnly:
-		return encodeWithout(w, r, unknownOfSums)
-	case p.Sampling != nil:
-		return encodeWithout(w, r, unknownOfSamples)
-	}
-	return term.WriteJSON(w, r, "")
+	return encode(w, r, unknownOf(p))
 }
 
 func qualityOf(p *profile.Profile) qualityKeys {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"mallow/internal/profile"
 	"mallow/internal/term"
 )
 
@@ -15,8 +16,28 @@ var unknownOfSums = []string{"peak_bytes", "peak_blocks", "temporary", "short_li
 // unknownOfSamples are those of a sampled recording.
 var unknownOfSamples = []string{"peak_bytes", "peak_blocks", "peak_error_bytes"}
 
-// encodeWithout writes a report with null for some keys.
-func encodeWithout(w io.Writer, r report, unknown []string) error {
+// unknownOf are the keys that nobody knows of a profile.
+func unknownOf(p *profile.Profile) (unknown []string) {
+	switch {
+	case p.SumsOnly:
+		unknown = append(unknown, unknownOfSums...)
+	case p.Sampling != nil:
+		unknown = append(unknown, unknownOfSamples...)
+	}
+	if p.FailedUnknown {
+		unknown = append(unknown, "failed")
+	}
+	if p.WasteUnknown {
+		unknown = append(unknown, "waste")
+	}
+	return unknown
+}
+
+// encode writes a report with null for keys that are unknown.
+func encode(w io.Writer, r report, unknown []string) error {
+	if len(unknown) == 0 {
+		return term.WriteJSON(w, r, "")
+	}
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err

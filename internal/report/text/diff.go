@@ -110,7 +110,7 @@ func (r *diffReport) figures() {
 	if !r.diff.SumsOnly() {
 		parts = append(parts, arrow(o.Temporary, n.Temporary, count)+" temporary")
 	}
-	if o.Failed+n.Failed > 0 {
+	if o.Failed+n.Failed > 0 && !r.diff.FailedUnknown() {
 		parts = append(parts, arrow(o.Failed, n.Failed, count)+" failed")
 	}
 	r.wrapped(totalsIndent, totalsIndent, strings.Join(parts, ", "))
@@ -426,7 +426,7 @@ func (r *diffReport) changes(s *diff.Site) []string {
 		words = append(words, calls+blocks)
 	}
 	words = append(words, r.live(old.LiveBlocks(), new.LiveBlocks(), old.LiveBytes(), new.LiveBytes())...)
-	if old.Failed != new.Failed {
+	if s.MoreFailed != 0 {
 		words = append(words, arrow(old.Failed, new.Failed, count)+" failed")
 	}
 	return words
