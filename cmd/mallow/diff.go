@@ -67,6 +67,16 @@ up, or files that mallow import reads, such as heap profiles of pprof. With --fa
 			o.topSet = c.Flags().Changed("top")
 			o.filter.sized = c.Flags().Changed("max-size")
 			o.fail = o.fail || c.Flags().Changed("fail-on")
+			form := "text"
+			switch {
+			case o.json:
+				form = "json"
+			case o.html.file != "":
+				form = "html"
+			}
+			if err := checkBelonging(c.Flags(), diffFlags, form); err != nil {
+				return err
+			}
 			return runDiff(c.OutOrStdout(), args[0], args[1], o)
 		},
 	}

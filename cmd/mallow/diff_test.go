@@ -77,6 +77,8 @@ func TestDiffRefuses(t *testing.T) {
 		one + "," + one + ",x.mallow " + one:  "OLD: x.mallow: no such recording",
 		"--fail-on calls " + one + " " + one:  "none of allocations, bytes, peak and live",
 		"--top -1 " + one + " " + one:         "from 0 up",
+		"--stacks 2 " + one + " " + one:       "--stacks is a flag of --json, and this report is text",
+		"--no-source " + one + " " + one:      "--no-source is a flag of --html, and this report is text",
 		"--per request " + one + " " + one:    "not a unit of work that both recordings counted; those are: none",
 		"--region nosuch " + one + " " + one:  "OLD: there is no region nosuch in it",
 		"--process nosuch " + one + " " + one: "OLD: --process nosuch: there is none",

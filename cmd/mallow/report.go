@@ -86,7 +86,11 @@ always has it, by origin.
 				o.format = "cpu"
 			}
 			if c.Flags().Changed("pack") {
-				for _, flag := range filterNames {
+				flags := slices.Clone(filterNames)
+				for _, b := range reportFlags {
+					flags = append(flags, b.flag)
+				}
+				for _, flag := range flags {
 					if c.Flags().Changed(flag) {
 						return fmt.Errorf("--pack packs the whole of a recording, and does not go with --%s", flag)
 					}
@@ -95,6 +99,11 @@ always has it, by origin.
 			}
 			if err := o.html.choose(&o); err != nil {
 				return err
+			}
+			if _, known := reportFormats[o.format]; known {
+				if err := checkBelonging(c.Flags(), reportFlags, o.format); err != nil {
+					return err
+				}
 			}
 			return report(c.OutOrStdout(), args, o)
 		},
