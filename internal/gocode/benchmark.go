@@ -153,15 +153,51 @@ func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
 }
 
 // list runs benchmarks and returns those that do not fail, and the CPU time of
-// the process beside one operation of each.
-func (t *Tests) list(o BenchmarkOptions, benchtime string) (all []*Benchmark, started time.Duration, err error) {
-	ran, err := t.execute(t.stock, nil, benchmarkArguments(o.Bench, benchtime, o.TestFlags))
-	all, readErr := t.results(ran.out)
-	started = ran.cpu
-	for _, b := range all {
-		started -= time.Duration(b.NsPerOp)
+// the process beside one operation of each. Of those that end the process the
+// others run in another.
+func (t *Tests) list(o BenchmarkOptions, benchtime string) (all []*Benchmark, started time.Duration, failed error) {
+	args := benchmarkArguments(o.Bench, benchtime, o.TestFlags)
+	var done []string // benchmarks with all that are within
+	for {
+		ran, err := t.execute(t.stock, nil, args)
+		found, readErr := t.results(ran.out)
+		all, failed = append(all, found...), errors.Join(failed, err, readErr)
+		started = ran.cpu
+		for _, b := range found {
+			started -= time.Duration(b.NsPerOp)
+		}
+		guilty := endedBy(ran.out)
+		if err == nil || guilty == "" || slices.Contains(done, guilty) {
+			return all, max(started, leastStart), failed
+		}
+		done = append(done, guilty)
+		for _, b := range found {
+			name, _, _ := strings.Cut("Benchmark"+b.Name, "/")
+			if !slices.Contains(done, name) {
+				done = append(done, name)
+			}
+		}
+		args = benchmarkArguments(o.Bench, benchtime, append([]string{"-test.skip=^(" + strings.Join(done, "|") + ")$"}, o.TestFlags...))
 	}
-	return all, max(started, leastStart), errors.Join(err, readErr)
+}
+
+var (
+	// untimed benchmarks leave their time out, or have panicked in their only
+	// operation: more of them will tell.
+	untimed = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+[1-9][0-9]*[ \t]*$`)
+	traced  = regexp.MustCompile(`(?m)^\S+\.(Benchmark\w*)[.(]`)
+	endless = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+0\s+NaN ns/op`)
+)
+
+// endedBy names the benchmark that ended its process by a panic, as far as what
+// it printed tells, without those within it.
+func endedBy(out []byte) string {
+	if at := bytes.LastIndex(out, []byte("\ngoroutine ")); at >= 0 {
+		if found := traced.FindSubmatch(out[at:]); found != nil {
+			return string(found[1])
+		}
+	}
+	return ""
 }
 
 func benchmarkArguments(bench, benchtime string, flags []string) []string {
@@ -227,6 +263,9 @@ func (t *Tests) results(out []byte) ([]*Benchmark, error) {
 		if !ok {
 			continue
 		}
+		if result.Iters == 0 { // see endless
+			continue
+		}
 		b := &Benchmark{Package: t.Package, Name: withoutProcessors(result.Name.String())}
 		for _, v := range result.Values {
 			if v.OrigUnit == "ns/op" {
@@ -236,6 +275,9 @@ func (t *Tests) results(out []byte) ([]*Benchmark, error) {
 		if !slices.ContainsFunc(all, func(other *Benchmark) bool { return other.Name == b.Name }) { // -count
 			all = append(all, b)
 		}
+	}
+	for _, found := range untimed.FindAllSubmatch(out, -1) {
+		all = append(all, &Benchmark{Package: t.Package, Name: withoutProcessors(strings.TrimPrefix(string(found[1]), "Benchmark"))})
 	}
 	return all, reader.Err()
 }
@@ -322,9 +364,11 @@ func (t *Tests) run(executable string, environment, args []string) (out []byte, 
 }
 
 // execute runs a test executable in the folder of its package. With an error,
-// too, it returns what it printed.
+// too, it returns what it printed. A benchmark that panics does so beside the
+// goroutine that waits for it, which may print that it ran no time and end the
+// process with status 0 before the panic does.
 func (t *Tests) execute(executable string, environment, args []string) (ran, error) {
-	c := exec.Command(executable, args...)
+	c := exec.Command(executable, append([]string{"-test.paniconexit0"}, args...)...)
 	c.Dir = t.folder
 	c.Env = append(os.Environ(), environment...)
 	out, err := c.CombinedOutput()
@@ -338,6 +382,9 @@ func (t *Tests) execute(executable string, environment, args []string) (ran, err
 			what = "a benchmark of " + t.Package + " fails"
 		}
 		return r, &CommandError{What: what, Output: strings.TrimSpace(string(out)), err: err}
+	}
+	if found := endless.FindSubmatch(out); found != nil {
+		return r, fmt.Errorf("%s of %s did not come to its end: it panicked, or called runtime.Goexit", withoutProcessors(string(found[1])), t.Package)
 	}
 	return r, nil
 }

@@ -72,15 +72,14 @@ func TestManyBenchmarks(t *testing.T) {
 func TestOneOfSeveralPackagesFails(t *testing.T) {
 	folder := copied(t, "nested")
 	for name, content := range map[string]string{
-		"broken/broken.go":          "package broken\n\nfunc Half() {\n",
-		"broken/broken_test.go":     "package broken\n\nimport \"testing\"\n\nfunc BenchmarkBroken(b *testing.B) {}\n",
-		"failing/failing_test.go":   "package failing\n\nimport \"testing\"\n\nfunc BenchmarkFails(b *testing.B) { b.Fatal(\"no server\") }\n\nfunc BenchmarkWorks(b *testing.B) {\n\tfor b.Loop() {\n\t\tsink = new(int)\n\t}\n}\n\nvar sink *int\n",
-		"failing/sometimes_test.go": "package failing\n\nimport \"testing\"\n\nfunc BenchmarkSometimes(b *testing.B) {\n\tfor range b.N {\n\t\tsink = new(int)\n\t}\n\tif b.N > 500 {\n\t\tb.Fatal(\"too much\")\n\t}\n}\n",
-		"importing/importing.go":    "package importing\n\nimport _ \"example.org/nothing\"\n",
-		"importing/some_test.go":    "package importing\n\nimport \"testing\"\n\nfunc BenchmarkNo(b *testing.B) {}\n",
-		"mixed/one.go":              "package one\n",
-		"mixed/two.go":              "package two\n",
-		// Not in the benchmark: that panics beside the goroutine that waits for it, which may end the process first, with status 0.
+		"broken/broken.go":            "package broken\n\nfunc Half() {\n",
+		"broken/broken_test.go":       "package broken\n\nimport \"testing\"\n\nfunc BenchmarkBroken(b *testing.B) {}\n",
+		"failing/failing_test.go":     "package failing\n\nimport \"testing\"\n\nfunc BenchmarkFails(b *testing.B) { b.Fatal(\"no server\") }\n\nfunc BenchmarkWorks(b *testing.B) {\n\tfor b.Loop() {\n\t\tsink = new(int)\n\t}\n}\n\nvar sink *int\n",
+		"failing/sometimes_test.go":   "package failing\n\nimport \"testing\"\n\nfunc BenchmarkSometimes(b *testing.B) {\n\tfor range b.N {\n\t\tsink = new(int)\n\t}\n\tif b.N > 500 {\n\t\tb.Fatal(\"too much\")\n\t}\n}\n",
+		"importing/importing.go":      "package importing\n\nimport _ \"example.org/nothing\"\n",
+		"importing/some_test.go":      "package importing\n\nimport \"testing\"\n\nfunc BenchmarkNo(b *testing.B) {}\n",
+		"mixed/one.go":                "package one\n",
+		"mixed/two.go":                "package two\n",
 		"panicking/panicking_test.go": "package panicking\n\nimport \"testing\"\n\nfunc TestMain(*testing.M) { panic(\"at the disco\") }\n\nfunc BenchmarkPanics(*testing.B) {}\n",
 	} {
 		put(t, filepath.Join(folder, name), content)
@@ -107,5 +106,93 @@ func TestOneOfSeveralPackagesFails(t *testing.T) {
 	}
 	if everything(t, folder) != before {
 		t.Error("files were changed")
+	}
+}
+
+// A benchmark that panics does so beside the goroutine that waits for it, which may print a result and end the process
+// first, with status 0. It has not run, and those behind it are measured.
+func TestBenchmarksThatPanic(t *testing.T) {
+	folder := copied(t, "nested")
+	put(t, filepath.Join(folder, "panicking/panicking_test.go"), `package panicking
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+var sink *int
+
+// slow panics are printed long after package testing has gone on.
+type slow struct{ pause time.Duration }
+
+func (s slow) Error() string { time.Sleep(s.pause); return "at the disco" }
+
+func BenchmarkFirst(b *testing.B) {
+	for range b.N {
+		sink = new(int)
+	}
+}
+
+func BenchmarkAtOnce(b *testing.B) { panic("at once") }
+
+func BenchmarkInside(b *testing.B) {
+	for _, name := range []string{"well", "ill"} {
+		b.Run(name, func(b *testing.B) {
+			sink = new(int)
+			if name == "ill" {
+				panic("inside")
+			}
+		})
+	}
+}
+
+func BenchmarkBetween(b *testing.B) {
+	for range b.N {
+		sink = new(int)
+	}
+}
+
+func BenchmarkLater(b *testing.B) {
+	for range b.N {
+		sink = new(int)
+	}
+	if b.N > 1 {
+		panic(slow{time.Second})
+	}
+}
+
+func BenchmarkExits(b *testing.B) { os.Exit(0) }
+
+func BenchmarkBehind(b *testing.B) {
+	for range b.N {
+		sink = new(int)
+	}
+}
+
+func BenchmarkLast(b *testing.B) {
+	panic(slow{time.Minute})
+}
+`)
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "go", "test", "--benchtime", "10x", "./panicking"}, Settings: settings(t), Directory: folder, Timeout: fixTimeout,
+	})
+	for _, words := range []string{"BenchmarkFirst  1 allocations/op", "BenchmarkInside/well  0 allocations/op", "BenchmarkBetween  1 allocations/op", "BenchmarkBehind  1 allocations/op"} {
+		if !strings.Contains(result.Output, words) {
+			t.Errorf("%q is missing in\n%s", words, result.Output)
+		}
+	}
+	for _, words := range []string{"at once", "inside", "os.Exit(0)", "BenchmarkLater of example.org/nested/panicking did not come to its end", "BenchmarkLast of example.org/nested/panicking did not come to its end"} {
+		if !strings.Contains(result.Errors, words) {
+			t.Errorf("%q is missing in\n%s", words, result.Errors)
+		}
+	}
+	for _, words := range []string{"BenchmarkAtOnce", "BenchmarkLater", "BenchmarkLast", "/ill", "BenchmarkExits"} {
+		if strings.Contains(result.Output, words) {
+			t.Errorf("%q has run in\n%s", words, result.Output)
+		}
+	}
+	if result.Status != 1 {
+		t.Errorf("status %d", result.Status)
 	}
 }
