@@ -165,7 +165,7 @@ func (r *reader) benchmark(name string, t *table, runs int) *Benchmark {
 	b.Wrappers = r.texts(t, "wrappers")
 	for _, w := range b.Wrappers {
 		if _, err := regexp.Compile(w); err != nil {
-			r.fail(t.values["wrappers"].at, "%q is no regular expression: %v", w, errors.Unwrap(err))
+			r.fail(t.values["wrappers"].at, "%q is no regular expression: %v", w, err)
 		}
 	}
 	b.Figures = r.figures(name, t)
@@ -404,6 +404,9 @@ func (r *reader) metrics(b *Benchmark, t *table) (all []string) {
 		if slices.Contains(chosen, metric) || b.Figure(metric) != nil || b.Target(metric) != nil {
 			all = append(all, metric)
 		}
+	}
+	if len(all) == 0 && r.err == nil {
+		r.fail(t.values["metrics"].at, "metrics is empty, and nothing would be kept: there are %s", strings.Join(Metrics, ", "))
 	}
 	return all
 }

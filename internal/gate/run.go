@@ -231,7 +231,7 @@ func (r *runner) record(ctx context.Context, b *budget.Benchmark, m *measured) (
 			return nil, failed("%v", err)
 		}
 	}
-	output, err := r.execute(ctx, b, command, options)
+	output, left, err := r.execute(ctx, b, command, options)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +246,9 @@ func (r *runner) record(ctx context.Context, b *budget.Benchmark, m *measured) (
 	p := profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: r.Symbolizer, Wrappers: wrappers, Processes: b.Processes})
 	if len(p.Processes) == 0 {
 		return nil, failed("none of its processes is %s", strings.Join(b.Processes, " or "))
+	}
+	if p.Quality.Incomplete && left {
+		return nil, failed("its recording is incomplete: what it had started still ran when it ended, and was ended: the command must wait for it")
 	}
 	if p.Quality.Incomplete {
 		return nil, failed("its recording is incomplete: %s", strings.Join(append(p.Quality.Warnings, "is the disk full?"), "; "))
@@ -283,18 +286,21 @@ func compiled(patterns []string) (all []*regexp.Regexp, err error) {
 }
 
 // execute runs the command to its end, or to that of its time, and returns a
-// hash of what it printed.
-func (r *runner) execute(ctx context.Context, b *budget.Benchmark, command launch.Command, options launch.RecordOptions) (sum [sha256.Size]byte, err error) {
+// hash of what it printed, and whether it left processes behind.
+func (r *runner) execute(ctx context.Context, b *budget.Benchmark, command launch.Command, options launch.RecordOptions) (sum [sha256.Size]byte, left bool, err error) {
 	input, err := os.Open(orNull(joined(r.folder, b.Stdin), b.Stdin))
 	if err != nil {
-		return sum, failed("its stdin cannot be read%s: %v", r.where, err)
+		return sum, false, failed("its stdin cannot be read%s: %v", r.where, err)
 	}
 	defer input.Close()
+	if info, err := input.Stat(); err == nil && info.IsDir() {
+		return sum, false, failed("its stdin %s is a folder%s", launch.Quote(b.Stdin), r.where)
+	}
 	var printed [2]*listener
 	command.Stdio = &[3]*os.File{input}
 	for i := range printed {
 		if printed[i], err = listen(); err != nil {
-			return sum, err
+			return sum, false, err
 		}
 		defer printed[i].close()
 		command.Stdio[i+1] = printed[i].writer
@@ -304,7 +310,7 @@ func (r *runner) execute(ctx context.Context, b *budget.Benchmark, command launc
 	options.Done = limited.Done()
 	recorded, err := launch.Record(command, options)
 	if err != nil {
-		return sum, failed("cannot be run%s: %v", r.where, err)
+		return sum, false, failed("cannot be run%s: %v", r.where, err)
 	}
 	whole := sha256.New()
 	for i := range printed {
@@ -312,17 +318,17 @@ func (r *runner) execute(ctx context.Context, b *budget.Benchmark, command launc
 	}
 	switch {
 	case ctx.Err() != nil:
-		return sum, context.Cause(ctx)
+		return sum, false, context.Cause(ctx)
 	case limited.Err() != nil:
-		return sum, failed("it did not end within its time limit of %v%s", b.Limit, r.where)
+		return sum, false, failed("it did not end within its time limit of %v%s", b.Limit, r.where)
 	case recorded.Signal != 0:
-		return sum, failed("it was ended by %s%s%s", unix.SignalName(recorded.Signal), r.where, lastWords(printed[1].last()))
+		return sum, false, failed("it was ended by %s%s%s", unix.SignalName(recorded.Signal), r.where, lastWords(printed[1].last()))
 	case recorded.ExitStatus != b.Exit:
-		return sum, failed("it ended with exit status %d and not %d%s%s", recorded.ExitStatus, b.Exit, r.where, lastWords(printed[1].last()))
+		return sum, false, failed("it ended with exit status %d and not %d%s%s", recorded.ExitStatus, b.Exit, r.where, lastWords(printed[1].last()))
 	case recorded.Folder == "":
-		return sum, failed("nothing of it was recorded: %s", strings.Join(recorded.Warnings, "; "))
+		return sum, false, failed("nothing of it was recorded: %s", strings.Join(recorded.Warnings, "; "))
 	}
-	return [sha256.Size]byte(whole.Sum(nil)), nil
+	return [sha256.Size]byte(whole.Sum(nil)), recorded.Left, nil
 }
 
 func orNull(path, name string) string {

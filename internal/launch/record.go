@@ -49,6 +49,9 @@ const LeastLogLimit = 64 << 10
 type Recorded struct {
 	Result
 	Folder string // "" when no process recorded anything
+	// Left tells that processes of the program's group were there when it had
+	// ended, and were ended.
+	Left bool
 	// Warnings say what the recording lacks.
 	Warnings []string
 }
@@ -95,13 +98,11 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 	stop := process.endGroupAt(o.Done)
 	result, err := process.Wait()
 	stop()
-	if c.Group {
-		process.endGroup()
-	}
+	left := c.Group && process.endGroup()
 	if err != nil {
 		return Recorded{}, &Error{StatusCannotRecord, fmt.Errorf("waiting for %s: %w", Quote(c.Name), err)}
 	}
-	r := Recorded{Result: result, Folder: FolderNow(folder, hold)}
+	r := Recorded{Result: result, Folder: FolderNow(folder, hold), Left: left}
 	r.complete(c, o, started, newFamily(process.Pid, watcher, events))
 	return r, nil
 }

@@ -151,8 +151,9 @@ func (p *Process) endGroupAt(done <-chan struct{}) (stop func()) {
 	}
 }
 
-// endGroup kills what is left of the process group that the process began.
-func (p *Process) endGroup() { syscall.Kill(-p.Pid, syscall.SIGKILL) }
+// endGroup kills what is left of the process group that the process began, and
+// tells whether there was anything.
+func (p *Process) endGroup() bool { return syscall.Kill(-p.Pid, syscall.SIGKILL) == nil }
 
 // stopAlong stops mallow when the program stays stopped. A key on the terminal
 // stops and continues both, and then the news that the program was stopped may

@@ -495,6 +495,8 @@ func TestBadInput(t *testing.T) {
 		{"static", "command = ['./static']", "./static cannot be recorded"},
 		{"no build", "command = 'true'\nbuild = 'echo no compiler; false'", "the build failed: exit status 1; it said: no compiler"},
 		{"no unit", "command = 'true'\nunit = 'request'", "it counted no request"},
+		{"left behind", "command = 'sleep 1000 & true'\nruns = 100", "its recording is incomplete: what it had started still ran when it ended, and was ended: the command must wait for it"},
+		{"stdin folder", "command = 'true'\nstdin = '.'", "its stdin . is a folder"},
 		{"no process", "command = 'true'\nprocesses = ['other']", "none of its processes is other"},
 		{"no function", "command = ['/bin/true']\nper = ['nothing']", "nothing"},
 	} {
