@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	cryptorand "crypto/rand"
 	"encoding/binary"
@@ -32,14 +31,15 @@ import (
 // compareOptions are the flags of mallow compare.
 type compareOptions struct {
 	compare.Options
-	with     []string
-	only     []string
-	work     string
-	metric   string
-	noRecord bool
-	json     bool
-	plot     string
-	colour   term.Colour
+	with      []string
+	only      []string
+	work      string
+	metric    string
+	noRecord  bool
+	json      bool
+	plot      string
+	versusSet bool
+	colour    term.Colour
 }
 
 func newCompareCommand() *cobra.Command {
@@ -65,6 +65,7 @@ Exit codes: 0 compared, whatever the outcome; 1 not compared.`,
 			if !c.Flags().Changed("seed") {
 				o.Seed = anySeed()
 			}
+			o.versusSet = c.Flags().Changed("vs")
 			return runCompare(c.OutOrStdout(), c.ErrOrStderr(), args, o)
 		},
 	}
@@ -119,11 +120,7 @@ func runCompare(w, stderr io.Writer, args []string, o compareOptions) error {
 		return errors.New(term.Safe(err.Error()))
 	}
 	if o.plot != "" {
-		var picture bytes.Buffer
-		if err := comparereport.WritePlot(&picture, result); err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.plot, picture.Bytes(), 0o644); err != nil {
+		if err := writeFile(o.plot, func(to io.Writer) error { return comparereport.WritePlot(to, result) }); err != nil {
 			return err
 		}
 	}
@@ -142,6 +139,8 @@ func (o *compareOptions) prepare(args []string) error {
 		return errors.New("--rounds takes a number from 1 up, --warmup one from 0 up")
 	case o.Limit <= 0 || o.Timeout <= 0:
 		return errors.New("--limit and --timeout take a time above 0, such as 90s or 10m")
+	case o.versusSet && o.Versus == "":
+		return errors.New("--vs: the other command is empty")
 	case o.plot != "" && !strings.HasSuffix(o.plot, ".svg"):
 		return fmt.Errorf("--plot %s: the plot is an SVG picture: FILE.svg", launch.Quote(o.plot))
 	case len(o.Recordings) > 2 || len(o.Recordings) == 2 && o.Versus == "":
@@ -151,6 +150,12 @@ func (o *compareOptions) prepare(args []string) error {
 	o.Profile = profileOf
 	if !o.noRecord {
 		o.Record = recordSide
+	}
+	if err := canWrite(o.plot); err != nil { // before what takes minutes
+		return err
+	}
+	if info, err := os.Stat(o.Stdin); err == nil && info.IsDir() {
+		return fmt.Errorf("--input %s: is a folder", term.Safe(o.Stdin))
 	}
 	if o.Stdin == "" && isFile(os.Stdin) {
 		o.Stdin = "/proc/self/fd/0"

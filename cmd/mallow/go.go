@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -155,6 +157,9 @@ writes FOLDER/PID.counts.`,
 func withGoFlags(c *cobra.Command, run func(goFlags, args []string) error) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		goFlags, own := splitGoFlags(args, c.Flags().Lookup("output") != nil, strings.HasPrefix(c.Use, "run"))
+		if err := checkGoFlags(c, goFlags); err != nil {
+			return err
+		}
 		c.DisableFlagParsing = false
 		if err := c.ParseFlags(own); err != nil {
 			return err
@@ -172,6 +177,29 @@ var valued = map[string]bool{
 	"p": true, "asmflags": true, "buildmode": true, "buildvcs": true, "compiler": true, "covermode": true, "coverpkg": true,
 	"gccgoflags": true, "gcflags": true, "installsuffix": true, "ldflags": true, "mod": true, "modfile": true,
 	"overlay": true, "pgo": true, "pkgdir": true, "tags": true, "toolexec": true, "vet": true,
+}
+
+// ofTests are flags of go test that go to the program that it runs, or say how.
+var ofTests = map[string]bool{
+	"benchmem": true, "blockprofile": true, "count": true, "cpu": true, "cpuprofile": true, "failfast": true, "fuzz": true, "list": true, "memprofile": true,
+	"mutexprofile": true, "outputdir": true, "parallel": true, "run": true, "short": true, "shuffle": true, "skip": true, "timeout": true, "trace": true,
+}
+
+// checkGoFlags refuses what is no flag of go build.
+func checkGoFlags(c *cobra.Command, goFlags []string) error {
+	for i, flag := range goFlags {
+		if !strings.HasPrefix(flag, "-") || i > 0 && valued[strings.TrimPrefix(goFlags[i-1], "-")] {
+			continue
+		}
+		name, _, _ := strings.Cut(flag[1:], "=")
+		switch {
+		case c.Flags().Lookup(name) != nil && name != "race":
+			return fmt.Errorf("-%s: mallow's own flags have two dashes: --%s", name, name)
+		case ofTests[name]:
+			return fmt.Errorf("-%s is a flag of test programs, which mallow go runs in its own way: it passes those of go build on", name)
+		}
+	}
+	return nil
 }
 
 // splitGoFlags separates flags of the go command, which have one dash, from
@@ -212,7 +240,7 @@ func takesValue(name string) bool {
 }
 
 func goTest(w io.Writer, goFlags, patterns []string, o goOptions) error {
-	if err := o.oneForm(); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	if o.within < 0 || o.seconds <= 0 {
@@ -321,6 +349,35 @@ func (o goOptions) benchmarks() gocode.BenchmarkOptions {
 	return gocode.BenchmarkOptions{Bench: o.bench, Benchtime: o.benchtime, Exact: time.Duration(o.seconds * float64(time.Second))}
 }
 
+// check finds what is wrong with flags before anything is built or run.
+func (o goOptions) check() error {
+	if o.top < 0 {
+		return errors.New("--top takes a number from 0 up")
+	}
+	if !isBenchtime(o.benchtime) {
+		return fmt.Errorf("--benchtime %s: it takes a time such as 2s, or a number of operations such as 100x", term.Safe(o.benchtime))
+	}
+	if _, err := regexp.Compile(o.bench); err != nil {
+		return fmt.Errorf("--bench: %s", term.Safe(err.Error()))
+	}
+	for _, file := range []string{o.html.file, o.pprof, o.benchfmt} {
+		if err := canWrite(file); err != nil {
+			return err
+		}
+	}
+	return o.oneForm()
+}
+
+// isBenchtime tells whether go test takes it; "" is its default.
+func isBenchtime(text string) bool {
+	if count, operations := strings.CutSuffix(text, "x"); operations {
+		n, err := strconv.ParseInt(count, 10, 0)
+		return err == nil && n > 0
+	}
+	d, err := time.ParseDuration(text)
+	return text == "" || err == nil && d > 0
+}
+
 // oneForm refuses flags that ask for more than one form of the report.
 func (o goOptions) oneForm() error {
 	if (o.html.file != "" || o.html.web) && o.json || o.html.file != "" && o.html.web {
@@ -420,7 +477,7 @@ func goPackages(goFlags, patterns []string, anyway bool) (*gocode.Builder, []goc
 }
 
 func goRun(stdout, stderr io.Writer, goFlags, args []string, o goOptions) error {
-	if err := o.oneForm(); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	packages, rest := splitProgram(args)
@@ -503,7 +560,7 @@ func programName(pattern string) string {
 	if absolute, err := filepath.Abs(pattern); err == nil {
 		pattern = absolute
 	}
-	return filepath.Base(pattern)
+	return filepath.Base(strings.TrimSuffix(pattern, "/..."))
 }
 
 // clean makes an error safe for a terminal, line by line.

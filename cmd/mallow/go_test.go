@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"mallow/internal/gocode"
@@ -25,6 +28,47 @@ func TestFlagsOfGoAndOfMallow(t *testing.T) {
 		goFlags, rest := splitGoFlags(test.args, test.output, test.program)
 		if !slices.Equal(goFlags, test.wantGo) || !slices.Equal(rest, test.wantRest) {
 			t.Errorf("%q: %q and %q", test.args, goFlags, rest)
+		}
+	}
+}
+
+// What is wrong with flags is said before anything is built or run.
+func TestFlagsOfGoThatAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for args, want := range map[string]string{
+		"test -bench Word":          "-bench: mallow's own flags have two dashes: --bench",
+		"test -benchtime=3x .":      "-benchtime: mallow's own flags have two dashes: --benchtime",
+		"test -json ./...":          "-json: mallow's own flags have two dashes: --json",
+		"gate -count 3":             "-count is a flag of test programs",
+		"test -short":               "-short is a flag of test programs",
+		"run -top 3 .":              "-top: mallow's own flags have two dashes: --top",
+		"test --benchtime nonsense": "--benchtime nonsense: it takes a time such as 2s, or a number of operations such as 100x",
+		"test --benchtime 0x":       "--benchtime 0x: it takes",
+		"fix --benchtime -1s":       "--benchtime -1s: it takes",
+		"test --bench (":            "--bench: error parsing regexp",
+		"test --bench a/(":          "--bench: error parsing regexp",
+		"test --top -1":             "--top takes a number from 0 up",
+		"run --top -1 .":            "--top takes a number from 0 up",
+		"test --pprof /no/such/x":   "/no/such/x cannot be written: no such file or directory",
+		"gate --benchfmt /no/such":  "/no/such cannot be written: no such file or directory",
+		"run --html /no/such/x .":   "/no/such/x cannot be written: no such file or directory",
+		"fix --html /no/such/x":     "/no/such/x cannot be written: no such file or directory",
+	} {
+		code, stdout, stderr := mallow(append([]string{"go"}, strings.Fields(args)...)...)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("go %s: %d, %q, %q lacks %q", args, code, stdout, stderr, want)
+		}
+	}
+}
+
+func TestNamesOfPrograms(t *testing.T) {
+	t.Chdir(t.TempDir())
+	folder, _ := os.Getwd()
+	for pattern, want := range map[string]string{
+		".": filepath.Base(folder), "./...": filepath.Base(folder), "./cmd/tool": "tool", "./cmd/tool/...": "tool", "main.go": "main", "example.org/m": "m",
+	} {
+		if got := programName(pattern); got != want {
+			t.Errorf("%s: %s, want %s", pattern, got, want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ the working tree.`,
 	f.StringVar(&to.folder, "patch-dir", "", "write each step into a file of this new folder, as git am takes it")
 	f.StringVar(&to.branch, "commits", "", "make this new branch with a commit for each step")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
-		if err := o.oneForm(); err != nil {
+		if err := o.check(); err != nil {
 			return err
 		}
 		options := gocode.FixOptions{BenchmarkOptions: o.benchmarks(), Race: race}

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"mallow/internal/advise"
 	"mallow/internal/analyze"
@@ -73,6 +75,27 @@ func (h *htmlOptions) put(w io.Writer, kind web.Kind, write func(to io.Writer) e
 		return fmt.Errorf("the page is not for terminals: mallow report --html FILE NAME.mallow")
 	}
 	return write(w)
+}
+
+// canWrite tells beforehand whether writeFile could write the file, as far as
+// that can be known; "" is none.
+func canWrite(path string) error {
+	if path == "" {
+		return nil
+	}
+	err := unix.Access(filepath.Dir(path), unix.W_OK)
+	if info, statErr := os.Stat(path); statErr == nil {
+		switch {
+		case info.IsDir():
+			err = unix.EISDIR
+		case !info.Mode().IsRegular():
+			err = unix.Access(path, unix.W_OK)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", term.Safe(path), err)
+	}
+	return nil
 }
 
 // writeFile replaces the file when all of it is written, not before.

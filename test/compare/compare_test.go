@@ -205,6 +205,8 @@ func TestRefusals(t *testing.T) {
 	program := compile(t, allocating)
 	own := compile(t, "#include <stddef.h>\nvoid* malloc(size_t n) { static char heap[1 << 20]; static size_t used; used += n + 16; return heap + used - n; }\nvoid free(void* p) { (void)p; }\n"+silent)
 	picture := filepath.Join(harness.TempDir(t), "plot.svg")
+	folder := filepath.Join(harness.TempDir(t), "folder.svg")
+	os.Mkdir(folder, 0o700)
 	t.Cleanup(func() { // of all
 		if _, err := os.Stat(picture); err == nil {
 			t.Error("a plot of nothing was written")
@@ -225,6 +227,7 @@ func TestRefusals(t *testing.T) {
 		"no malloc":         {[]string{"--with", "/etc/passwd", "--", program, "1", "1"}, "--with /etc/passwd: it is no shared library"},
 		"other fails":       {[]string{"--vs", "sh -c 'exit 7'", "--", "true"}, "fails: exit status 7"},
 		"other is open":     {[]string{"--vs", "'a", "--", "true"}, "a quotation mark has no other end"},
+		"other is nothing":  {[]string{"--vs", "", "--", program, "1", "1"}, "the other command is empty"},
 		"other is empty":    {[]string{"--vs", " ", "--", "true"}, "the other command is empty"},
 		"work":              {[]string{"--work", "much", "--", "true"}, "--work much: it takes an amount such as 80GB"},
 		"metric":            {[]string{"--metric", "(", "--", "true"}, "--metric: error parsing regexp"},
@@ -232,6 +235,9 @@ func TestRefusals(t *testing.T) {
 		"rounds":            {[]string{"--rounds", "0", "--", "true"}, "--rounds takes a number from 1 up"},
 		"plot":              {[]string{"--plot", "x.png", "--", "true"}, "the plot is an SVG picture"},
 		"input":             {[]string{"--input", "/no/such/input", "--", "cat"}, "/no/such/input"},
+		"input folder":      {[]string{"--input", "/", "--", "cat"}, "--input /: is a folder"},
+		"plot nowhere":      {[]string{"--plot", "/no/such/x.svg", "--", program, "1", "1"}, "/no/such/x.svg cannot be written: no such file or directory"},
+		"plot is a folder":  {[]string{"--plot", folder, "--", program, "1", "1"}, folder + " cannot be written: is a directory"},
 		"recording":         {[]string{"--recording", "/no/such.mallow", "--", program, "1", "1"}, "/no/such.mallow"},
 		"hostile name":      {[]string{"sh", "-c", "echo '\x1b[2J' >&2; exit 1", "\u202e"}, `fails: exit status 1`},
 	} {
