@@ -46,7 +46,7 @@ func NewBuilder(goFlags []string) (*Builder, error) {
 	if err := t.selfTest(plain); err != nil {
 		return nil, err
 	}
-	b := &Builder{Toolchain: t, GoFlags: flags, overlay: plain}
+	b := &Builder{Toolchain: t, GoFlags: withSymbols(flags, t.Flags), overlay: plain}
 	if user != "" {
 		if user, err = filepath.Abs(user); err != nil {
 			return nil, err

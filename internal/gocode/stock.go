@@ -15,7 +15,7 @@ func StockBuilder(goFlags []string, why *UnknownVersionError) (*Builder, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Builder{Toolchain: t, GoFlags: goFlags, stock: why}, nil
+	return &Builder{Toolchain: t, GoFlags: withSymbols(goFlags, t.Flags), stock: why}, nil
 }
 
 // stockRun measures by the runtime's own profile.

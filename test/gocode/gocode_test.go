@@ -154,6 +154,32 @@ func TestEveryExit(t *testing.T) {
 	}
 }
 
+// Flags that leave symbols out are for what is installed; here nothing would have a name.
+func TestWithoutSymbols(t *testing.T) {
+	file := filepath.Join(source(t, "exits"), "main.go")
+	for name, test := range map[string]struct {
+		settings  []string
+		arguments []string
+	}{
+		"flag":    {nil, []string{"-ldflags", "-s -w"}},
+		"GOFLAGS": {[]string{"GOFLAGS=-ldflags=-s"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := harness.Run(t, harness.Command{
+				Arguments: append(append([]string{harness.CLI(t), "go", "run", "--json"}, test.arguments...), ".", "return"),
+				Settings:  append(settings(t), test.settings...), Directory: source(t, "exits"),
+			})
+			var r report
+			if err := json.Unmarshal([]byte(result.Output), &r); err != nil || result.Status != 0 {
+				t.Fatal(result.Status, err, result.Errors)
+			}
+			if n := r.at(t, file, "// the line", func(l line) bool { return l.Type == "main.node" }); n != 1000 {
+				t.Errorf("%g objects of 1000", n)
+			}
+		})
+	}
+}
+
 func TestBenchmarks(t *testing.T) {
 	_, r := inFolder(t, "digest", "test", "--json", "--benchtime", "10x", ".")
 	want := map[string]float64{
