@@ -100,9 +100,13 @@ func showHistory(w io.Writer, benchmarks []string, o historyOptions) error {
 		if len(benchmarks) > 0 {
 			title += ": " + strings.Join(benchmarks, ", ")
 		}
-		return writeFile(o.html, func(to io.Writer) error {
+		write := func(to io.Writer) error {
 			return safely(trend.WritePage(to, series, trend.PageOptions{Title: title, Notes: notes, Cause: history.NewCauses(store).Of}))
-		})
+		}
+		if o.html == standardOutput {
+			return write(w)
+		}
+		return writeFile(o.html, write)
 	case o.json:
 		return trend.WriteJSON(w, series, notes)
 	case len(series) == 0:

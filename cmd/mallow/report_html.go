@@ -35,7 +35,7 @@ func (h *htmlOptions) flags(f *pflag.FlagSet) {
 }
 
 func (h *htmlOptions) fileFlags(f *pflag.FlagSet) {
-	f.StringVar(&h.file, "html", "", "write it as one page for browsers, which needs no network, to `FILE`")
+	f.StringVar(&h.file, "html", "", "write it as one page for browsers, which needs no network, to `FILE`, - for stdout")
 	f.BoolVar(&h.noSource, "no-source", false, "leave source lines out of the page")
 }
 
@@ -62,12 +62,17 @@ func writeHTML(w io.Writer, p *profile.Profile, _ []string, o reportOptions) err
 	})
 }
 
+// standardOutput is what stands for it where a file is named.
+const standardOutput = "-"
+
 // put brings a page of a kind to where the flags say: into the file, to
 // browsers, or to w.
 func (h *htmlOptions) put(w io.Writer, kind web.Kind, write func(to io.Writer) error) error {
 	switch {
 	case h.web:
 		return showPage(w, kind, write)
+	case h.file == standardOutput:
+		return write(w)
 	case h.file != "":
 		return writeFile(h.file, write)
 	}
@@ -80,7 +85,7 @@ func (h *htmlOptions) put(w io.Writer, kind web.Kind, write func(to io.Writer) e
 // canWrite tells beforehand whether writeFile could write the file, as far as
 // that can be known; "" is none.
 func canWrite(path string) error {
-	if path == "" {
+	if path == "" || path == standardOutput {
 		return nil
 	}
 	err := unix.Access(filepath.Dir(path), unix.W_OK)

@@ -62,6 +62,19 @@ func TestReportForms(t *testing.T) {
 	}
 }
 
+func TestPageToStandardOutput(t *testing.T) {
+	one, _ := filepath.Abs(handmade + "single-thread.mallow")
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"report", "--html", "-", one}, {"diff", "--html", "-", one, one}, {"history", "--db", "none.db", "--html", "-"}} {
+		if code, stdout, stderr := mallow(args...); code != 0 || !strings.HasPrefix(stdout, "<!doctype html>") {
+			t.Errorf("%q: %d, %.50q, %s", args, code, stdout, stderr)
+		}
+	}
+	if left, _ := os.ReadDir("."); len(left) > 0 {
+		t.Errorf("it left %v behind", left)
+	}
+}
+
 // A share is of what is in the table, as it is in the text.
 func TestSharesOfATable(t *testing.T) {
 	recording := handmade + "single-thread.mallow"
