@@ -61,7 +61,7 @@ func exitCode(err error, stderr io.Writer) int {
 		exit = exitError{code: 1, err: err}
 	}
 	if exit.err != nil {
-		fmt.Fprintf(stderr, "mallow: %v\n", exit.err)
+		fmt.Fprintf(stderr, "mallow: %s\n", plainly(exit.err.Error()))
 	}
 	return exit.code
 }

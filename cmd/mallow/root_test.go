@@ -83,6 +83,29 @@ func TestRecordRefuses(t *testing.T) {
 	}
 }
 
+// Mistakes with flags are told in words that say what to do.
+func TestFlagsThatAreWrong(t *testing.T) {
+	for args, want := range map[string]string{
+		"compare --vs a --only b -- c":     "mallow: --only and --vs do not go together: give one of them\n",
+		"gate --base main --no-base":       "mallow: --base and --no-base do not go together: give one of them\n",
+		"report --json --format csv x":     "mallow: --format and --json do not go together: give one of them\n",
+		"compare --rounds many -- c":       "mallow: invalid argument \"many\" for \"--rounds\" flag: it takes a whole number\n",
+		"compare --seed -1 -- c":           "mallow: invalid argument \"-1\" for \"--seed\" flag: it takes a whole number from 0 up\n",
+		"compare --limit 5 -- c":           "mallow: invalid argument \"5\" for \"--limit\" flag: it takes a time with its unit, such as 90s or 10m\n",
+		"compare --limit x -- c":           "mallow: invalid argument \"x\" for \"--limit\" flag: it takes a time with its unit, such as 90s or 10m\n",
+		"gate --no-base=maybe":             "mallow: invalid argument \"maybe\" for \"--no-base\" flag: it takes true or false\n",
+		"go test --exact-seconds long":     "mallow: invalid argument \"long\" for \"--exact-seconds\" flag: it takes a number\n",
+		"report --sort name nosuch":        "mallow: invalid argument \"name\" for \"--sort\" flag: must be calls, bytes",
+		"gate --runs 99999999999999999999": "value out of range\n",
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(strings.Fields(args), &stdout, &stderr)
+		if code != 1 || !strings.Contains(stderr.String(), want) || stdout.Len() > 0 {
+			t.Errorf("%s: %d, %q, want %q", args, code, stderr.String(), want)
+		}
+	}
+}
+
 func TestLogRefuses(t *testing.T) {
 	for _, args := range []string{"--from -1", "--to -1", "--from nan", "--to nan", "--from 2 --to 1"} {
 		var stdout, stderr bytes.Buffer
