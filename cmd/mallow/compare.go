@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"mallow/internal/advise/price"
 	"mallow/internal/calibrate"
@@ -118,6 +120,9 @@ func runCompare(w, stderr io.Writer, args []string, o compareOptions) error {
 	}
 	if err != nil {
 		return errors.New(term.Safe(err.Error()))
+	}
+	if o.Stdin == "" && isWaiting(os.Stdin) {
+		result.Notes = append(result.Notes, "standard input is a pipe, which can be read once only: the runs had none (--input FILE, or <FILE)")
 	}
 	if o.plot != "" {
 		if err := writeFile(o.plot, func(to io.Writer) error { return comparereport.WritePlot(to, result) }); err != nil {
@@ -224,6 +229,16 @@ func chosen(all []compare.Allocator, only []string) ([]compare.Allocator, error)
 func isFile(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode().IsRegular()
+}
+
+// isWaiting tells whether a pipe has something to be read.
+func isWaiting(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
+		return false
+	}
+	n, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCINQ)
+	return err == nil && n > 0
 }
 
 // recordSide runs a command once more, recorded by mallow record.

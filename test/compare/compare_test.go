@@ -254,6 +254,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// What is piped can be read once only: it is left alone, and that is said.
+func TestPipedInput(t *testing.T) {
+	for input, want := range map[string]bool{"words\n": true, "": false} {
+		c := parsed(t, harness.Run(t, harness.Command{
+			Arguments: []string{harness.CLI(t), "compare", "--json", "--rounds", "1", "--no-record", "--vs", "cat", "--", "cat"}, Directory: harness.TempDir(t), Input: input,
+		}))
+		if said := slices.ContainsFunc(c.Notes, func(note string) bool { return strings.Contains(note, "standard input is a pipe") }); said != want {
+			t.Errorf("input %q: %q", input, c.Notes)
+		}
+	}
+}
+
 // A static program can be compared with another one, just not recorded.
 func TestStaticCommands(t *testing.T) {
 	program := compile(t, silent, "-static")
