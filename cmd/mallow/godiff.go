@@ -100,6 +100,9 @@ func goSides(args []string, versions string) (was, now goSide, patterns []string
 		if len(args) == 0 {
 			return was, now, nil, errors.New("say which commit to compare with: mallow go diff OLD [NEW [PACKAGES]]")
 		}
+		if args[0] == "" || len(args) > 1 && args[1] == "" {
+			return was, now, nil, errors.New("an empty name is no commit: is a variable not set?")
+		}
 		was.revision = args[0]
 		if len(args) > 1 && args[1] != worktree {
 			now.revision = args[1]
@@ -116,6 +119,9 @@ func goVersion(text string) string { return "go" + strings.TrimPrefix(text, "go"
 
 func goDiff(w io.Writer, goFlags, args []string, o goDiffOptions) error {
 	was, now, patterns, err := goSides(args, o.versions)
+	if err == nil {
+		err = o.check()
+	}
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,12 @@ func ReadHeapValues(goFlags, patterns []string) (*HeapValues, error) {
 	defer os.RemoveAll(folder)
 	b := &Builder{Toolchain: t, GoFlags: goFlags}
 	said, err := b.diagnoseInto(folder, ownModules(), append([]string{"build", "--"}, patterns...))
+	work, _ := os.Getwd()
+	var failed *CommandError
+	if errors.As(err, &failed) { // where a commit was written to says nothing to anybody
+		failed.What = strings.Join(patterns, " ") + " does not build"
+		failed.Output = strings.ReplaceAll(failed.Output, work+"/", "./")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +61,6 @@ func ReadHeapValues(goFlags, patterns []string) (*HeapValues, error) {
 		return nil, err
 	}
 	h := &HeapValues{Version: t.Version, functions: make(map[[2]string]bool)}
-	work, _ := os.Getwd()
 	for path, importPath := range files {
 		functions := functionsOf(path)
 		for _, f := range functions {

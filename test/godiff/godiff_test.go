@@ -183,6 +183,10 @@ func TestBadInput(t *testing.T) {
 		says      string
 	}{
 		{module, nil, "say which commit to compare with"},
+		{module, []string{"", "HEAD"}, "an empty name is no commit: is a variable not set?"},
+		{module, []string{"HEAD", ""}, "an empty name is no commit: is a variable not set?"},
+		{module, []string{"HEAD", ".", "./nope"}, "HEAD: ./nope does not build: stat ./nope: directory not found\n"},
+		{module, []string{"--bench", "(", "HEAD"}, "--bench: error parsing regexp"},
 		{module, []string{"no-such-commit"}, "no-such-commit is no commit of this repository"},
 		{module, []string{"--", "--output=x"}, "--output=x is no commit of this repository"},
 		{module, []string{"a\x1b[31mb"}, `a\x1b[31mb is no commit of this repository`},
