@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -53,7 +55,7 @@ the working tree.`,
 	f.StringVar(&to.folder, "patch-dir", "", "write each step into a file of this new folder, as git am takes it")
 	f.StringVar(&to.branch, "commits", "", "make this new branch with a commit for each step")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
-		if err := o.check(); err != nil {
+		if err := cmp.Or(o.check(), to.writable()); err != nil {
 			return err
 		}
 		options := gocode.FixOptions{BenchmarkOptions: o.benchmarks(), Race: race}
@@ -103,13 +105,21 @@ func goFix(stderr io.Writer, goFlags, patterns []string, options gocode.FixOptio
 // series is where the steps go, besides the report.
 type series struct{ patch, folder, branch string }
 
-// check makes sure, before the work begins, that the steps can be written.
-func (s series) check(p gocode.Package) error {
+// writable tells, before the work begins, whether files can be written.
+func (s series) writable() error {
 	if s.folder != "" {
 		if _, err := os.Stat(s.folder); err == nil {
-			return fmt.Errorf("%s is there already: --patch-dir takes a new folder", s.folder)
+			return fmt.Errorf("%s is there already: --patch-dir takes a new folder", term.Safe(s.folder))
+		}
+		if err := canWrite(filepath.Clean(s.folder)); err != nil {
+			return err
 		}
 	}
+	return canWrite(s.patch)
+}
+
+// check makes sure, before the work begins, that the branch can be made.
+func (s series) check(p gocode.Package) error {
 	if s.branch != "" {
 		return gocode.NewBranch(p.Dir, s.branch)
 	}

@@ -56,7 +56,11 @@ Exit codes: 0 kept, 2 more than the budget, 4 fewer with --strict, 1 otherwise.`
 }
 
 func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict bool, o goOptions) error {
-	if err := o.check(); err != nil {
+	err := o.check()
+	if err == nil && update {
+		err = canWrite(file)
+	}
+	if err != nil {
 		return err
 	}
 	budget, err := readGoBudget(file, update)
