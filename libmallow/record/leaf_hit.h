@@ -93,7 +93,9 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::FindJoin(LeafEntry& leaf) const {
                       join.sp != LeafEntry::AddressOf(leaf.sp, leaf.join_place)) &&
       kMutant != Mutant::kLeafJoinNotCompared)
     return false;
-  leaf.join_words = static_cast<uint16_t>(join.words());
+  const uint32_t words = join.words();
+  if (MALLOW_UNLIKELY(words > LeafEntry::kMostJoinWords)) return false;
+  leaf.join_words = static_cast<uint16_t>(words);
   leaf.first_words->joined_in = last_stack_;
   return true;
 }

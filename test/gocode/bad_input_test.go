@@ -198,7 +198,7 @@ func TestReadOnlyTree(t *testing.T) {
 	}{
 		{[]string{"test", "--bench", "Inner", "--benchtime", "10x"}, 0, "BenchmarkInner  37 allocations/op"},
 		{[]string{"test", "--bench", "Inner", "--benchtime", "10x", "--html", "x.html"}, 1, "x.html cannot be written: permission denied"},
-		{[]string{"gate", "--bench", "Inner", "--update"}, 1, "open mallow.go.budget: permission denied"},
+		{[]string{"gate", "--bench", "Inner", "--update"}, 1, "mallow.go.budget cannot be written: permission denied"},
 		{[]string{"fix", "--write", "--race=false", "--benchtime", "10x"}, 1, "nothing is written: open " + filepath.Join(folder, "inner", "inner.go") + ": permission denied"},
 	} {
 		command := slices.Concat(without, []string{harness.CLI(t), "go"}, test.arguments, []string{"./inner"})
