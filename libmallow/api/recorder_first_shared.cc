@@ -2,7 +2,7 @@
 //
 // No hit path ever hits then: a call would go to the end of one, and only there to the slow function that asks the recorder; a
 // free would ask for the class of a page, which it does not need. So once, before there is a second thread, the functions
-// that are called most are made a jump to the recorder's. It may leave out what the slow functions ask before,
+// that are called most are made a jump to the recorder's. Those may leave out what the slow functions ask before,
 // because such a process is given no orders and only the recorder knows whether it still records: it refuses every call from
 // then on.
 #include <sys/single_threaded.h>
@@ -13,6 +13,7 @@
 #include "base/config.h"
 
 namespace mallow::api {
+
 MALLOW_COLD void AskRecorderFirst(bool forwards) {
   if (!__libc_single_threaded) return;
   // Last those that may call what the program has.
