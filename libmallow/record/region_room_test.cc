@@ -5,27 +5,14 @@
 #include <string>
 
 #include "record/process.h"
+#include "record/recorded_test.h"
 #include "record/recorder.h"
 #include "record/region.h"
-#include "record/test_folder.h"
 
 namespace mallow::record {
 namespace {
 
-class RegionRoomTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder_ = new TestFolder;
-    ASSERT_TRUE(g_recording = g_process.Start(folder_->path(), 0));
-  }
-  static void TearDownTestSuite() { delete folder_; }
-  void TearDown() override { EndRegionsTo(0); }
-
- private:
-  static TestFolder* folder_;
-};
-
-TestFolder* RegionRoomTest::folder_;
+using RegionRoomTest = RecordedProcessTest;
 
 TEST_F(RegionRoomTest, TooManyUnits) {
   const uint64_t lost = g_process.header().lost_marks;
@@ -36,7 +23,6 @@ TEST_F(RegionRoomTest, TooManyUnits) {
 }
 
 TEST_F(RegionRoomTest, TooManyRegions) {
-  const auto innermost = [] { return g_process.Current()->regions.innermost(); };
   BeginRegion("around");
   const RegionId around = innermost();
   for (int i = 0; i < 5000; ++i) {

@@ -7,35 +7,21 @@
 #include <vector>
 
 #include "record/process.h"
+#include "record/recorded_test.h"
 #include "record/recorder.h"
-#include "record/test_folder.h"
 
 namespace mallow::record {
 namespace {
 
-// A process is recorded once: the tests share one recording.
-class RegionTest : public ::testing::Test {
+class RegionTest : public RecordedProcessTest {
  protected:
-  static void SetUpTestSuite() {
-    folder_ = new TestFolder;
-    ASSERT_TRUE(g_recording = g_process.Start(folder_->path(), 0));
-  }
-  static void TearDownTestSuite() { delete folder_; }
-  void TearDown() override { EndRegionsTo(0); }
-
   static ThreadRecorder& thread() { return *g_process.Current(); }
-  static RegionId innermost() { return thread().regions.innermost(); }
   static RegionFigures& figures(RegionId region) { return *thread().FiguresOf(region); }
   static std::string Name(RegionId region) {
     const RegionItem& item = g_process.file().Items<RegionItem>(Section::kRegions)[region - 1];
     return std::string(item.name, item.name_bytes);
   }
-
- private:
-  static TestFolder* folder_;
 };
-
-TestFolder* RegionTest::folder_;
 
 TEST_F(RegionTest, APathHasOneNumber) {
   EXPECT_EQ(BeginRegion("outer"), 0u);
