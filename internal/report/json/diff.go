@@ -270,26 +270,18 @@ func pairOf(d *diff.Diff, o, n *profile.Totals) totalsPair {
 	}
 }
 
-func peakKey(of *profile.Profile, bytes uint64) *uint64 {
-	if of.PeakUnknown() {
-		return nil
-	}
-	return &bytes
-}
+func peakKey(of *profile.Profile, bytes uint64) *uint64 { return unless(of.PeakUnknown(), bytes) }
 
 // fateKey is a count of what became of blocks.
-func fateKey(of *profile.Profile, blocks uint64) *uint64 {
-	if of.SumsOnly {
-		return nil
-	}
-	return &blocks
-}
+func fateKey(of *profile.Profile, blocks uint64) *uint64 { return unless(of.SumsOnly, blocks) }
 
-func failedKey(of *profile.Profile, calls uint64) *uint64 {
-	if of.FailedUnknown {
+func failedKey(of *profile.Profile, calls uint64) *uint64 { return unless(of.FailedUnknown, calls) }
+
+func unless(unknown bool, figure uint64) *uint64 {
+	if unknown {
 		return nil
 	}
-	return &calls
+	return &figure
 }
 
 func siteChanges(d *diff.Diff, o DiffOptions) []siteChange {
