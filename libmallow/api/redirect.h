@@ -26,8 +26,9 @@ Redirection To(char* from, Result (*to)(First, Second, Last*), Last* last) {
   return {from, reinterpret_cast<const void*>(to), reinterpret_cast<const void*>(last), 3};
 }
 
-// Puts a jump, of 12 bytes with another argument, where the code of each `from` begins, which no thread may be executing. Where the system forbids to change code
-// it stays as it is. Two system calls, and a page of memory for each that is written to.
+// Puts a jump where the code of each `from` begins, which no thread may be executing: 5 bytes, or 12 with another argument.
+// Where the system forbids to change code it stays as it is. Two system calls, and a page of memory for each that is written
+// to.
 void Redirect(const Redirection* redirections, size_t count);
 
 // Of a program that replaces some operators new and delete, see replaced_shared.cc: whether it does.
