@@ -44,19 +44,12 @@ inline bool MovedAway(const Block& block) {
   return block.span->state == SpanState::kLarge && block.span->moved_away;
 }
 
-// The same for a block that the heap has just given out, and for one that is known to be small.
-template <size_t kRecordBytes>
-MALLOW_ALWAYS_INLINE Block DescribeNewSmall(const void* p);
+// The same for a block that the heap has just given out.
 template <size_t kRecordBytes>
 MALLOW_ALWAYS_INLINE Block DescribeNew(const void* p) {
   Span* span = PageMap::KnownSpanOf(PageOf(p));
   if (MALLOW_UNLIKELY(span->state != SpanState::kSmall))
     return {span->records, span->pages * kPageBytes, span};
-  return DescribeNewSmall<kRecordBytes>(p);
-}
-template <size_t kRecordBytes>
-MALLOW_ALWAYS_INLINE Block DescribeNewSmall(const void* p) {
-  Span* span = PageMap::KnownSpanOf(PageOf(p));
   char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
   if (MALLOW_UNLIKELY(records == nullptr)) return {nullptr, span->object_bytes, span};
   const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(p) - span->start());

@@ -1,7 +1,5 @@
 #include "heap/record_map.h"
 
-#include "heap/page_map.h"
-
 namespace mallow::heap {
 namespace internal {
 
@@ -20,15 +18,6 @@ constexpr bool SpansAreShort() {
 static_assert(SpansAreShort());
 
 }  // namespace
-
-RecordedObject RecordMap::AskSpan(const void* p, size_t record_bytes) {
-  const Span* const span = PageMap::SpanOf(PageOf(p));
-  size_t index;
-  if (span == nullptr || span->State() != SpanState::kSmall || !span->TryIndexOf(p, &index)) return {};
-  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
-  if (records == nullptr) return {};
-  return {records + index * record_bytes, span->size_class};
-}
 
 void RecordMap::Enter(const Span& span) {
   const uint64_t word = reinterpret_cast<uintptr_t>(span.records) << internal::RecordWord::kRecordsShift |

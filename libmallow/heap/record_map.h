@@ -53,7 +53,7 @@ struct RecordedObject {
 
 class RecordMap {
  public:
-  // What starts at any address. Where nothing is found AskSpan may know more.
+  // What starts at any address. Where nothing is found the span may know more.
   template <size_t kRecordBytes>
   static MALLOW_ALWAYS_INLINE RecordedObject At(const void* p) {
     const internal::RecordWord word{internal::record_window.Of(p)};
@@ -71,9 +71,6 @@ class RecordMap {
     if (MALLOW_UNLIKELY(!word)) return {};
     return Found<kRecordBytes>(word, word.OffsetOf(p) * Info(word.size_class()).reciprocal >> 32);
   }
-
-  // The same as At by way of the span: more is known there.
-  static RecordedObject AskSpan(const void* p, size_t record_bytes);
 
   // Both for a small span with side records, under the page heap's lock.
   static void Enter(const Span& span);

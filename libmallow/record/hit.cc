@@ -8,6 +8,7 @@
 // it calls comes back.
 #include <string.h>
 
+#include "heap/block.h"
 #include "heap/record_map.h"
 #include "heap/thread_cache.h"
 #include "record/counting.h"
@@ -87,10 +88,17 @@ MALLOW_NOINLINE void* GiveBack(ThreadRecorder& thread, void* p) {
 
 Tag* TagOf(const heap::RecordedObject& object) { return reinterpret_cast<Tag*>(object.record); }
 
-// The object and its record, also where the record map does not reach.
+// A small object where the record map does not reach.
+MALLOW_NOINLINE heap::RecordedObject AskSpan(const void* p) {
+  const heap::Block block = heap::Describe<kSideRecordBytes>(p);
+  if (block.record == nullptr || block.span->state != heap::SpanState::kSmall) return {};
+  return {static_cast<char*>(block.record), block.span->size_class};
+}
+
+// The object and its record, wherever it lies.
 MALLOW_ALWAYS_INLINE heap::RecordedObject FindRecord(const void* p) {
   const heap::RecordedObject object = heap::RecordMap::OfObject<kSideRecordBytes>(p);
-  return MALLOW_LIKELY(object.size_class != 0) ? object : heap::RecordMap::AskSpan(p, kSideRecordBytes);
+  return MALLOW_LIKELY(object.size_class != 0) ? object : AskSpan(p);
 }
 
 // A block, or null: nothing has happened.
@@ -218,7 +226,7 @@ template <typename... Said>
 MALLOW_NOINLINE void ReleaseElsewhere(ThreadRecorder& thread, void* p, uintptr_t pc,
                                       OtherRelease<Said...>* otherwise, Said... said) {
   if (p == nullptr) return ReleaseNull(thread, pc, otherwise, said...);
-  const heap::RecordedObject object = heap::RecordMap::AskSpan(p, kSideRecordBytes);
+  const heap::RecordedObject object = AskSpan(p);
   if (object.size_class != 0) return ReleaseRarer(thread, p, TagOf(object), pc, otherwise, said...);
   Exit(thread);
   return otherwise(p, said...);

@@ -51,7 +51,7 @@ struct alignas(kCacheLineBytes) LeafEntry {
   static constexpr unsigned kMostGroups = 2 * kGroups + 1;
   static constexpr unsigned kMaxWords = kMostGroups * Words::kCount;
   static constexpr uintptr_t kFarthest = uintptr_t{UINT16_MAX} * sizeof(uintptr_t);
-  static constexpr uint32_t kMostJoinWords = UINT16_MAX;  // and of frames there are fewer
+  static constexpr uint32_t kMostJoinWords = UINT16_MAX;  // the same for frames
 
   FrameKey key;  // 0: no entry begins in this slot
   uintptr_t sp;
