@@ -55,7 +55,7 @@ inline bool IsOurs(const Tag& tag) {
 
 // Of what StackCache remembers beside a node: the stack in that place, and the thread's Counts of it.
 inline uint32_t MemoKey(Function function, RegionId region) {
-  return region << 8 | static_cast<uint32_t>(function);
+  return static_cast<uint32_t>(function) << 24 | region;
 }
 
 class Counting {

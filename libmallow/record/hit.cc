@@ -214,18 +214,18 @@ MALLOW_NOINLINE void ReleaseNull(ThreadRecorder& thread, uintptr_t pc, OtherRele
     Exit(thread);
     return otherwise(nullptr, said...);
   }
-  InFlight::Begin(*thread.shard, stack);
+  Shard& shard = *thread.shard;
+  InFlight::Begin(shard, stack);
   counts->calls++;
-  thread.shard->free_nulls++;
-  InFlight::End(*thread.shard);
+  shard.free_nulls++;
+  InFlight::End(shard);
   Exit(thread);
 }
 
-// What the record map does not know: null, a large block, one that lies where it does not reach.
+// What the record map does not know: a large block, one that lies where it does not reach.
 template <typename... Said>
 MALLOW_NOINLINE void ReleaseElsewhere(ThreadRecorder& thread, void* p, uintptr_t pc,
                                       OtherRelease<Said...>* otherwise, Said... said) {
-  if (p == nullptr) return ReleaseNull(thread, pc, otherwise, said...);
   const heap::RecordedObject object = AskSpan(p);
   if (object.size_class != 0) return ReleaseRarer(thread, p, TagOf(object), pc, otherwise, said...);
   Exit(thread);
@@ -241,7 +241,9 @@ MALLOW_ALWAYS_INLINE void Release(void* p, OtherRelease<Said...>* otherwise, Sai
   ThreadRecorder& thread = *entered;
   const heap::RecordedObject object = heap::RecordMap::At<kSideRecordBytes>(p);
   Tag* const tag = TagOf(object);
-  if (MALLOW_UNLIKELY(object.size_class == 0)) return ReleaseElsewhere(thread, p, pc, otherwise, said...);
+  if (MALLOW_UNLIKELY(object.size_class == 0))
+    return p == nullptr ? ReleaseNull(thread, pc, otherwise, said...)
+                        : ReleaseElsewhere(thread, p, pc, otherwise, said...);
   const StackId stack = tag->stack;
   // The size, if there is no more to the origin than that of a block of this thread that is not studied; else far too much.
   const uint64_t bytes = tag->origin ^ thread.origin;

@@ -63,7 +63,7 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uint16_t join;
   uint16_t join_words;  // as of joined_in
   NodeId join_node;
-  uint32_t next;        // the entry that was hit after this one the last time, by cache lines: a guess
+  uint32_t next;        // the entry that was hit after this one the last time, by bytes: a guess
   uint32_t home;        // where all the words lie, and the start (stack_memory.h)
   uint16_t join_place;  // of its sp
   uint8_t group_count;  // not 0
@@ -131,11 +131,11 @@ class LeafCache {
   // A program that allocates at many places comes to them in much the same order time and again, with hundreds of
   // instructions in between: what it will want next can be on its way from memory meanwhile.
   MALLOW_ALWAYS_INLINE void SetNext(LeafEntry& entry, const LeafEntry& next) const {
-    entry.next = static_cast<uint32_t>((Address(&next) - Address(entries_)) / kCacheLineBytes);
+    entry.next = static_cast<uint32_t>(Address(&next) - Address(entries_));
   }
   // What lies now where that was: an entry of whichever start, or none, with a key that no code has.
   MALLOW_ALWAYS_INLINE LeafEntry* NextOf(const LeafEntry& entry) const {
-    return reinterpret_cast<LeafEntry*>(Address(entries_) + size_t{entry.next} * kCacheLineBytes);
+    return reinterpret_cast<LeafEntry*>(Address(entries_) + entry.next);
   }
   static MALLOW_ALWAYS_INLINE void Prefetch(const LeafEntry& entry) {
     const char* const bytes = reinterpret_cast<const char*>(&entry);
@@ -150,6 +150,7 @@ class LeafCache {
  private:
   // The table doubles when as many entries were driven out as it holds.
   static constexpr unsigned kFirstBits = 10, kMostBits = 14, kBitsOfHugePages = 13;
+  static_assert(sizeof(LeafEntry) << kMostBits <= UINT32_MAX);  // see LeafEntry::next
   // The head of an entry and its first twelve words.
   static constexpr size_t kLinesAhead = 3;
   // In place of a position: the slot holds the rest of the entry before it.
