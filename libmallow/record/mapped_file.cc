@@ -218,11 +218,9 @@ bool MappedFile::Detach() {
   return os::MapNothingOver(base_ + done, bytes_ - done);
 }
 
-bool MappedFile::Grow(Section section, uint64_t count, Incomplete full_bit) {
+bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit) {
   const SectionEntry& entry = Entry(section);
   uint64_t& opened = opened_[SectionIndex(section)];
-  const uint64_t needed = count * entry.item_bytes;
-  if (MALLOW_LIKELY(needed <= __atomic_load_n(&opened, __ATOMIC_ACQUIRE))) return true;
   QuietHolder holder(grow_lock_);
   if (needed <= opened) return true;
   if (needed > entry.reserved_bytes) {
@@ -256,10 +254,6 @@ bool MappedFile::Open(uint64_t begin, uint64_t end) {
 
 uint64_t MappedFile::Used(Section section) const {
   return __atomic_load_n(&Entry(section).used, __ATOMIC_ACQUIRE);
-}
-
-void MappedFile::SetUsed(Section section, uint64_t used) {
-  __atomic_store_n(&Entry(section).used, used, __ATOMIC_RELEASE);
 }
 
 void MappedFile::LetGo(Section section, uint64_t from, uint64_t to) {

@@ -38,11 +38,18 @@ class MappedFile {
   }
   // Items [0, count) of the section can be written after this returned true. False: no room in the
   // section, or the disk is full; the header's `incomplete` says which (`full_bit` for the former).
-  bool Grow(Section section, uint64_t count, Incomplete full_bit);
+  MALLOW_ALWAYS_INLINE bool Grow(Section section, uint64_t count, Incomplete full_bit) {
+    const uint64_t needed = count * Entry(section).item_bytes;
+    if (MALLOW_LIKELY(needed <= __atomic_load_n(&opened_[SectionIndex(section)], __ATOMIC_ACQUIRE)))
+      return true;
+    return OpenMore(section, needed, full_bit);
+  }
 
   uint64_t Used(Section section) const;
   // Publishes items: everything below `used` is complete.
-  void SetUsed(Section section, uint64_t used);
+  void SetUsed(Section section, uint64_t used) {
+    __atomic_store_n(&Entry(section).used, used, __ATOMIC_RELEASE);
+  }
 
   // Items [from, to) are complete and the process does not look at them again: they need not be in its memory. For whole
   // pages.
@@ -78,6 +85,8 @@ class MappedFile {
   SectionEntry& Entry(Section section) const {
     return reinterpret_cast<Header*>(base_)->sections[SectionIndex(section)];
   }
+  // Of a section, so that `needed` bytes of it are.
+  MALLOW_COLD bool OpenMore(Section section, uint64_t needed, Incomplete full_bit);
   bool Open(uint64_t begin, uint64_t end);
   bool WriteCopy(int fd, char* header_page);
   // A new empty file, open, and its name; a negative errno when none can be made.

@@ -369,8 +369,7 @@ char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_i
 }
 
 // The node is kRoot when there is no room for it, and in a session that has ended.
-ThreadRecorder::CallerSlot& ThreadRecorder::CallerAt(uintptr_t pc) {
-  if (CallerSlot* const known = KnownCaller(pc)) return *known;
+ThreadRecorder::CallerSlot& ThreadRecorder::NewCaller(uintptr_t pc) {
   if (const uint64_t generation = ModuleGeneration(); callers_generation != generation) {
     memset(caller_slots, 0, sizeof(caller_slots));
     callers_generation = generation;

@@ -80,7 +80,10 @@ struct ThreadRecorder {
     return KnownRecord<RareCounts>(rare_pages, StackIndex(stack));
   }
 
-  CallerSlot& CallerAt(uintptr_t pc);
+  CallerSlot& CallerAt(uintptr_t pc) {
+    CallerSlot* const known = KnownCaller(pc);
+    return MALLOW_LIKELY(known != nullptr) ? *known : NewCaller(pc);
+  }
   // The same if it is known; else null.
   MALLOW_ALWAYS_INLINE CallerSlot* KnownCaller(uintptr_t pc) {
     CallerSlot& slot = SlotOfCaller(pc);
@@ -176,6 +179,7 @@ struct ThreadRecorder {
   char* first_items[kTables][Table::kFirstCapacity];
 
  private:
+  CallerSlot& NewCaller(uintptr_t pc);
   CallerSlot& SlotOfCaller(uintptr_t pc) { return caller_slots[HashToTop(pc) >> (64 - kCallerSlotBits)]; }
   template <typename T>
   static MALLOW_ALWAYS_INLINE T* KnownRecord(const Table& table, uint32_t index) {
