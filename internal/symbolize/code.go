@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -119,6 +120,9 @@ func (o *object) codeAt(address, size uint64) []byte {
 type wantedFunction struct {
 	text string
 	part string // of every mangled form of it
+	// plain is it without parameters, with its namespaces: the only name that
+	// debug information has of a function that no other file sees.
+	plain []string
 }
 
 var identifiers = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*`)
@@ -129,7 +133,40 @@ func newWantedFunction(text string) wantedFunction {
 	if all := identifiers.FindAllString(head, -1); len(all) > 0 {
 		w.part = all[len(all)-1]
 	}
+	w.plain = []string{withoutParameters(withoutAnonymous(text))}
+	for _, options := range readings[1:] {
+		if name, err := demangle.ToString(withoutClone(text), options...); err == nil {
+			w.plain = append(w.plain, withoutAnonymous(name))
+		}
+	}
 	return w
+}
+
+// anonymous is how a namespace without a name is written, or left out.
+const anonymous = "(anonymous namespace)::"
+
+func withoutAnonymous(name string) string { return strings.ReplaceAll(name, anonymous, "") }
+
+func withoutParameters(name string) string {
+	depth := 0
+	for i := len(name) - 1; i > 0 && name[len(name)-1] == ')'; i-- {
+		switch name[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				return name[:i]
+			}
+		}
+	}
+	return name
+}
+
+// readings are the forms of a mangled name that a person may write.
+var readings = [][]demangle.Option{
+	{demangle.NoClones, demangle.MaxLength(maxDemangledLog)},
+	{demangle.NoClones, demangle.MaxLength(maxDemangledLog), demangle.NoParams},
+	{demangle.NoClones, demangle.MaxLength(maxDemangledLog), demangle.NoParams, demangle.NoTemplateParams},
 }
 
 func withoutTemplates(text string) string {
@@ -139,15 +176,15 @@ func withoutTemplates(text string) string {
 
 func (w wantedFunction) is(symbol string) bool {
 	base := withoutClone(symbol)
-	if base == w.text {
+	if base == w.text || symbol == w.text {
 		return true
 	}
 	if !strings.HasPrefix(base, "_") || !strings.Contains(base, w.part) || len(base) > maxMangled {
 		return false
 	}
-	for _, options := range [][]demangle.Option{{}, {demangle.NoParams}, {demangle.NoParams, demangle.NoTemplateParams}} {
-		text, err := demangle.ToString(base, append(options, demangle.NoClones, demangle.MaxLength(maxDemangledLog))...)
-		if err == nil && text == w.text {
+	for _, options := range readings {
+		text, err := demangle.ToString(base, options...)
+		if err == nil && (text == w.text || withoutAnonymous(text) == w.text) {
 			return true
 		}
 	}
@@ -161,44 +198,63 @@ const mostDebugInfo = 64 << 20
 // inlined counts the places where the compiler put the function's code into
 // its callers.
 func (img *image) inlined(wanted wantedFunction, copies []Code) int {
-	symbols := make(map[string]bool)
+	search := inlineSearch{wanted: wanted, symbols: make(map[string]bool), addresses: make(map[uint64]bool)}
 	for _, c := range copies {
-		symbols[withoutClone(c.Symbol)] = true
+		search.symbols[withoutClone(c.Symbol)] = true
+		search.addresses[c.Address] = true
 	}
 	for _, o := range []*object{img.file, img.debug} {
 		if o == nil || !o.hasDebugInfo() || len(o.content(".debug_info")) > mostDebugInfo {
 			continue
 		}
 		if data, err := o.file.DWARF(); err == nil {
-			return countInlined(data.Reader(), wanted, symbols)
+			return search.count(data.Reader())
 		}
 	}
 	return 0
 }
 
-func countInlined(r *dwarf.Reader, wanted wantedFunction, symbols map[string]bool) int {
+// inlineSearch tells the entries of a function from those of others.
+type inlineSearch struct {
+	wanted    wantedFunction
+	symbols   map[string]bool // of the function's code
+	addresses map[uint64]bool // and where it begins
+}
+
+func (s *inlineSearch) count(r *dwarf.Reader) int {
 	named := make(map[dwarf.Offset]bool)
 	declared := make(map[dwarf.Offset]dwarf.Offset)
 	inlined := make(map[dwarf.Offset]int)
+	var scopes []string
 	for {
 		entry, err := r.Next()
 		if entry == nil || err != nil {
 			break
 		}
 		switch entry.Tag {
+		case 0: // the end of a scope
+			scopes = scopes[:max(0, len(scopes)-1)]
+		case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagTypeUnit:
+			scopes = scopes[:0]
 		case dwarf.TagSubprogram:
-			linkage, _ := entry.Val(dwarf.AttrLinkageName).(string)
-			name, _ := entry.Val(dwarf.AttrName).(string)
-			if linkage != "" && (symbols[linkage] || wanted.is(linkage)) || linkage == "" && name == wanted.text {
+			if s.is(entry, scopes) {
 				named[entry.Offset] = true
 			}
 			if declaration, ok := entry.Val(dwarf.AttrSpecification).(dwarf.Offset); ok {
 				declared[entry.Offset] = declaration
 			}
+			// The code that was not inlined tells where else it was.
+			origin, copied := entry.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+			if address, ok := entry.Val(dwarf.AttrLowpc).(uint64); ok && copied && s.addresses[address] {
+				named[origin] = true
+			}
 		case dwarf.TagInlinedSubroutine:
 			if origin, ok := entry.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
 				inlined[origin]++
 			}
+		}
+		if entry.Children {
+			scopes = append(scopes, scopeOf(entry))
 		}
 	}
 	count := 0
@@ -208,4 +264,26 @@ func countInlined(r *dwarf.Reader, wanted wantedFunction, symbols map[string]boo
 		}
 	}
 	return count
+}
+
+// is tells whether a function is the one that is wanted, by its linkage name,
+// or where the compiler leaves that out by its own within its scopes.
+func (s *inlineSearch) is(entry *dwarf.Entry, scopes []string) bool {
+	if linkage, _ := entry.Val(dwarf.AttrLinkageName).(string); linkage != "" {
+		return s.symbols[linkage] || s.wanted.is(linkage)
+	}
+	name, _ := entry.Val(dwarf.AttrName).(string)
+	return name != "" && (name == s.wanted.text || slices.Contains(s.wanted.plain, strings.Join(scopes, "")+name))
+}
+
+// scopeOf returns what stands before the names of what is declared within an
+// entry.
+func scopeOf(entry *dwarf.Entry) string {
+	switch entry.Tag {
+	case dwarf.TagNamespace, dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType:
+		if name, _ := entry.Val(dwarf.AttrName).(string); name != "" {
+			return name + "::"
+		}
+	}
+	return ""
 }

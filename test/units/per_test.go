@@ -137,6 +137,42 @@ func TestRefusedFunctions(t *testing.T) {
 	}
 }
 
+// Of functions that no other file sees debug information has no linkage name: they are known by every name that nm, a
+// report or the source has of them, and what was inlined of them is said.
+func TestFunctionsOfOneFile(t *testing.T) {
+	program := compiled(t, "g++", "-O2", "internal.cc")
+	for _, function := range []string{"_ZN3netL7inlinedEi", "net::inlined", "net::inlined(int)"} {
+		result, _ := recordPer(t, program, []string{"--per", function})
+		if result.Status != 125 || !strings.Contains(result.Errors, function+" has no code of its own") {
+			t.Errorf("%s: %s: %q", function, result.Ending(), result.Errors)
+		}
+	}
+	for function, want := range map[string]struct {
+		count   uint64
+		inlined bool
+	}{
+		"_ZN3netL6copiedEPiii":                  {10, false},
+		"_ZN3netL6copiedEPiii.constprop.0":      {10, false},
+		"_ZN3net12_GLOBAL__N_16partlyEi":        {10, false},
+		"_ZN3net12_GLOBAL__N_14bothEi":          {10, true},
+		"net::(anonymous namespace)::both":      {10, true},
+		"net::both":                             {10, true},
+		"net::(anonymous namespace)::both(int)": {10, true},
+	} {
+		result, recording := recordPer(t, program, []string{"--per", function})
+		if result.Status != 0 {
+			t.Errorf("%s: %s: %s", function, result.Ending(), result.Errors)
+			continue
+		}
+		if unit := harness.ReadReport(t, recording).Unit(function); unit.Count != want.count {
+			t.Errorf("%s: %+v, want %d", function, unit, want.count)
+		}
+		if said := strings.Contains(result.Errors, "without those that the compiler has inlined, in 1 place"); said != want.inlined {
+			t.Errorf("%s: inlined calls are said: %v: %s", function, said, result.Errors)
+		}
+	}
+}
+
 // Calls that are not seen are said.
 func TestCallsThatAreNotSeen(t *testing.T) {
 	program := compiled(t, "gcc", "-O2", "-x", "c", "refused.c", "-Dnoinline=always_inline")
