@@ -2,9 +2,9 @@ package gocode
 
 import "strings"
 
-// keepSymbols takes back what -ldflags say of leaving symbols out: without them
-// nothing that a program allocates has a name.
-const keepSymbols = " -s=0 -w=0"
+// keepingSymbols takes back what -ldflags say of leaving symbols out: without
+// them nothing that a program allocates has a name.
+func keepingSymbols(ldflags string) string { return "-ldflags=" + ldflags + " -s=0 -w=0" }
 
 // withSymbols returns flags of the go command that are as they are, and as
 // GOFLAGS is, but for symbols.
@@ -12,7 +12,7 @@ func withSymbols(flags []string, environment string) []string {
 	var with []string
 	for _, flag := range quotedFields(environment) {
 		if value, is := ldflags(flag); is {
-			with = append(with, "-ldflags="+value+keepSymbols)
+			with = append(with, keepingSymbols(value))
 		}
 	}
 	for i := 0; i < len(flags); i++ {
@@ -21,11 +21,11 @@ func withSymbols(flags []string, environment string) []string {
 			i++
 			value, is = flags[i], true
 		}
+		flag := flags[i]
 		if is {
-			with = append(with, "-ldflags="+value+keepSymbols)
-		} else {
-			with = append(with, flags[i])
+			flag = keepingSymbols(value)
 		}
+		with = append(with, flag)
 	}
 	return with
 }
