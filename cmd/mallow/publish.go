@@ -71,6 +71,11 @@ func (o *publishFlags) check() error {
 	return nil
 }
 
+// any tells whether a form was asked for.
+func (o *publishFlags) any() bool {
+	return o.summary+o.annotations+o.junit+o.quality+o.metrics+o.comment != ""
+}
+
 // useStepSummary writes the page of a step of GitHub Actions unless another
 // file was asked for.
 func (o *publishFlags) useStepSummary() {
@@ -93,7 +98,7 @@ const patience = 2 * time.Minute
 // publish writes a result in all forms that were asked for. Where the comment
 // is not possible the summary says why, and that is no error.
 func (o *publishFlags) publish(stdout, stderr io.Writer, r *gate.Result, strict bool) error {
-	if o.summary+o.annotations+o.junit+o.quality+o.metrics+o.comment == "" {
+	if !o.any() {
 		return nil
 	}
 	run, err := thisRun(os.Getenv)
@@ -244,6 +249,9 @@ and that is no error. The exit code does not depend on the verdict.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
+			}
+			if !o.any() {
+				return errors.New("no form given to write the result in: --summary, --annotations, --junit, --code-quality, --metrics or --comment")
 			}
 			r, err := readResults(args)
 			if err != nil {
