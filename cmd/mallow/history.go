@@ -134,6 +134,10 @@ func readSeries(store *history.SQLite, benchmarks, metrics []string, all bool) (
 	}
 	graph := history.ReadGraph(".", points)
 	var notes []string
+	if folder, waiting := store.Waits(); waiting > 0 {
+		notes = append(notes, fmt.Sprintf("%s in %s cannot be taken in: damaged, another user's, or of another version of mallow",
+			figure.Counted(uint64(waiting), "point", "points"), folder))
+	}
 	if !all {
 		before := len(points)
 		points = slices.DeleteFunc(points, func(p history.Point) bool { return graph.Elsewhere(p.Commit) })

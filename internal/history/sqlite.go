@@ -29,6 +29,9 @@ const (
 // patience is how long a process waits for others that write.
 var patience = 30 * time.Second
 
+// errForeign is that of a database that never was a history, nor will be one.
+var errForeign = errors.New("is a database of another program")
+
 // SQLite is a Store in one file. The file is made by the first Add: looking at
 // a history writes nothing. Methods may be called from several goroutines.
 //
@@ -64,7 +67,7 @@ func OpenFile(path, repository string) (*SQLite, error) {
 func (s *SQLite) Path() string { return s.path }
 
 // open opens the file, if that was not done yet. Where there is none it makes
-// one, or opens nothing.
+// one, for points that wait too, or opens nothing.
 func (s *SQLite) open(create bool) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
@@ -73,6 +76,9 @@ func (s *SQLite) open(create bool) error {
 	}
 	info, err := os.Stat(s.path)
 	missing := errors.Is(err, os.ErrNotExist)
+	if _, points := s.Waits(); points > 0 {
+		create = true
+	}
 	if !create && (missing || err == nil && info.Size() == 0) {
 		return nil
 	}
@@ -125,7 +131,7 @@ func (s *SQLite) prepare(db *sql.DB) error {
 	case application == applicationID:
 		return fmt.Errorf("%s is of version %d, and this mallow knows version %d: use a newer mallow", s.path, version, schemaVersion)
 	case application != 0 || tables > 0:
-		return fmt.Errorf("%s is a database of another program", s.path)
+		return fmt.Errorf("%s %w", s.path, errForeign)
 	}
 	if _, err := tx.Exec(schema); err != nil {
 		return err
@@ -159,10 +165,10 @@ func (s *SQLite) Close() error {
 }
 
 // Add keeps a point, at once and whole or not at all. One that cannot be added
-// now is not lost: the error is a *Waiting then.
+// now is not lost: the error is a *Waiting then, unless it never could be.
 func (s *SQLite) Add(p Point) error {
 	_, err := s.AddAll([]Point{p})
-	if err != nil && p.Check() == nil {
+	if err != nil && p.Check() == nil && !errors.Is(err, errForeign) {
 		return s.wait(p, err)
 	}
 	return err

@@ -154,7 +154,7 @@ func TestPointsThatCannotBeTrueAreRefused(t *testing.T) {
 
 // What is locked or damaged is said, and the point is added later.
 func TestPointsWaitUntilTheyCanBeAdded(t *testing.T) {
-	for _, name := range []string{"locked", "damaged", "other"} {
+	for _, name := range []string{"locked", "damaged"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "history.db")
 			first, second := point("parse", 1), point("parse", 2)
@@ -172,12 +172,6 @@ func TestPointsWaitUntilTheyCanBeAdded(t *testing.T) {
 			case "damaged":
 				want = "is damaged"
 				os.WriteFile(path, append([]byte("SQLite format 3\x00"), make([]byte, 4096)...), 0o600)
-			case "other":
-				want = "of another program"
-				os.Remove(path)
-				history.Execute(t, path, "CREATE TABLE t (a)")
-			}
-			if name != "locked" {
 				repair = func() { os.WriteFile(path, whole, 0o600) }
 			}
 			err = open(t, path).Add(second)
@@ -197,6 +191,64 @@ func TestPointsWaitUntilTheyCanBeAdded(t *testing.T) {
 				t.Errorf("%d points, %v; want 2", len(all), err)
 			}
 		})
+	}
+}
+
+// Whoever takes a damaged file away finds the point in the new one.
+func TestPointsThatWaitForAFileThatIsGone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	os.WriteFile(path, append([]byte("SQLite format 3\x00"), make([]byte, 4096)...), 0o600)
+	var waiting *history.Waiting
+	if err := open(t, path).Add(point("parse", 1)); !errors.As(err, &waiting) {
+		t.Fatal(err)
+	}
+	os.Remove(path)
+	if points, err := open(t, path).All(); err != nil || len(points) != 1 {
+		t.Errorf("%d points, %v; want the one that waited", len(points), err)
+	}
+	if _, err := os.Stat(waiting.Folder); err == nil {
+		t.Errorf("%s is still there", waiting.Folder)
+	}
+}
+
+// A database of another program will never be a history: a point that waited
+// for it would wait for ever.
+func TestNothingWaitsForADatabaseOfAnotherProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	history.Execute(t, path, "CREATE TABLE t (a)")
+	err := open(t, path).Add(point("parse", 1))
+	var waiting *history.Waiting
+	if err == nil || errors.As(err, &waiting) || err.Error() != path+" is a database of another program" {
+		t.Errorf("%v", err)
+	}
+	if left, _ := filepath.Glob(path + ".*"); len(left) > 0 {
+		t.Errorf("%v was left", left)
+	}
+}
+
+// What no process takes in is told, and not only by who looks into the folder.
+func TestPointsThatGoOnWaitingAreCounted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := open(t, path)
+	add(t, s, point("parse", 1))
+	if _, points := s.Waits(); points != 0 {
+		t.Errorf("%d where nothing waits", points)
+	}
+	s.Close()
+	if err := os.Mkdir(path+".waiting", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"a.json": `{"Version":1`, "b.json": `{"Version":2}`, ".new-c": ""} {
+		if err := os.WriteFile(filepath.Join(path+".waiting", name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = open(t, path)
+	if points, err := s.All(); err != nil || len(points) != 1 {
+		t.Fatalf("%d points, %v", len(points), err)
+	}
+	if folder, points := s.Waits(); folder != path+".waiting" || points != 2 {
+		t.Errorf("%d in %s, want 2", points, folder)
 	}
 }
 

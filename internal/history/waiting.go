@@ -58,12 +58,27 @@ func (s *SQLite) takeWaiting() {
 	}
 	for _, e := range entries {
 		path := filepath.Join(s.waitingFolder(), e.Name())
-		if !strings.HasSuffix(e.Name(), ".json") || s.takeIn(path) != nil {
+		if !isWaiting(e) || s.takeIn(path) != nil {
 			continue
 		}
 		os.Remove(path)
 	}
 	os.Remove(s.waitingFolder()) // when it is empty
+}
+
+func isWaiting(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".json") }
+
+// Waits returns the folder of points that could not be added, and how many
+// there are. What waits in an open history could not be taken in: it is
+// damaged, another user's, or of another version of mallow.
+func (s *SQLite) Waits() (folder string, points int) {
+	entries, _ := os.ReadDir(s.waitingFolder())
+	for _, e := range entries {
+		if isWaiting(e) {
+			points++
+		}
+	}
+	return s.waitingFolder(), points
 }
 
 func (s *SQLite) takeIn(path string) error {
