@@ -95,6 +95,8 @@ Exit codes: 0 kept, 2 more than a reference has, 4 less than the budget with
 	return c
 }
 
+var errInterrupted = errors.New("interrupted: nothing was decided")
+
 // runGate writes the result to w. Budget and stacks are written last, and only
 // when no benchmark failed.
 func runGate(ctx context.Context, w, stderr io.Writer, names []string, o gateOptions) error {
@@ -103,7 +105,19 @@ func runGate(ctx context.Context, w, stderr io.Writer, names []string, o gateOpt
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	file, err := readBudget(o.budget)
+	path, err := budgetPath(o.budget)
+	if err != nil {
+		return err
+	}
+	release, err := gate.Alone(ctx, filepath.Dir(path), func(text string) { fmt.Fprintf(stderr, "mallow: %s\n", term.Safe(text)) })
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	if err != nil {
+		return safely(err)
+	}
+	defer release()
+	file, err := readBudget(path)
 	if err != nil {
 		return err
 	}
@@ -120,7 +134,7 @@ func runGate(ctx context.Context, w, stderr io.Writer, names []string, o gateOpt
 		Tools: tools, File: file, Names: names, Runs: o.runs, Base: o.base, NoBase: o.noBase, Store: store, Update: o.update,
 	})
 	if ctx.Err() != nil {
-		return errors.New("interrupted: nothing was decided")
+		return errInterrupted
 	}
 	if err != nil {
 		return errors.New(term.Safe(err.Error()))
@@ -141,24 +155,31 @@ func runGate(ctx context.Context, w, stderr io.Writer, names []string, o gateOpt
 	return gateVerdict(found, o.strict)
 }
 
+// budgetPath is where the budget is: path, or what is found for "".
+func budgetPath(path string) (string, error) {
+	if path != "" {
+		return path, nil
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	if path, err = budget.Find(folder); err != nil {
+		return "", fmt.Errorf("%s: write [benchmark.NAME] and below it command = \"...\" (mallow help gate tells more)", term.Safe(err.Error()))
+	}
+	if short, err := filepath.Rel(folder, path); err == nil {
+		path = short
+	}
+	return path, nil
+}
+
 func readBudget(path string) (*budget.File, error) {
-	if path == "" {
-		folder, err := os.Getwd()
-		if err != nil {
-			return nil, err
-		}
-		if path, err = budget.Find(folder); err != nil {
-			return nil, fmt.Errorf("%s: write [benchmark.NAME] and below it command = \"...\" (mallow help gate tells more)", term.Safe(err.Error()))
-		}
-		if short, err := filepath.Rel(folder, path); err == nil {
-			path = short
-		}
+	path, err := budgetPath(path)
+	if err != nil {
+		return nil, err
 	}
 	file, err := budget.Read(path)
-	if err != nil {
-		return nil, errors.New(term.Safe(err.Error()))
-	}
-	return file, nil
+	return file, safely(err)
 }
 
 func gateTools(stderr io.Writer) (tools gate.Tools, closeThem func(), err error) {

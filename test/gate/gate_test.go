@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -321,6 +322,34 @@ func TestBelow(t *testing.T) {
 	}
 	if trees := r.git("worktree", "list"); strings.Contains(trees, "\n") {
 		t.Errorf("left behind: %s", trees)
+	}
+}
+
+// TestTwoAtOnce runs two gates in one working tree: neither meets the other's build, and both figures come into the budget.
+func TestTwoAtOnce(t *testing.T) {
+	r := newRepository(t)
+	build := "build = 'mkdir building && sleep 0.5 && rmdir building'\n"
+	r.write("mallow.toml", "[benchmark.one]\ncommand = 'true'\n"+build+"[benchmark.two]\ncommand = 'true'\n"+build)
+	results := make([]harness.Result, 2)
+	var both sync.WaitGroup
+	for i, name := range []string{"one", "two"} {
+		both.Go(func() {
+			results[i] = r.run(harness.CLI(t), "gate", "--update", name)
+		})
+	}
+	both.Wait()
+	waited := 0
+	for _, result := range results {
+		if result.Status != 0 {
+			t.Errorf("%s: %s%s", result.Ending(), result.Output, result.Errors)
+		}
+		waited += strings.Count(result.Errors, "mallow: another mallow gate runs in "+r.folder+": this one waits until it has ended\n")
+	}
+	if waited != 1 {
+		t.Errorf("%d of them say that they wait", waited)
+	}
+	if text := r.read("mallow.toml"); strings.Count(text, "allocations = ") != 2 {
+		t.Errorf("the budget is\n%s", text)
 	}
 }
 
