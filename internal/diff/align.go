@@ -133,9 +133,10 @@ func commonShifts(as, bs []*entry) map[int]bool {
 }
 
 // difference is 0 for sites that have everything in common and 1 for those
-// that have nothing.
+// that have nothing. Lines that moved alone count less than any other size
+// does: what was put before a site and has its number now is not the site.
 func (l *likeness) difference(i, j int) float64 {
-	const ofKinds, ofSizes, ofCalls, ofLines = 0.3, 0.3, 0.2, 0.2
+	const ofKinds, ofSizes, ofCalls, ofLines = 0.3, 0.35, 0.2, 0.15
 	a, b := l.as[i], l.bs[j]
 	ca, cb := &a.place.Counters, &b.place.Counters
 	d := ofKinds*(1-overlap(l.kinds[a], l.kinds[b])) + ofSizes*differenceOfSizes(ca, cb) + ofCalls*apart(float64(ca.Calls), float64(cb.Calls))

@@ -45,6 +45,18 @@ func TestMatching(t *testing.T) {
 			"new  f:40 0->6\ngone  f:10 5->0\nsame name f:20 9->9\nsame name f:30 4->4\n",
 		},
 		{
+			"one put before another, of which it takes the number",
+			"14 strdup 4: f a.c:28 < main m.c:1\n14 malloc 64: f a.c:32 < main m.c:1",
+			"14 strdup 4: f a.c:28 < main m.c:1\n14 malloc 32: f a.c:32 < main m.c:1\n14 malloc 64: f a.c:33 < main m.c:1",
+			"new  f:32 0->14\nsame name f:28 14->14\nsame name f:33 14->14\n",
+		},
+		{
+			"and one that is but a little smaller",
+			"14 strdup 4: f a.c:28 < main m.c:1\n14 malloc 64: f a.c:32 < main m.c:1",
+			"14 strdup 4: f a.c:28 < main m.c:1\n14 malloc 63: f a.c:32 < main m.c:1\n14 malloc 64: f a.c:33 < main m.c:1",
+			"new  f:32 0->14\nsame name f:28 14->14\nsame name f:33 14->14\n",
+		},
+		{
 			"the only site of a function is the same whatever became of it",
 			"40000 malloc 16: f a.c:10 < main m.c:1",
 			"12 calloc 4096: f a.c:99 < main m.c:1",
