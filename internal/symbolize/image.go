@@ -232,8 +232,9 @@ func (img *image) answer(addrs []uint64) {
 	symbols := img.symbols(addrs, starts)
 	stubs := img.stubs(addrs)
 	found := img.lookUp(addrs)
+	inlined := img.inlinedSymbols(found)
 	for i, addr := range addrs {
-		frames := img.convert(found[i], symbols[i])
+		frames := img.convert(found[i], symbols[i], inlined)
 		if len(frames) == 0 {
 			frames = []Frame{{}}
 		}
@@ -273,26 +274,53 @@ func (img *image) lookUp(addrs []uint64) [][]debuginfo.Frame {
 	return found
 }
 
-// convert makes names readable.
-func (img *image) convert(found []debuginfo.Frame, s symbol) []Frame {
+// inlinedSymbols finds the symbols of functions that were inlined and have code
+// of their own as well, by where that begins.
+func (img *image) inlinedSymbols(found [][]debuginfo.Frame) map[uint64]symbol {
+	var codes []uint64
+	for _, frames := range found {
+		for _, f := range frames {
+			if f.Code != 0 {
+				codes = append(codes, f.Code)
+			}
+		}
+	}
+	if codes == nil {
+		return nil
+	}
+	slices.Sort(codes)
+	codes = slices.Compact(codes)
+	of := make(map[uint64]symbol, len(codes))
+	for i, s := range img.symbols(codes, img.unwindStarts(codes)) {
+		of[codes[i]] = s
+	}
+	return of
+}
+
+// convert makes names readable: s is the symbol of the outermost function,
+// inlined are those of the others. A function has the same name everywhere.
+func (img *image) convert(found []debuginfo.Frame, s symbol, inlined map[uint64]symbol) []Frame {
 	frames := make([]Frame, len(found))
 	for i, f := range found {
 		name := f.Function.Text
 		switch {
 		case f.Function.Linkage:
 			name = img.names.of(name)
-		case !f.Inlined && name != "":
-			name = img.outermost(name, s)
+		case name == "":
+		case !f.Inlined:
+			name = img.withSymbol(name, s)
+		case f.Code != 0:
+			name = img.withSymbol(name, inlined[f.Code])
 		}
 		frames[i] = Frame{Function: name, File: f.File, Line: f.Line, Inlined: f.Inlined}
 	}
 	return frames
 }
 
-// outermost chooses between the plain name of DWARF and the symbol for the same
+// withSymbol chooses between the plain name of DWARF and the symbol for the same
 // code: a mangled symbol says more, and a public one is what callers write
 // where the library's own name is internal (fopen for _IO_new_fopen).
-func (img *image) outermost(name string, s symbol) string {
+func (img *image) withSymbol(name string, s symbol) string {
 	if len(s.name) == 0 {
 		return name
 	}

@@ -138,3 +138,36 @@ func TestOtherMachines(t *testing.T) {
 		}
 	}
 }
+
+// A function that no other file sees has one name, whether it was inlined or
+// called: or one line would be two.
+func TestNamesOfWhatIsInlinedAndCalled(t *testing.T) {
+	for _, compiler := range []string{"g++", "clang++"} {
+		binary := compile(t, compiler, "partly.cc", "-O2", "-g")
+		frames, _ := ask(t, binary, codeAddresses(t, binary, 1<<20))
+		seen := make(map[string]bool)
+		inlined := make(map[string]int)
+		for _, all := range frames {
+			for _, f := range all {
+				if strings.Contains(f.Function, "net::") {
+					seen[f.Function] = true
+				}
+				if f.Inlined {
+					inlined[f.Function]++
+				}
+			}
+		}
+		for _, name := range []string{
+			"net::(anonymous namespace)::free_one(int)",
+			"double net::(anonymous namespace)::of_type<double>(double)",
+			"net::(anonymous namespace)::Local::member(int) const",
+		} {
+			if !seen[name] || inlined[name] == 0 {
+				t.Errorf("%s: %s is not there, or not where it is inlined: %v", compiler, name, inlined)
+			}
+		}
+		if len(seen) != 3 {
+			t.Errorf("%s: %v", compiler, seen)
+		}
+	}
+}

@@ -215,11 +215,17 @@ var nestedNumber = regexp.MustCompile(`\.[0-9]+$`)
 // name in the source.
 var sourceNames = map[string]string{"rust_begin_unwind": "std::panicking::begin_panic_handler"}
 
-// scopesAdded accepts the scopes that stand before a name without linkage name;
-// the tools print the bare name, or the symbol.
+// scopesAdded accepts the scopes that stand before a name without linkage name,
+// and the parameters behind it of a function that has code of its own, too; the
+// tools print the bare name, or the symbol.
 func scopesAdded(ours, theirs string) bool {
 	return ours == theirs || strings.HasSuffix(ours, "::"+theirs) || ours == nestedNumber.ReplaceAllString(theirs, "") ||
-		ours == sourceNames[theirs]
+		ours == sourceNames[theirs] || strings.HasSuffix("::"+withoutSignature(ours), "::"+theirs)
+}
+
+// withoutSignature is the name as it is declared.
+func withoutSignature(name string) string {
+	return strings.TrimSuffix(withoutParameters(strings.TrimSuffix(name, " const")), "[abi:cxx11]")
 }
 
 // sameIdentifier also accepts the bare name in the source, with the template

@@ -20,6 +20,9 @@ type Frame struct {
 	File     string
 	Line     int
 	Inlined  bool // into the next frame
+	// Code is where a function begins that was inlined here and has code of its
+	// own; 0 where it has none, or a linkage name, which says as much.
+	Code uint64
 }
 
 // Data answers from the debug information of one file. It is not safe for
@@ -134,7 +137,11 @@ func (u *unit) frames(addr uint64) []Frame {
 	for i := len(chain) - 1; i >= 0; i-- {
 		call := chain[i]
 		name := entryRef{body.data, uint64(call.entry)}.name()
-		frames = append(frames, Frame{Function: name, File: file, Line: line, Inlined: true})
+		frame := Frame{Function: name, File: file, Line: line, Inlined: true}
+		if !name.Linkage && name.Text != "" {
+			frame.Code = body.codeOf(call)
+		}
+		frames = append(frames, frame)
 		file, line = lines.file(call.callFile), int(uint32(call.callLine))
 	}
 	name := entryRef{body.data, uint64(f.entry)}.name()

@@ -5,10 +5,12 @@ package debuginfo
 type functionIndex struct {
 	functions []function
 	index     rangeIndex
+	copies    map[uint64]uint64 // where code begins, by the entry that it is an instance of; nil before it is asked for
 }
 
 type function struct {
-	entry int // offset of its entry in Info
+	entry int    // offset of its entry in Info
+	code  uint64 // where it begins
 	tree  *inlineTree
 }
 
@@ -92,7 +94,7 @@ func (u *unit) indexFunctions() *functionIndex {
 		case a.tag == tagSubprogram && a.ranged:
 			if ranges := u.readRanges(&c, a); len(ranges) > 0 {
 				x.index.add(ranges, len(x.functions))
-				x.functions = append(x.functions, function{entry: entry})
+				x.functions = append(x.functions, function{entry: entry, code: ranges[0].start})
 			}
 		case a.sibling && a.children && u.stepsOver(a.tag):
 			if u.siblingOf(&c, a) {
@@ -142,6 +144,33 @@ func (u *unit) functionAt(addr uint64) *function {
 		return true
 	})
 	return f
+}
+
+// codeOf returns where the code of the function begins that was inlined at
+// call, if the unit has it too; else 0. There the symbol table has its name.
+func (u *unit) codeOf(call *inlinedCall) uint64 {
+	if !u.scopedLanguage() { // without overloads the plain name says as much
+		return 0
+	}
+	e, ok := entryRef{u.data, uint64(call.entry)}.functionEntry()
+	if !ok || e.next.data != u.data {
+		return 0
+	}
+	x := u.indexFunctions()
+	if x.copies == nil {
+		x.copies = make(map[uint64]uint64)
+		for i := range x.functions {
+			f := &x.functions[i]
+			of, ok := entryRef{u.data, uint64(f.entry)}.functionEntry()
+			if !ok || of.next.data != u.data {
+				continue
+			}
+			if _, known := x.copies[of.next.off]; !known {
+				x.copies[of.next.off] = f.code
+			}
+		}
+	}
+	return x.copies[e.next.off]
 }
 
 // inlined returns the inlined calls around addr, outermost first.
