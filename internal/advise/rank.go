@@ -106,10 +106,14 @@ func stop(c *rule.Case, all []Advice) string {
 	return fmt.Sprintf("stop here: all of this together would save %s of the CPU time", percent(sum))
 }
 
-// percent never rounds up to a whole per cent.
+// percent writes a share of less than one per cent, and never as a whole one.
 func percent(share float64) string {
-	if share < 0.001 {
+	switch tenths := math.Round(1000 * share); {
+	case share < 0.001:
 		return "less than 0.1 %"
+	case tenths >= 10:
+		return "less than 1 %"
+	default:
+		return fmt.Sprintf("%.1f %%", tenths/10)
 	}
-	return fmt.Sprintf("%.1f %%", math.Floor(1000*share)/10)
 }
