@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -89,8 +88,10 @@ func executable(path, name string) error {
 		return &Error{StatusNotExecutable, fmt.Errorf("%s: %w", Quote(path), errors.Unwrap(err))}
 	case info.IsDir():
 		return &Error{StatusNotExecutable, fmt.Errorf("%s: is a directory, not a program", Quote(path))}
-	case !info.Mode().IsRegular() || unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
-		return &Error{StatusNotExecutable, fmt.Errorf("%s: not executable (chmod +x %s makes it so)", Quote(path), Quote(filepath.Base(path)))}
+	case !info.Mode().IsRegular():
+		return &Error{StatusNotExecutable, fmt.Errorf("%s: is no file, so it cannot be a program", Quote(path))}
+	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
+		return &Error{StatusNotExecutable, fmt.Errorf("%s: not executable (chmod +x %s makes it so)", Quote(path), Quote(strings.TrimPrefix(path, "./")))}
 	}
 	return nil
 }
