@@ -17,6 +17,9 @@ import (
 // settings are given before every command.
 var settings = []string{"-c", "safe.directory=*", "-c", "core.quotePath=false", "-c", "core.hooksPath=/dev/null"}
 
+// ErrMissing is the error where git is not installed.
+var ErrMissing = errors.New("there is no git command in PATH")
+
 // Command is a git command in a folder, "" for the working directory. Callers
 // may add to its environment and give it input.
 func Command(ctx context.Context, folder string, args ...string) *exec.Cmd {
@@ -34,7 +37,7 @@ func Output(c *exec.Cmd) (string, error) {
 	out, err := c.Output()
 	text := strings.TrimSuffix(string(out), "\n")
 	if errors.Is(err, exec.ErrNotFound) {
-		return text, errors.New("there is no git command in PATH")
+		return text, ErrMissing
 	}
 	if err != nil {
 		command := c.Args[1+len(settings)]

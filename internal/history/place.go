@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,9 @@ func Location(repository string) (string, error) {
 		return filepath.Abs(told)
 	}
 	folder, err := firstLine(repository, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if errors.Is(err, git.ErrMissing) {
+		return "", fmt.Errorf("%w to find the history of a repository with: say where with --db FILE or %s", err, Environment)
+	}
 	if err != nil {
 		return "", fmt.Errorf("no git repository to keep the history in: say where with --db FILE or %s", Environment)
 	}

@@ -29,8 +29,11 @@ const (
 // patience is how long a process waits for others that write.
 var patience = 30 * time.Second
 
-// errForeign is that of a database that never was a history, nor will be one.
-var errForeign = errors.New("is a database of another program")
+// What never was a history, nor will be one.
+var (
+	errForeign = errors.New("is a database of another program")
+	errNoFile  = errors.New("is no file, so there can be no history in it")
+)
 
 // SQLite is a Store in one file. The file is made by the first Add: looking at
 // a history writes nothing. Methods may be called from several goroutines.
@@ -75,6 +78,9 @@ func (s *SQLite) open(create bool) error {
 		return nil
 	}
 	info, err := os.Stat(s.path)
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s %w", s.path, errNoFile)
+	}
 	missing := errors.Is(err, os.ErrNotExist)
 	if _, points := s.Waits(); points > 0 {
 		create = true
@@ -168,7 +174,7 @@ func (s *SQLite) Close() error {
 // now is not lost: the error is a *Waiting then, unless it never could be.
 func (s *SQLite) Add(p Point) error {
 	_, err := s.AddAll([]Point{p})
-	if err != nil && p.Check() == nil && !errors.Is(err, errForeign) {
+	if err != nil && p.Check() == nil && !errors.Is(err, errForeign) && !errors.Is(err, errNoFile) {
 		return s.wait(p, err)
 	}
 	return err

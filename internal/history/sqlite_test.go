@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -223,6 +224,41 @@ func TestNothingWaitsForADatabaseOfAnotherProgram(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(path + ".*"); len(left) > 0 {
 		t.Errorf("%v was left", left)
+	}
+}
+
+// Nor for a place that is no file: MALLOW_HISTORY=/dev/null would leave a folder
+// in /dev.
+func TestNothingWaitsForWhatIsNoFile(t *testing.T) {
+	folder := t.TempDir()
+	for name, make := range map[string]func(path string) error{
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"device": func(path string) error { return os.Symlink("/dev/null", path) },
+	} {
+		path := filepath.Join(folder, name)
+		if err := make(path); err != nil {
+			t.Fatal(err)
+		}
+		want := path + " is no file, so there can be no history in it"
+		if err := open(t, path).Add(point("parse", 1)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := open(t, path).All(); err == nil || err.Error() != want {
+			t.Errorf("%s: looked at: %v", name, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(folder, "*.*")); len(left) > 0 {
+		t.Errorf("%v was left", left)
+	}
+}
+
+// Without git a repository is not found, and that there is none is not true.
+func TestLocationWithoutGit(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv(history.Environment, "")
+	if _, err := history.Location("."); err == nil || !strings.HasPrefix(err.Error(), "there is no git command in PATH") {
+		t.Errorf("%v", err)
 	}
 }
 
