@@ -55,10 +55,11 @@ func Bisect(ctx context.Context, o BisectOptions) (*Bisected, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{options: Options{Store: o.Store}, store: o.Store, scrap: scrap, repository: openRepository(ctx, folder)}
-	if g.repository == nil {
-		return nil, errors.New("there is no git repository with a commit here")
+	repository, err := openRepository(ctx, folder)
+	if err != nil {
+		return nil, err
 	}
+	g := &gate{options: Options{Store: o.Store}, store: o.Store, scrap: scrap, repository: repository}
 	b := &bisection{gate: g, options: o, values: make(map[string]float64), found: &Bisected{}}
 	if err := b.between(ctx); err != nil {
 		return nil, err

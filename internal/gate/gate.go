@@ -142,10 +142,10 @@ func chosen(file *budget.File, names []string) ([]*budget.Benchmark, error) {
 
 // open finds out what there is to compare with.
 func (g *gate) open(ctx context.Context, folder string) {
-	g.repository = openRepository(ctx, folder)
-	if g.repository == nil {
+	var err error
+	if g.repository, err = openRepository(ctx, folder); err != nil {
 		if !g.options.NoBase {
-			g.note("this is no git repository with a commit: the budget alone decides")
+			g.note("%v: the budget alone decides", err)
 		}
 		return
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,23 +22,31 @@ type repository struct {
 	dirty  bool // the working tree differs from head
 }
 
-// openRepository returns nil where there is none, or no commit in it.
-func openRepository(ctx context.Context, folder string) *repository {
+// errNoRepository is that of a folder in no repository, or in one without a
+// commit.
+var errNoRepository = errors.New("this is no git repository with a commit")
+
+// openRepository returns errNoRepository, or git.ErrMissing, where there is
+// none.
+func openRepository(ctx context.Context, folder string) (*repository, error) {
 	r := &repository{root: folder}
 	root, err := r.git(ctx, "rev-parse", "--show-toplevel")
+	if errors.Is(err, git.ErrMissing) {
+		return nil, err
+	}
 	if err != nil {
-		return nil
+		return nil, errNoRepository
 	}
 	folder, err = filepath.EvalSymlinks(folder)
 	if err != nil {
-		return nil
+		return nil, errNoRepository
 	}
 	if r.inside, err = filepath.Rel(root, folder); err != nil {
-		return nil
+		return nil, errNoRepository
 	}
 	r.root = root
 	if r.head, err = r.git(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
-		return nil
+		return nil, errNoRepository
 	}
 	r.at = r.timeOf(ctx, "HEAD")
 	// Budgets are no part of what is measured.
@@ -46,7 +55,7 @@ func openRepository(ctx context.Context, folder string) *repository {
 		r.dirty = r.dirty || !isBudgetFile(strings.TrimSpace(line))
 	}
 	r.dirty = r.dirty || err != nil
-	return r
+	return r, nil
 }
 
 func isBudgetFile(line string) bool {

@@ -560,6 +560,18 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// TestWithoutGit says that git is missing, and not that this is no repository.
+func TestWithoutGit(t *testing.T) {
+	r := newRepository(t)
+	r.write("mallow.toml", "[benchmark.one]\ncommand = ['/bin/true']\n")
+	r.commit("one")
+	r.settings = append(r.settings, "PATH="+harness.TempDir(t))
+	found := r.decide(0)
+	if len(found.Notes) == 0 || found.Notes[0] != "there is no git command in PATH: the budget alone decides" {
+		t.Errorf("%q", found.Notes)
+	}
+}
+
 // TestOddInput works, and says what is odd.
 func TestOddInput(t *testing.T) {
 	r := newRepository(t)
