@@ -214,14 +214,23 @@ func TestDaily(t *testing.T) {
 	r.write("parse.c", "not what is measured")
 	daily := filepath.Join(harness.Root(), "packaging", "timer", "mallow-daily")
 	r.run(daily + " . page.html && grep -q Content-Security-Policy page.html && test \"$(cat parse.c)\" = 'not what is measured'")
+	elsewhere := harness.TempDir(t)
+	if r.runIn(elsewhere, daily+" "+r.folder+" page.html"); !exists(filepath.Join(elsewhere, "page.html")) {
+		t.Error("the page is not where it was asked for")
+	}
 	r.write("parse.c", fmt.Sprintf(program, "101"))
 	r.run("git commit -q -a -m more")
 	if result := r.try(r.folder, daily+" ."); result.Status != 2 || !strings.Contains(result.Output, "101 allocations, and the budget has 100") {
 		t.Errorf("status %d, %s%s", result.Status, result.Output, result.Errors)
 	}
-	if s := r.series("allocations", ""); len(s.Points) != 2 {
-		t.Errorf("%d points after two days", len(s.Points))
+	if s := r.series("allocations", ""); len(s.Points) != 3 {
+		t.Errorf("%d points after three runs", len(s.Points))
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // TestPage clicks on a step of a page whose names are hostile.
