@@ -225,7 +225,7 @@ func (m *matcher) frame(f Frame) bool {
 		position = fmt.Sprintf("%s:%d", f.File, f.Line)
 	}
 	return slices.ContainsFunc(m.expressions, func(e *regexp.Regexp) bool {
-		return f.Function != "" && e.MatchString(f.Function) || position != "" && e.MatchString(position) ||
+		return f.Function != "" && MatchesName(e, f.Function) || position != "" && e.MatchString(position) ||
 			f.Module != "" && e.MatchString(f.Module)
 	})
 }

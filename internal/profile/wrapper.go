@@ -42,11 +42,19 @@ func (w *wrappers) match(function string) bool {
 	if !decided {
 		wraps = isWrapper(function)
 		for i := 0; i < len(w.extra) && !wraps; i++ {
-			wraps = w.extra[i].MatchString(function)
+			wraps = MatchesName(w.extra[i], function)
 		}
 		w.known[function] = wraps
 	}
 	return wraps
+}
+
+// MatchesName tells whether an expression matches the name of a function, as it
+// is or as reports show it: they leave namespaces without a name out.
+func MatchesName(e *regexp.Regexp, function string) bool {
+	const anonymous = "(anonymous namespace)::"
+	return e.MatchString(function) ||
+		strings.Contains(function, anonymous) && e.MatchString(strings.ReplaceAll(function, anonymous, ""))
 }
 
 // each visits the wrappers that were met.

@@ -1,6 +1,9 @@
 package profile
 
-import "testing"
+import (
+	"regexp"
+	"testing"
+)
 
 func TestWrappers(t *testing.T) {
 	for _, function := range []string{
@@ -85,4 +88,26 @@ func FuzzWrapper(f *testing.F) {
 	f.Add("void std::vector<int>::push_back(int&&)")
 	f.Add("<alloc::vec::Vec<T> as core::clone::Clone>::clone")
 	f.Fuzz(func(_ *testing.T, function string) { isWrapper(function) })
+}
+
+// Reports show names without anonymous namespaces, and names are copied from
+// reports.
+func TestExpressionsMatchNamesAsTheyAreShown(t *testing.T) {
+	const name = "net::(anonymous namespace)::both(int)"
+	for expression, want := range map[string]bool{
+		`net::both`:                          true,
+		`^net::both\(int\)$`:                 true,
+		`net::\(anonymous namespace\)::both`: true,
+		`^both`:                              false,
+		`anonymous`:                          true,
+	} {
+		e := []*regexp.Regexp{regexp.MustCompile(expression)}
+		m := matcher{expressions: e}
+		if got := m.frame(Frame{Function: name}); got != want {
+			t.Errorf("filter %s: %v", expression, got)
+		}
+		if got := newWrappers(e).match(name); got != want {
+			t.Errorf("wrapper %s: %v", expression, got)
+		}
+	}
 }

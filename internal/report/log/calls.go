@@ -132,7 +132,7 @@ func (c *calls) name(fresh []*call, stacks []profile.StackRef) {
 }
 
 func (o *Options) matches(f *profile.Frame) bool {
-	return o.Site == nil || o.Site.MatchString(f.Function) || o.Site.MatchString(place(f))
+	return o.Site == nil || profile.MatchesName(o.Site, f.Function) || o.Site.MatchString(place(f))
 }
 
 // place is the file and line of a frame, else its module and 0.
