@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mallow/internal/gate"
@@ -74,6 +75,20 @@ func TestForms(t *testing.T) {
 					t.Errorf("%s:\n%s\nnot\n%s", golden, got.Bytes(), want)
 				}
 			})
+		}
+	}
+}
+
+// What is no result of a gate is told in the words of JSON, not of Go.
+func TestOtherShapes(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`:                                    "no result of a gate: the whole is an array",
+		`"x"`:                                   "no result of a gate: the whole is a string",
+		`{"schema":"mallow.gate/1","checks":5}`: "no result of a gate: checks is a number",
+		`{"schema":"mallow.gate/1","checks":[{"now":"x"}]}`: "no result of a gate: checks.now is a string",
+	} {
+		if _, err := ci.Read(strings.NewReader(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,10 @@ func Read(from io.Reader) (*gate.Result, error) {
 		if errors.As(err, &syntax) {
 			return nil, fmt.Errorf("no JSON: byte %d: %s", syntax.Offset, term.Safe(syntax.Error()))
 		}
+		var shape *json.UnmarshalTypeError
+		if errors.As(err, &shape) {
+			return nil, fmt.Errorf("no result of a gate: %s is %s", term.Safe(cmp.Or(embedded.Replace(shape.Field), "the whole")), kinds[strings.Fields(shape.Value)[0]])
+		}
 		return nil, fmt.Errorf("%s", term.Safe(err.Error()))
 	}
 	if f.Schema != gate.Schema {
@@ -46,6 +51,12 @@ func Read(from io.Reader) (*gate.Result, error) {
 	}
 	return r, nil
 }
+
+// embedded are in the paths of fields, but in no JSON.
+var embedded = strings.NewReplacer("Check.", "", "Site.", "", "Frame.", "")
+
+// kinds are JSON's, as encoding/json calls them.
+var kinds = map[string]string{"array": "an array", "object": "an object", "string": "a string", "number": "a number", "bool": "true or false"}
 
 // result is a check as it is written by either gate: that of Go benchmarks has
 // a package, parts of a call, and verdicts of its own.
