@@ -125,6 +125,9 @@ func readPoints(stdin io.Reader, path string, format *exchange.Format, at histor
 		if err != nil {
 			return nil, nil, cause(err)
 		}
+		if info.IsDir() {
+			return nil, nil, errors.New("a folder; recordings are added by mallow history add --benchmark NAME")
+		}
 		magic := make([]byte, len(databaseMagic))
 		if n, _ := file.ReadAt(magic, 0); string(magic[:n]) == databaseMagic {
 			points, err := pointsOf(path)
