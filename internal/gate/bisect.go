@@ -60,7 +60,7 @@ func Bisect(ctx context.Context, o BisectOptions) (*Bisected, error) {
 		return nil, err
 	}
 	g := &gate{options: Options{Store: o.Store}, store: o.Store, scrap: scrap, repository: repository}
-	b := &bisection{gate: g, options: o, values: make(map[string]float64), found: &Bisected{}}
+	b := &bisection{gate: g, options: o, values: make(map[string]float64), runs: make(map[string]*measured), found: &Bisected{}}
 	if err := b.between(ctx); err != nil {
 		return nil, err
 	}
@@ -91,6 +91,7 @@ type bisection struct {
 	runner   *runner
 	old, new string // full hashes
 	values   map[string]float64
+	runs     map[string]*measured // of commits that were measured now
 	found    *Bisected
 }
 
@@ -131,6 +132,10 @@ func (b *bisection) search(ctx context.Context, tree string) error {
 		return fmt.Errorf("%s: %s at %s and at %s: there is no step between them",
 			b.options.Metric, amount(b.options.Metric, b.found.Old), short(b.old), short(b.new))
 	}
+	if b.isChance() {
+		return fmt.Errorf("%s: %s at %s and %s at %s, no more than runs of one commit differ: there is no step to be found between them",
+			b.options.Metric, amount(b.options.Metric, b.found.Old), short(b.old), amount(b.options.Metric, b.found.New), short(b.new))
+	}
 	middle := b.found.Old/2 + b.found.New/2
 	said, err := git.Run(ctx, tree, "bisect", "start", "--term-old=old", "--term-new=new", b.new, b.old)
 	for err == nil {
@@ -164,6 +169,17 @@ func (b *bisection) search(ctx context.Context, tree string) error {
 	return err
 }
 
+// isChance tells whether the two commits differ no more than their runs do.
+// What the history has of a commit is taken for what it is.
+func (b *bisection) isChance() bool {
+	old, new := b.runs[b.old], b.runs[b.new]
+	if old == nil || new == nil {
+		return false
+	}
+	metric := b.options.Metric
+	return compare(metric, old.span(metric), new.span(metric), max(old.error[metric], new.error[metric])) == 0
+}
+
 // undecided takes the commits that git cannot tell apart.
 func (b *bisection) undecided(said string) error {
 	b.found.Others = hashLine.FindAllString(said, -1)
@@ -181,7 +197,8 @@ func (b *bisection) value(ctx context.Context, tree, commit string) (float64, er
 	if v, known := b.values[commit]; known {
 		return v, nil
 	}
-	if p := b.point(commit); p != nil {
+	// Times of another day are those of another machine, or of a busy one.
+	if p := b.point(commit); p != nil && !budget.IsTime(b.options.Metric) {
 		v := p.Metrics[b.options.Metric].Value
 		b.tell(commit, fmt.Sprintf("%s (of the history)", amount(b.options.Metric, v)))
 		b.values[commit] = v
@@ -208,10 +225,14 @@ func (b *bisection) value(ctx context.Context, tree, commit string) (float64, er
 	b.found.Measured++
 	v := m.span(b.options.Metric).middle
 	b.tell(commit, amount(b.options.Metric, v))
-	b.values[commit] = v
+	b.values[commit], b.runs[commit] = v, m
 	b.gate.keep(ctx, b.options.Benchmark, m, commit)
 	return v, nil
 }
+
+// leastTimed is how often a commit is timed at least: one run does not show by
+// how much others differ.
+const leastTimed = 3
 
 func (b *bisection) measure(ctx context.Context, commit string) (*measured, error) {
 	r, benchmark := b.runner, b.options.Benchmark
@@ -224,7 +245,7 @@ func (b *bisection) measure(ctx context.Context, commit string) (*measured, erro
 		return nil, err
 	}
 	if budget.IsTime(b.options.Metric) {
-		if err := r.times(ctx, benchmark, m, benchmark.Runs); err != nil {
+		if err := r.times(ctx, benchmark, m, max(benchmark.Runs, leastTimed)); err != nil {
 			return nil, err
 		}
 	}

@@ -206,6 +206,27 @@ func TestBisect(t *testing.T) {
 	}
 }
 
+// TestBisectOfTimes names no commit where runs of one commit differ as much, and takes no time for known that was measured
+// on another day.
+func TestBisectOfTimes(t *testing.T) {
+	r := newRepository(t, "100", "101", "102")
+	count := filepath.Join(harness.TempDir(t), "count")
+	r.write("wait", "n=$(cat "+count+" 2>/dev/null || echo 0); echo $((n + 1)) >"+count+"; sleep 0.0$((n % 3 * 2 + 3))\n")
+	r.run("git add wait && git commit -q -m wait && echo more >>wait && sed -i '$d' wait && git commit -q --allow-empty -m same")
+	bisect := "mallow history bisect --metric wall --good HEAD~1 --runs 3 words -- /bin/sh wait"
+	for range 2 {
+		result := r.try(r.folder, bisect)
+		if result.Status != 1 || !strings.Contains(result.Errors, "no more than runs of one commit differ") || strings.Contains(result.Errors, "of the history") {
+			t.Errorf("status %d, %s%s", result.Status, result.Output, result.Errors)
+		}
+	}
+	r.write("wait", "sleep 0.5\n")
+	r.run("git commit -q -a -m slow")
+	if text := r.run(strings.Replace(bisect, "HEAD~1", "HEAD~2", 1) + " 2>&1"); !strings.Contains(text, "\n  slow\n") {
+		t.Errorf("the commit that waits longer is not found: %s", text)
+	}
+}
+
 // TestDaily runs the benchmarks of a day as the timer does.
 func TestDaily(t *testing.T) {
 	r := newRepository(t, "100")
