@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,9 @@ that is measured becomes a point of it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("runs") && (o.runs < 1 || o.runs > 1000) {
 				return errors.New("--runs takes a number from 1 to 1000")
+			}
+			if o.metric != "" && !slices.Contains(budget.Metrics, o.metric) {
+				return fmt.Errorf("--metric %s: there are %s", term.Safe(o.metric), strings.Join(budget.Metrics, ", "))
 			}
 			return bisect(c, place, args[0], args[1:], o)
 		},

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"mallow/internal/budget"
 	"mallow/internal/git"
@@ -20,7 +19,7 @@ type BisectOptions struct {
 	Tools
 	Folder    string // of the budget, or where the command runs
 	Benchmark *budget.Benchmark
-	Metric    string
+	Metric    string // of budget.Metrics
 	Old, New  string // commits between which it changed; Old is an ancestor of New
 	Store     history.Store
 	// Tested hears of each commit that was measured, or why it could not be.
@@ -248,9 +247,6 @@ func (b *bisection) measure(ctx context.Context, commit string) (*measured, erro
 		if err := r.times(ctx, benchmark, m, max(benchmark.Runs, leastTimed)); err != nil {
 			return nil, err
 		}
-	}
-	if len(m.values[b.options.Metric]) == 0 {
-		return nil, fmt.Errorf("%s is no metric of this benchmark: there are %s", b.options.Metric, strings.Join(budget.Metrics, ", "))
 	}
 	return m, nil
 }

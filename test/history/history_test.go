@@ -199,6 +199,8 @@ func TestBisect(t *testing.T) {
 		"mallow history bisect --good HEAD~3 parse -- ./missing":  "cannot be run",
 		"mallow history bisect --good HEAD~3 parse -- /bin/false": "exit status 1",
 		"mallow history bisect --good HEAD~2 parse":               "no step between them",
+		"mallow history bisect --good HEAD~2 --metric time parse": "mallow: --metric time: there are allocations, bytes, peak, live, libc, cpu, wall\n",
+		"mallow history bisect --metric temporary parse":          "mallow: --metric temporary: there are ",
 	} {
 		if result := r.try(r.folder, line); result.Status != 1 || !strings.Contains(result.Errors, want) {
 			t.Errorf("%s: status %d, %s; want %q", line, result.Status, result.Errors, want)
