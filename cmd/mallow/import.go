@@ -77,6 +77,6 @@ func importFile(w io.Writer, stdin io.Reader, path, output string) error {
 	}
 	fmt.Fprintf(w, "mallow: %s: %s, %s %s\nwrote %s     next: mallow report %s\n", result.Format,
 		figure.Counted(result.Allocations, "allocation", "allocations"), figure.Count(uint64(max(0, result.LiveBlocks))), live,
-		term.Safe(output), term.Safe(output))
+		term.Safe(output), launch.Quote(output))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mallow/internal/launch"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
 	"mallow/internal/term"
@@ -52,6 +53,6 @@ func pack(w io.Writer, paths []string, target string) error {
 	if err := rec.WriteArchive(target, symbols.Bytes()); err != nil {
 		return fmt.Errorf("packing %s: %s", term.Safe(source), term.Safe(err.Error()))
 	}
-	_, err = fmt.Fprintf(w, "wrote %s     next: mallow report %[1]s, here or where the program is not\n", term.Safe(target))
+	_, err = fmt.Fprintf(w, "wrote %s     next: mallow report %s, here or where the program is not\n", term.Safe(target), launch.Quote(target))
 	return err
 }
