@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mallow/internal/figure"
 	"mallow/internal/history"
 	"mallow/internal/profile"
 	"mallow/internal/term"
@@ -98,7 +99,11 @@ func (o *historyAddOptions) add(store *history.SQLite, folder string, stderr io.
 		return err
 	}
 	defer symbolizer.Close()
-	point, err := history.Recorded(profile.New(recordings, profile.Options{Symbolizer: symbolizer}), ".")
+	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer})
+	if p.Running > 0 { // the level of a series is that of whole runs
+		return fmt.Errorf("%s is no point yet: %s", term.Safe(folder), figure.Counted(p.Running, "process still runs", "processes still run"))
+	}
+	point, err := history.Recorded(p, ".")
 	if err != nil {
 		return safely(err)
 	}

@@ -136,6 +136,20 @@ func TestRecordedRunsArePoints(t *testing.T) {
 	}
 }
 
+// What a program has counted so far is no point: the level of the series would be that of a part.
+func TestUnfinishedRunsAreNoPoints(t *testing.T) {
+	r := newRepository(t, "100")
+	result := r.try(r.folder, "mkfifo go; "+build+" && { mallow record -o run.mallow sh -c './parse; read line <go' >/dev/null 2>&1 & } && "+
+		"until mallow report run.mallow 2>/dev/null | grep -q '^mallow: 1[0-9][0-9] allocations'; do sleep 0.05; done; "+
+		"mallow history add --benchmark parse run.mallow; status=$?; echo >go; wait; mallow history add --benchmark parse run.mallow && exit $status")
+	if result.Status != 1 || !strings.Contains(result.Errors, "mallow: run.mallow is no point yet: 1 process still runs\n") {
+		t.Errorf("status %d, %s%s", result.Status, result.Output, result.Errors)
+	}
+	if s := r.series("allocations", ""); len(s.Points) != 1 {
+		t.Errorf("%d points, want the one of the whole run", len(s.Points))
+	}
+}
+
 // TestManyWriters lets processes add to one history at the same time, from an empty one on: nothing is lost.
 func TestManyWriters(t *testing.T) {
 	const writers, files, rows = 12, 4, 3
