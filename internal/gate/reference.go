@@ -65,8 +65,12 @@ func (g *gate) ofBudget(ctx context.Context, b *budget.Benchmark) *reference {
 	path := stacksPath(g.file, b.Name)
 	text, err := os.ReadFile(path)
 	if err == nil {
+		const unnamed = "what grew since the budget was taken cannot be named before mallow gate --update writes it anew"
 		if r.stacks, err = stacks.ParseText(text); err != nil {
-			g.note("%s: %v; what grew since the budget was taken cannot be named before mallow gate --update writes it anew", path, err)
+			g.note("%s: %v; %s", path, err, unnamed)
+		} else if len(r.stacks.Stacks) == 0 && r.spans[budget.Allocations].least > 0 {
+			g.note("%s has no stacks; %s", path, unnamed)
+			r.stacks = nil
 		}
 	} else if !errors.Is(err, os.ErrNotExist) {
 		g.note("%s cannot be read: %v", path, errors.Unwrap(err))

@@ -235,6 +235,21 @@ func TestFreshClone(t *testing.T) {
 	}
 }
 
+// TestEmptyStacks are those of a file that was cut: what the program allocates is not all new because of it.
+func TestEmptyStacks(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update", "--no-history")
+	r.write("mallow.stacks/parse.txt", "")
+	r.plant()
+	found := r.decide(2, "--no-history", "--no-base")
+	if !noted(found, "mallow.stacks/parse.txt has no stacks; what grew since the budget was taken cannot be named before mallow gate --update writes it anew") {
+		t.Errorf("%q", found.Notes)
+	}
+	if c := r.check(found, "parse", "allocations"); len(c.Sites) != 0 {
+		t.Errorf("%+v", c.Sites)
+	}
+}
+
 // TestShallow is a clone that does not reach the merge base: that is said, and the others decide.
 func TestShallow(t *testing.T) {
 	r := parsing(t)
