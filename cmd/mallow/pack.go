@@ -37,6 +37,9 @@ func pack(w io.Writer, paths []string, target string) error {
 	if info, err := os.Lstat(target); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("--pack: %s is no file", term.Safe(target))
 	}
+	if err := canWrite(target); err != nil {
+		return err
+	}
 	if rec.Archived() && target == source {
 		return fmt.Errorf("%s is packed", term.Safe(source))
 	}

@@ -105,7 +105,9 @@ func canWrite(path string) error {
 
 // writeFile replaces the file when all of it is written, not before.
 func writeFile(path string, write func(to io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s cannot be written: %w", term.Safe(path), unix.EISDIR)
+	} else if err == nil && !info.Mode().IsRegular() {
 		device, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return fmt.Errorf("%s", term.Safe(err.Error()))

@@ -3,7 +3,6 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -97,24 +96,30 @@ func (p *mallowPoint) point() history.Point {
 }
 
 func writeMallow(w io.Writer, points []history.Point, profile Profiles) error {
-	err := term.WriteJSON(w, &mallowLine{Schema: mallowSchema}, "")
+	if err := term.WriteJSON(w, &mallowLine{Schema: mallowSchema}, ""); err != nil {
+		return err
+	}
 	written := make(map[string]bool)
 	for i := range points {
 		p := &points[i]
 		id := p.ProfileID
 		if id != "" && !written[id] {
-			content, missing := profile(id)
-			if missing != nil {
-				return missing
+			content, err := profile(id)
+			if err != nil {
+				return err
 			}
 			written[id] = true
-			err = errors.Join(err, term.WriteJSON(w, &mallowLine{Profile: &mallowProfile{id, content}}, ""))
+			if err := term.WriteJSON(w, &mallowLine{Profile: &mallowProfile{id, content}}, ""); err != nil {
+				return err
+			}
 		}
-		err = errors.Join(err, term.WriteJSON(w, &mallowLine{Point: &mallowPoint{
+		if err := term.WriteJSON(w, &mallowLine{Point: &mallowPoint{
 			p.Key, p.Commit, known(p.CommitTime), known(p.Time), p.Dirty, p.Metrics, id,
-		}}, ""))
+		}}, ""); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 func known(t time.Time) *time.Time {
