@@ -54,7 +54,7 @@ func Bisect(ctx context.Context, o BisectOptions) (*Bisected, error) {
 	if err != nil {
 		return nil, err
 	}
-	repository, err := openRepository(ctx, folder)
+	repository, err := openRepository(ctx, folder, budget.FileName)
 	if err != nil {
 		return nil, err
 	}

@@ -143,7 +143,7 @@ func chosen(file *budget.File, names []string) ([]*budget.Benchmark, error) {
 // open finds out what there is to compare with.
 func (g *gate) open(ctx context.Context, folder string) {
 	var err error
-	if g.repository, err = openRepository(ctx, folder); err != nil {
+	if g.repository, err = openRepository(ctx, folder, filepath.Base(g.file.Path)); err != nil {
 		if !g.options.NoBase {
 			g.note("%v: the budget alone decides", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mallow/internal/budget"
 	"mallow/internal/git"
 )
 
@@ -17,6 +18,7 @@ import (
 type repository struct {
 	root   string // of the working tree
 	inside string // the folder of the budget, from root
+	budget string // name of its file
 	head   string // commit
 	at     time.Time
 	dirty  bool // the working tree differs from head
@@ -28,8 +30,8 @@ var errNoRepository = errors.New("this is no git repository with a commit")
 
 // openRepository returns errNoRepository, or git.ErrMissing, where there is
 // none.
-func openRepository(ctx context.Context, folder string) (*repository, error) {
-	r := &repository{root: folder}
+func openRepository(ctx context.Context, folder, budget string) (*repository, error) {
+	r := &repository{root: folder, budget: budget}
 	root, err := r.git(ctx, "rev-parse", "--show-toplevel")
 	if errors.Is(err, git.ErrMissing) {
 		return nil, err
@@ -52,14 +54,15 @@ func openRepository(ctx context.Context, folder string) (*repository, error) {
 	// Budgets are no part of what is measured.
 	status, err := r.git(ctx, "status", "--porcelain", "--untracked-files=no")
 	for line := range strings.Lines(status) {
-		r.dirty = r.dirty || !isBudgetFile(strings.TrimSpace(line))
+		r.dirty = r.dirty || !r.isBudgetFile(strings.TrimSpace(line))
 	}
 	r.dirty = r.dirty || err != nil
 	return r, nil
 }
 
-func isBudgetFile(line string) bool {
-	return strings.HasSuffix(line, "mallow.toml") || strings.Contains(line, stacksFolder+"/")
+func (r *repository) isBudgetFile(line string) bool {
+	return strings.HasSuffix(line, budget.FileName) || strings.HasSuffix(line, " "+filepath.Join(r.inside, r.budget)) ||
+		strings.Contains(line, stacksFolder+"/")
 }
 
 // git runs git in the working tree.
@@ -133,7 +136,7 @@ func (r *repository) before(ctx context.Context) (commit, note string) {
 // none did.
 func (r *repository) anchor(ctx context.Context, benchmark string) string {
 	commit, err := r.git(ctx, "log", "-1", "--no-show-signature", "--format=%H", "--",
-		filepath.Join(r.inside, "mallow.toml"), filepath.Join(r.inside, stacksFolder, stacksName(benchmark)))
+		filepath.Join(r.inside, r.budget), filepath.Join(r.inside, stacksFolder, stacksName(benchmark)))
 	if err != nil {
 		return ""
 	}
@@ -142,7 +145,7 @@ func (r *repository) anchor(ctx context.Context, benchmark string) string {
 
 // worktree checks a commit out into a new folder and returns where the budget
 // would be in it; remove takes it away again.
-func (r *repository) worktree(ctx context.Context, folder, commit string) (budget string, remove func(), err error) {
+func (r *repository) worktree(ctx context.Context, folder, commit string) (inside string, remove func(), err error) {
 	if _, err := r.git(ctx, "worktree", "add", "--detach", "--force", folder, commit); err != nil {
 		return "", nil, err
 	}

@@ -235,6 +235,27 @@ func TestFreshClone(t *testing.T) {
 	}
 }
 
+// TestBudgetOfAnotherName is as good as mallow.toml: what it says is no change of the program, and what changed since is
+// what changed since it did.
+func TestBudgetOfAnotherName(t *testing.T) {
+	r := parsing(t)
+	r.git("mv", "mallow.toml", "perf.toml")
+	r.gate(0, "--update", "--no-history", "--budget", "perf.toml")
+	r.commit("its budget")
+	r.write("perf.toml", r.read("perf.toml")+"# a remark\n")
+	r.gate(0, "--budget", "perf.toml")
+	if history := r.run(harness.CLI(t), "history", "--json").Output; !strings.Contains(history, `"dirty": false`) || strings.Contains(history, `"dirty": true`) {
+		t.Errorf("a remark in the budget makes another program: %s", history)
+	}
+	r.git("checkout", "-q", "perf.toml")
+	r.plant()
+	r.commit("it grows")
+	found := r.decide(2, "--budget", "perf.toml", "--no-history", "--no-base")
+	if c := r.check(found, "parse", "allocations"); len(c.Sites) != 1 || len(c.Sites[0].Changed) != 1 {
+		t.Errorf("%+v", c.Sites)
+	}
+}
+
 // TestEmptyStacks are those of a file that was cut: what the program allocates is not all new because of it.
 func TestEmptyStacks(t *testing.T) {
 	r := parsing(t)
