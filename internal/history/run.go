@@ -50,6 +50,12 @@ func Metrics(p *profile.Profile) map[string]Value {
 	if !p.SumsOnly {
 		metrics["temporary"] = Value{Value: float64(t.Temporary)}
 	}
+	if p.Sampling != nil { // chance alone makes others of them
+		for name, v := range metrics {
+			v.Class = Noisy
+			metrics[name] = v
+		}
+	}
 	return metrics
 }
 

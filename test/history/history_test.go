@@ -78,8 +78,8 @@ func (r *repository) try(folder, line string) harness.Result {
 
 // series has the keys of mallow history --json that these tests look at.
 type series struct {
-	Benchmark, Metric string
-	Points            []struct {
+	Benchmark, Metric, Class string
+	Points                   []struct {
 		Commit string
 		Dirty  bool
 		Value  float64
@@ -147,6 +147,15 @@ func TestUnfinishedRunsAreNoPoints(t *testing.T) {
 	}
 	if s := r.series("allocations", ""); len(s.Points) != 1 {
 		t.Errorf("%d points, want the one of the whole run", len(s.Points))
+	}
+}
+
+// Figures of a sampled recording are estimates, and their series says so.
+func TestEstimatesAreNoisy(t *testing.T) {
+	r := newRepository(t, "1000")
+	r.run(build + " && mallow record --sample=64 --benchmark parse -o run.mallow ./parse && rm -r run.mallow")
+	if s := r.series("allocations", ""); len(s.Points) != 1 || s.Class != "noisy" {
+		t.Errorf("%+v", s)
 	}
 }
 
