@@ -160,6 +160,10 @@ func (u *unit) codeOf(call *inlinedCall) uint64 {
 	if x.copies == nil {
 		x.copies = make(map[uint64]uint64)
 		for i := range x.functions {
+			const entryBytes = 16 // about
+			if !u.data.spend(entryBytes) {
+				break
+			}
 			f := &x.functions[i]
 			of, ok := entryRef{u.data, uint64(f.entry)}.functionEntry()
 			if !ok || of.next.data != u.data {
