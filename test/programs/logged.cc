@@ -104,6 +104,15 @@ void Each() {
   p = malloc(SIZE_MAX / 8); lines.Add(__LINE__, "malloc(%zu) = (nil)", SIZE_MAX / 8);
   volatile size_t most = SIZE_MAX;
   p = malloc(most); lines.Add(__LINE__, "malloc(?) = (nil)");
+  const size_t huge = most / 8;
+  p = calloc(3, huge / 3); lines.Add(__LINE__, "calloc(%zu) = (nil)", huge / 3 * 3);
+  p = memalign(64, huge); lines.Add(__LINE__, "memalign(%zu) = (nil)", huge);
+  if (posix_memalign(&p, 64, huge) != 0) lines.Add(__LINE__, "posix_memalign(%zu) = (nil)", huge);
+  p = valloc(huge); lines.Add(__LINE__, "valloc(%zu) = (nil)", huge);
+  p = realloc(nullptr, huge); lines.Add(__LINE__, "realloc(?, %zu) = (nil)", huge);
+  old = malloc(8); lines.Add(__LINE__, "malloc(8) = %p", old);
+  p = realloc(old, huge); lines.Add(__LINE__, "realloc(?, %zu) = (nil)", huge);
+  free(old); lines.Add(__LINE__, "free(%p)", old);
   free(nullptr); lines.Add(__LINE__, "free((nil))");
   p = malloc(70000); lines.Add(__LINE__, "malloc(70000) = %p", p);
   p = malloc(100 << 20); lines.Add(__LINE__, "malloc(104857600) = %p", p);

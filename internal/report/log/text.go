@@ -64,7 +64,7 @@ func (t *textLines) event(b []byte, e *eventlog.Event, c *call) []byte {
 		b = append(b, ") = 0x"...)
 		b = strconv.AppendUint(b, e.Address, 16)
 	case eventlog.Failure:
-		b = arguments(b, e, c.called)
+		b = failedArguments(b, e, c.called)
 		b = append(b, " = (nil)"...)
 	case eventlog.Death:
 		b = append(b, "0x"...)
@@ -104,9 +104,6 @@ func (t *textLines) who(b []byte, e *eventlog.Event) []byte {
 // arguments writes those of a function that is not given a block, and the
 // closing bracket.
 func arguments(b []byte, e *eventlog.Event, f recording.Function) []byte {
-	if e.Size == eventlog.UnknownSize {
-		return append(b, "?)"...)
-	}
 	switch f.Group() {
 	case recording.GroupCalloc:
 		count := max(1, e.Argument)
@@ -128,6 +125,22 @@ func arguments(b []byte, e *eventlog.Event, f recording.Function) []byte {
 		}
 		b = strconv.AppendUint(b, e.Size, 10)
 	}
+	return append(b, ')')
+}
+
+// failedArguments writes what is known of a call that returned no block: the
+// bytes that it asked for in all.
+func failedArguments(b []byte, e *eventlog.Event, f recording.Function) []byte {
+	if e.Size == eventlog.UnknownSize {
+		return append(b, "?)"...)
+	}
+	switch f.Group() {
+	case recording.GroupRealloc:
+		b = append(b, "?, "...)
+	case recording.GroupStrdup, recording.GroupWcsdup:
+		b = append(b, "?) ("...)
+	}
+	b = strconv.AppendUint(b, e.Size, 10)
 	return append(b, ')')
 }
 
