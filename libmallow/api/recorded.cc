@@ -11,7 +11,7 @@ namespace mallow::api {
 namespace {
 
 MALLOW_NOINLINE void* Fail(Function function, const record::Registers& caller) {
-  if (record::g_recording) record::NoteFailed(function, caller);
+  if (record::g_recording) record::NoteFailed(function, SIZE_MAX, caller);
   return NoMemory();
 }
 

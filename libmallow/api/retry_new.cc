@@ -22,7 +22,8 @@ void* ServeAfterHandler(Call& call) {
 
 // However often the handler was asked, one call failed.
 void NoteFailure(const Call& call) {
-  if (record::g_recording) record::NoteFailed(call.function, call.caller);
+  const size_t bytes = call.bytes <= kMaxBytes ? call.bytes : SIZE_MAX;
+  if (record::g_recording) record::NoteFailed(call.function, bytes, call.caller);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ MALLOW_NOINLINE void* ReallocateArray(void* p, size_t count, size_t bytes, const
   size_t total;
   if (__builtin_mul_overflow(count, bytes, &total)) {
     EnsureStarted();
-    if (mallow::record::g_recording) mallow::record::NoteFailed(Function::kReallocarray, caller);
+    if (mallow::record::g_recording) mallow::record::NoteFailed(Function::kReallocarray, SIZE_MAX, caller);
     errno = ENOMEM;
     return nullptr;
   }

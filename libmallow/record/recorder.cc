@@ -348,8 +348,9 @@ bool ReleaseNoSample(void* p, const void* return_address) {
   return true;
 }
 
-MALLOW_ALIGNS_STACK void NoteFailed(Function function, const Registers& caller) {
-  Fail(function, kUnknownBytes, caller);
+MALLOW_ALIGNS_STACK void NoteFailed(Function function, size_t bytes, const Registers& caller) {
+  static_assert(kUnknownBytes == SIZE_MAX);
+  Fail(function, bytes, caller);
 }
 
 MALLOW_ALIGNS_STACK bool Release(void* p, const Registers& caller) {

@@ -77,8 +77,9 @@ void* Reallocate(Function function, void* p, size_t bytes, const Registers& call
 // p may be null. A second release of the same block ends the process with one sentence. False, and nothing is
 // done: p is not the start of a block of this heap.
 bool Release(void* p, const Registers& caller);
-// A call that failed before it came to the heap (overflow, bad size).
-void NoteFailed(Function function, const Registers& caller);
+// A call that failed before it came to the heap (overflow, bad size), or after all that was tried beyond it. `bytes`:
+// SIZE_MAX when there is no such size.
+void NoteFailed(Function function, size_t bytes, const Registers& caller);
 
 // Until EndWrapped, allocations of this thread count as `function`, called by `caller`: for strdup
 // and the like, which call the public malloc. `argument`: what the log says of the call.

@@ -113,6 +113,7 @@ void Each() {
   old = malloc(8); lines.Add(__LINE__, "malloc(8) = %p", old);
   p = realloc(old, huge); lines.Add(__LINE__, "realloc(?, %zu) = (nil)", huge);
   free(old); lines.Add(__LINE__, "free(%p)", old);
+  p = operator new(huge, std::align_val_t(64), std::nothrow); lines.Add(__LINE__, "new aligned nothrow(%zu) = (nil)", huge);
   free(nullptr); lines.Add(__LINE__, "free((nil))");
   p = malloc(70000); lines.Add(__LINE__, "malloc(70000) = %p", p);
   p = malloc(100 << 20); lines.Add(__LINE__, "malloc(104857600) = %p", p);
