@@ -214,6 +214,24 @@ func TestDataLimitBeforeTheStart(t *testing.T) {
 	admits(t, recorded, recording)
 }
 
+// What the manual says that libmallow needs of private memory, above the little that the program needs alone.
+func TestDataLimitWithRoom(t *testing.T) {
+	alone := harness.Run(t, guest(t, "nothing", ""))
+	limited := func(limit int) harness.Command {
+		return harness.Command{Arguments: []string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -d %d; exec "$0" nothing`, limit), harness.Program(t, "programs/guest")}}
+	}
+	const few, more = 300 + 4500*1000/1024, 300 + 7000*1000/1024 // KiB
+	onLibmallow := limited(few)
+	onLibmallow.Settings = []string{"LD_PRELOAD=" + harness.Library(t)}
+	sameEnding(t, alone, harness.Run(t, onLibmallow))
+	recorded, recording := harness.Record(t, limited(more))
+	sameEnding(t, alone, recorded)
+	report := harness.ReadReport(t, recording)
+	if got := report.SiteIn("allocate").Allocations; got != guestCalls+childCalls || report.Quality.Incomplete {
+		t.Errorf("%d allocations, want %d, and all of them whole: %q", got, guestCalls+childCalls, report.Quality.Warnings)
+	}
+}
+
 // Without /proc, as in some containers, the program still has its name, and its functions theirs.
 func TestWithoutProc(t *testing.T) {
 	unshare, err := exec.LookPath("unshare")
