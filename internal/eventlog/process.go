@@ -159,7 +159,7 @@ const (
 	EndNone   EndReason = iota
 	EndLimit            // it had as many bytes as it may
 	EndDisk             // the disk was full, or a file limit was met
-	EndMemory           // a thread could not keep a stream
+	EndMemory           // a thread could not keep a stream, or the process limited its address space
 )
 
 func (p *process) describeEnd() string {
@@ -171,7 +171,7 @@ func (p *process) describeEnd() string {
 	case EndDisk:
 		return "the disk was full or a file limit was met"
 	case EndMemory:
-		return "there was no memory for another thread's events"
+		return "there was no memory for more of it, or its address space was limited"
 	}
 	return fmt.Sprintf("of reason %d", p.end)
 }

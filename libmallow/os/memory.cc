@@ -73,6 +73,7 @@ std::atomic<const MemoryFunctions*> current{&kSystem};
 std::atomic<uint64_t> map_calls{0};
 std::atomic<size_t> page_size{0};
 std::atomic<uint64_t> most_ahead{0};
+std::atomic<bool (*)()> spare{nullptr};
 
 const MemoryFunctions& Current() { return *current.load(std::memory_order_acquire); }
 
@@ -80,8 +81,13 @@ const MemoryFunctions& Current() { return *current.load(std::memory_order_acquir
 
 void* Map(void* hint, size_t bytes) {
   map_calls.fetch_add(1, std::memory_order_relaxed);
-  return Current().map(hint, bytes);
+  void* const p = Current().map(hint, bytes);
+  if (MALLOW_LIKELY(p != nullptr)) return p;
+  bool (*const give_back)() = spare.load(std::memory_order_acquire);
+  return give_back != nullptr && give_back() ? Current().map(hint, bytes) : nullptr;
 }
+
+void SetSpare(bool (*give_back)()) { spare.store(give_back, std::memory_order_release); }
 
 void* MapSparse(size_t bytes) { return MapFresh(nullptr, bytes, PROT_READ, MAP_NORESERVE); }
 

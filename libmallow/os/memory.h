@@ -24,6 +24,9 @@ struct MemoryFunctions {
 };
 
 void* Map(void* hint, size_t bytes);
+// For who keeps addresses against a later need: `give_back` is asked when the system has refused fresh pages, and says
+// whether some addresses have become free. It maps nothing, and takes no lock but of rank kLeaf. Null: nobody does.
+void SetSpare(bool (*give_back)());
 // Zeros for a long array of which little will be written; that little has to be allowed first (AllowWriting).
 void* MapSparse(size_t bytes);
 // A wish: the kernel may have no huge pages, or none free.

@@ -154,6 +154,38 @@ TEST(MemoryDeathTest, LessIsMappedAheadWhereTheAddressSpaceIsLimited) {
   EXPECT_EXIT(AskUnderALimit(), testing::ExitedWithCode(0), "");
 }
 
+// Who keeps addresses is asked where the system has refused, and then the system once more.
+TEST(Memory, TheSpareIsAskedForWhereThereIsNone) {
+  static int mapped, asked;
+  static bool given;
+  static char page[4096];
+  static const MemoryFunctions kOnlyTheSpare = {[](void*, size_t) -> void* {
+                                                  mapped++;
+                                                  return given ? page : nullptr;
+                                                },
+                                                [](void*, size_t) { return false; },
+                                                [](void*, size_t) { return false; }};
+  ReplaceMemoryFunctions(&kOnlyTheSpare);
+  EXPECT_EQ(nullptr, Map(nullptr, sizeof(page)));
+  EXPECT_EQ(1, mapped);
+  SetSpare([] {
+    asked++;
+    return false;
+  });
+  EXPECT_EQ(nullptr, Map(nullptr, sizeof(page)));
+  EXPECT_EQ(2, mapped);
+  SetSpare([] {
+    asked++;
+    return given = true;
+  });
+  EXPECT_EQ(page, Map(nullptr, sizeof(page)));
+  EXPECT_EQ(4, mapped);
+  EXPECT_EQ(page, Map(nullptr, sizeof(page)));
+  EXPECT_EQ(2, asked);
+  SetSpare(nullptr);
+  ReplaceMemoryFunctions(nullptr);
+}
+
 TEST(Memory, FunctionsCanBeReplaced) {
   static const MemoryFunctions kNothing = {[](void*, size_t) -> void* { return nullptr; },
                                            [](void*, size_t) { return false; },

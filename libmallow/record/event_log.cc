@@ -15,6 +15,7 @@ constinit EventLog g_event_log;
 namespace {
 
 constexpr uint64_t kLeastBlocks = 2;
+constexpr uint64_t kShareOfLimit = 8;
 
 // Scratch of Create; not on the stack, which may be small.
 char file_path[4096 + 128];
@@ -26,7 +27,7 @@ uint64_t RoundDown(uint64_t bytes) { return bytes / kLogBlockBytes * kLogBlockBy
 // A program under `ulimit -v` keeps nearly all of its address space for itself.
 uint64_t EventLog::AffordableBytes() const {
   const uint64_t file = os::FileSizeLimit();
-  const uint64_t memory = os::AddressSpaceLimit() / 8;
+  const uint64_t memory = os::AddressSpaceLimit() / kShareOfLimit;
   uint64_t bytes = limit_ < file ? limit_ : file;
   bytes = bytes < memory ? bytes : memory;
   return RoundDown(bytes);
@@ -117,13 +118,26 @@ void EventLog::Follow(ThreadRecorder* recorder) {
   recorder->state.logging = true;
 }
 
+bool EventLog::GiveBackRoom() {
+  if (header_ == nullptr || bytes_ <= os::AddressSpaceLimit() / kShareOfLimit) return false;
+  // All that is left is taken from the other threads, and then is no longer there.
+  const uint64_t all = bytes_;
+  const uint64_t taken = __atomic_exchange_n(&header_->blocks, all / kLogBlockBytes, __ATOMIC_ACQ_REL);
+  const uint64_t used = taken * kLogBlockBytes;
+  if (used >= all) return false;
+  __atomic_store_n(&bytes_, used, __ATOMIC_RELEASE);
+  __atomic_store_n(&header_->blocks, taken, __ATOMIC_RELEASE);
+  End(LogEnd::kMemory, Stamp());
+  return os::UnmapShared(reinterpret_cast<char*>(header_) + used, all - used);
+}
+
 LogBlock* EventLog::TakeBlock(uint64_t stamp, uint32_t* number) {
   if (__atomic_load_n(&header_->end, __ATOMIC_RELAXED) != 0) {
     End(LogEnd::kNone, stamp);
     return nullptr;
   }
-  const uint64_t at = __atomic_fetch_add(&header_->blocks, 1, __ATOMIC_RELAXED);
-  if (at >= bytes_ / kLogBlockBytes) {
+  const uint64_t at = __atomic_fetch_add(&header_->blocks, 1, __ATOMIC_ACQ_REL);
+  if (at >= __atomic_load_n(&bytes_, __ATOMIC_ACQUIRE) / kLogBlockBytes) {
     End(LogEnd::kLimit, stamp);
     return nullptr;
   }

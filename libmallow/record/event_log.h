@@ -40,6 +40,10 @@ class EventLog {
   // Gives a recorder that has just been given a shard its stream, if there is a log.
   void Follow(ThreadRecorder* recorder);
 
+  // Where address space is limited to less than a log of this size would be made under: the log ends, and what it has not
+  // used goes. False: nothing. One caller at a time, and none within CreateInChild.
+  bool GiveBackRoom();
+
   // Where the event that asks stands in the order of all events of the process.
   MALLOW_ALWAYS_INLINE uint64_t Stamp() {
     if (MALLOW_LIKELY(clock_ == LogClock::kCycleCounter)) return os::ReadCycleCounter() >> kCyclesShift;

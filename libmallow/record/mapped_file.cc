@@ -68,9 +68,11 @@ uint64_t PlannedFile(int halvings) {
 }
 
 // A program under `ulimit -v` keeps nearly all of its address space for itself.
+uint64_t ShareOf(uint64_t address_space) { return address_space / 8; }
+
 uint64_t AffordableBytes() {
   const uint64_t file = os::FileSizeLimit();
-  const uint64_t memory = os::AddressSpaceLimit() / 8;
+  const uint64_t memory = ShareOf(os::AddressSpaceLimit());
   return file < memory ? file : memory;
 }
 
@@ -106,7 +108,7 @@ void MappedFile::LeaveWord(const char* folder) {
   if (fd >= 0) os::Close(fd);
 }
 
-bool MappedFile::Create(const char* folder) {
+bool MappedFile::Create(const char* folder, Mapping* before) {
   const uint64_t now = os::RealtimeNanoseconds();
   char name[kNameBytes];
   const int fd = OpenNew(folder, now, name);
@@ -132,10 +134,15 @@ bool MappedFile::Create(const char* folder) {
   os::Close(fd);
   if (memory == nullptr) return false;
 
-  base_ = static_cast<char*>(memory);
-  bytes_ = bytes;
+  {
+    const SpinlockHolder room(room_lock_);
+    if (before != nullptr) *before = mapping();
+    base_ = static_cast<char*>(memory);
+    detached_ = false;
+    memset(opened_, 0, sizeof(opened_));
+    for (size_t i = 0; i < kSectionCount; i++) reserved_[i] = PlannedBytes(kPlan[i], halvings);
+  }
   memcpy(name_, name, sizeof(name_));
-  memset(opened_, 0, sizeof(opened_));
   Header& header = *this->header();
   header.major = kMajor;
   header.minor = kMinor;
@@ -149,9 +156,9 @@ bool MappedFile::Create(const char* folder) {
   os::ExecutablePath(header.executable, sizeof(header.executable));
   uint64_t offset = kSectionAlignment;
   for (size_t i = 0; i < kSectionCount; i++) {
-    const uint64_t reserved = PlannedBytes(kPlan[i], halvings);
-    header.sections[i] = {static_cast<uint32_t>(kPlan[i].kind), kPlan[i].item_bytes, offset, reserved, 0, {}};
-    offset += reserved;
+    header.sections[i] = {
+        static_cast<uint32_t>(kPlan[i].kind), kPlan[i].item_bytes, offset, reserved_[i], 0, {}};
+    offset += reserved_[i];
   }
   // Last: a file with the magic is a whole one.
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -159,7 +166,46 @@ bool MappedFile::Create(const char* folder) {
   return true;
 }
 
-void MappedFile::Unmap(const Mapping& mapping) { os::UnmapShared(mapping.base, mapping.bytes); }
+MappedFile::Mapping MappedFile::mapping() const {
+  Mapping mapping = {base_, {}};
+  if (base_ == nullptr) return mapping;
+  for (size_t i = 0; i < kSectionCount; i++) mapping.parts[i] = {header()->sections[i].offset, reserved_[i]};
+  return mapping;
+}
+
+void MappedFile::Unmap(const Mapping& mapping) {
+  os::UnmapShared(mapping.base, kSectionAlignment);
+  for (const Mapping::Part& part : mapping.parts) os::UnmapShared(mapping.base + part.offset, part.bytes);
+}
+
+bool MappedFile::TryLockRoom() {
+  // A thread that has it may wait for a disk.
+  constexpr int kMostNaps = 20'000;
+  for (int naps = 0; !room_lock_.TryLock(); ++naps) {
+    if (naps == kMostNaps || room_lock_.HeldByThisThread()) return false;
+    os::Nap();
+  }
+  return true;
+}
+
+bool MappedFile::GiveBackRoom() {
+  if (base_ == nullptr || detached_) return false;
+  const uint64_t limit = os::AddressSpaceLimit();
+  if (limit == UINT64_MAX) return false;
+  int halvings = 0;
+  while (halvings < kNarrowest && PlannedFile(halvings) > ShareOf(limit)) ++halvings;
+  bool given = false;
+  for (size_t i = 0; i < kSectionCount; i++) {
+    const uint64_t planned = PlannedBytes(kPlan[i], halvings), before = reserved_[i];
+    const uint64_t kept = planned > opened_[i] ? planned : opened_[i];
+    if (kept >= before) continue;
+    // First this: a fork child that comes between the two must not unmap what became somebody else's.
+    reserved_[i] = kept;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    given |= os::UnmapShared(base_ + header()->sections[i].offset + kept, before - kept);
+  }
+  return given;
+}
 
 bool MappedFile::CopyTo(const char* folder) {
   char name[kNameBytes];
@@ -203,27 +249,34 @@ bool MappedFile::WriteCopy(int fd, char* header_page) {
   return os::WriteAtStart(fd, header_page, kHeaderBytes) == 0;
 }
 
-bool MappedFile::Detach() {
+bool MappedFile::Detach(Mapping* mapping) {
+  const SpinlockHolder room(room_lock_);
+  detached_ = true;
+  if (mapping != nullptr) *mapping = this->mapping();
   const uint64_t header_bytes = RoundUp(kHeaderBytes, os::PageSize());
   // The header says where the sections are.
-  if (!os::MapCopyOver(base_, header_bytes)) return false;
-  uint64_t done = header_bytes;
+  if (!os::MapCopyOver(base_, header_bytes) || !NothingIn(header_bytes, kSectionAlignment)) return false;
   for (size_t i = 0; i < kSectionCount; i++) {
-    const SectionEntry& entry = header()->sections[i];
-    if (opened_[i] != 0 && !os::MapZerosOver(base_ + entry.offset, opened_[i])) return false;
+    const uint64_t offset = header()->sections[i].offset;
+    if (opened_[i] != 0 && !os::MapZerosOver(base_ + offset, opened_[i])) return false;
     // Up to here nobody touches the pages.
-    if (!os::MapNothingOver(base_ + done, entry.offset - done)) return false;
-    done = entry.offset + opened_[i];
+    if (!NothingIn(offset + opened_[i], offset + reserved_[i])) return false;
   }
-  return os::MapNothingOver(base_ + done, bytes_ - done);
+  return true;
+}
+
+bool MappedFile::NothingIn(uint64_t begin, uint64_t end) {
+  return begin == end || os::MapNothingOver(base_ + begin, end - begin);
 }
 
 bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit) {
   const SectionEntry& entry = Entry(section);
   uint64_t& opened = opened_[SectionIndex(section)];
   QuietHolder holder(grow_lock_);
+  const SpinlockHolder room(room_lock_);
   if (needed <= opened) return true;
-  if (needed > entry.reserved_bytes) {
+  const uint64_t reserved = reserved_[SectionIndex(section)];
+  if (needed > reserved) {
     header()->incomplete |= full_bit;
     return false;
   }
@@ -231,7 +284,7 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
   uint64_t step = opened / 2;
   step = step < kFirstStep ? kFirstStep : step > kLastStep ? kLastStep : step;
   uint64_t target = RoundUp(needed > opened + step ? needed : opened + step, page);
-  if (target > entry.reserved_bytes) target = entry.reserved_bytes;
+  if (target > reserved) target = reserved;
   if (!Open(entry.offset + opened, entry.offset + target)) {
     // Perhaps just this much still fits.
     target = RoundUp(needed, page);
@@ -241,7 +294,7 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
     }
   }
   if (opened < kReadAheadFrom && target >= kReadAheadFrom)
-    os::ReadAhead(base_ + entry.offset + target, entry.reserved_bytes - target);
+    os::ReadAhead(base_ + entry.offset + target, reserved - target);
   __atomic_store_n(&header()->last_realtime, os::RealtimeNanoseconds(), __ATOMIC_RELAXED);
   __atomic_store_n(&opened, target, __ATOMIC_RELEASE);
   return true;

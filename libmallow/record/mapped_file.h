@@ -7,8 +7,10 @@
 //  M2  Memory is touched only after Grow() populated it, so a full disk is a false return and never
 //      a SIGBUS. What lies behind is PROT_NONE: mlockall cannot fill it and a stray write cannot hit it.
 //  M3  Items never move.
+//  M4  What was given back may be somebody else's by now: nothing is done to addresses behind `reserved_` of a section.
 //
-// Thread safety: Grow takes a lock; everything else is set before the first reader.
+// Thread safety: Grow takes a lock; everything else is set before the first reader. The room, which is M4's, has a lock of
+// its own, because GiveBackRoom may be called by a thread that has any other.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,9 @@ class MappedFile {
  public:
   // Makes a new image file in `folder` and opens up its header. On failure an empty file stays behind where one
   // could be made, as a word that this process is not recorded, and the object is as before. `executable` and ids are filled in; the parent's fields are the caller's.
-  bool Create(const char* folder);
+  // `before`, if not null: what was mapped, which is the caller's from here on.
+  struct Mapping;
+  bool Create(const char* folder, Mapping* before = nullptr);
   // Only the empty file.
   void LeaveWord(const char* folder);
 
@@ -61,23 +65,35 @@ class MappedFile {
 
   // For a fork child: Create gives it a file of its own, then the parent's mapping goes.
   struct Mapping {
-    void* base;
-    uint64_t bytes;
+    char* base;  // null: none
+    struct Part {
+      uint64_t offset, bytes;
+    } parts[kSectionCount];
   };
-  Mapping mapping() const { return {base_, bytes_}; }
+  Mapping mapping() const;
   static void Unmap(const Mapping& mapping);
+
+  // Where address space is limited: gives up what this file would not have been given if it had been so at the start,
+  // but for what is in use. False: nothing. The caller holds the room. A shrunken section is full sooner.
+  bool GiveBackRoom();
+  // False: another thread has the room for long, or is not there (in a fork child).
+  bool TryLockRoom();
 
   // Writes what is recorded so far into a new image file in `folder`. Each figure is of some moment meanwhile. False:
   // no such folder, or no room; nothing is left behind then.
   bool CopyTo(const char* folder);
 
   // Nothing more is to be recorded: the file is let go, and its addresses keep memory of their own, for threads that are
-  // still within a record. False: it stays mapped.
-  bool Detach();
+  // still within a record. False: it stays mapped. Either way that is the caller's from here on.
+  bool Detach(Mapping* mapping = nullptr);
 
   // After a fork the child's copy of the lock may be held by a thread that is not there.
-  void ResetLock() { grow_lock_.ResetInChild(); }
+  void ResetLock() {
+    grow_lock_.ResetInChild();
+    room_lock_.ResetInChild();
+  }
   Spinlock& grow_lock() { return grow_lock_; }
+  Spinlock& room_lock() { return room_lock_; }
 
  private:
   static constexpr size_t kNameBytes = 128;
@@ -88,14 +104,17 @@ class MappedFile {
   // Of a section, so that `needed` bytes of it are.
   MALLOW_COLD bool OpenMore(Section section, uint64_t needed, Incomplete full_bit);
   bool Open(uint64_t begin, uint64_t end);
+  bool NothingIn(uint64_t begin, uint64_t end);
   bool WriteCopy(int fd, char* header_page);
   // A new empty file, open, and its name; a negative errno when none can be made.
   int OpenNew(const char* folder, uint64_t now, char (&name)[kNameBytes]);
 
   char* base_ = nullptr;
-  uint64_t bytes_ = 0;
-  uint64_t opened_[kSectionCount] = {};  // bytes of each section that may be written
+  bool detached_ = false;
+  uint64_t opened_[kSectionCount] = {};    // bytes of each section that may be written
+  uint64_t reserved_[kSectionCount] = {};  // of each that are ours
   Spinlock grow_lock_{LockRank::kMappedFile};
+  Spinlock room_lock_{LockRank::kLeaf};
   char name_[kNameBytes] = {};
   char path_[4096 + 128] = {};  // scratch of Create; not on the stack, which may be small
 };

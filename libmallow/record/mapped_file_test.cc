@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -110,6 +111,56 @@ TEST(MappedFile, SaysWhenASectionIsFull) {
   const SectionEntry& modules = file.header()->sections[static_cast<int>(Section::kModules) - 1];
   EXPECT_FALSE(file.Grow(Section::kModules, modules.reserved_bytes / modules.item_bytes + 1, kModulesFull));
   EXPECT_EQ(static_cast<uint32_t>(kModulesFull), file.header()->incomplete);
+}
+
+// Under a limit that came later a file keeps what it uses, and as much as it would have been given; whatever else comes to lie
+// where the rest was is left alone.
+TEST(MappedFile, GivesBackRoom) {
+  TestFolder folder;
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  const auto page_of = [&](uint64_t page) {
+    return file.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
+  };
+  constexpr uint64_t kFirst = 100;
+  ASSERT_TRUE(file.Grow(Section::kCounterPages, kFirst, kStacksFull));
+  memset(page_of(0), 1, kFirst * kCounterPageBytes);
+  const auto give_back = [&] {
+    EXPECT_TRUE(file.TryLockRoom());
+    const bool given = file.GiveBackRoom();
+    file.room_lock().Unlock();
+    return given;
+  };
+  EXPECT_FALSE(give_back()) << "nothing is limited";
+  struct rlimit before;
+  getrlimit(RLIMIT_AS, &before);
+  if (before.rlim_cur != RLIM_INFINITY) GTEST_SKIP();
+  const struct rlimit limit = {uint64_t{1} << 30, before.rlim_max};
+  setrlimit(RLIMIT_AS, &limit);
+  const bool given = give_back(), again = give_back();
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_TRUE(given);
+  EXPECT_FALSE(again);
+
+  // The sections together have an eighth now, this one the greatest part of it.
+  const uint64_t most =
+      file.header()->sections[SectionIndex(Section::kCounterPages)].reserved_bytes / kCounterPageBytes;
+  char* const other = page_of(most / 2);
+  constexpr size_t kOtherBytes = 1 << 20;
+  ASSERT_EQ(other, mmap(other, kOtherBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+  memset(other, 7, kOtherBytes);
+  EXPECT_TRUE(file.Grow(Section::kCounterPages, 2 * kFirst, kStacksFull));
+  memset(page_of(kFirst), 1, kFirst * kCounterPageBytes);
+  EXPECT_EQ(1, *page_of(kFirst - 1));
+  EXPECT_FALSE(file.Grow(Section::kCounterPages, most / 4, kStacksFull));
+  EXPECT_EQ(static_cast<uint32_t>(kStacksFull), file.header()->incomplete);
+
+  MappedFile::Mapping mapping;
+  EXPECT_TRUE(file.Detach(&mapping));
+  MappedFile::Unmap(mapping);
+  for (size_t i = 0; i < kOtherBytes; i++) ASSERT_EQ(7, other[i]);
+  munmap(other, kOtherBytes);
 }
 
 // What the sections of a copy name is in it, though the file grows meanwhile.

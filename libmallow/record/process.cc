@@ -107,6 +107,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
     WaitForRecords();
   }
   if (!file_.Create(folder_)) return false;
+  os::SetSpare([] { return g_process.GiveBackRoom(); });
   if (g_event_log.wanted()) header().log = g_event_log.Create(folder_, file_.name()) ? kLogKept : kLogRefused;
   ForgetLastSession(joined != 0 || g_sampler.on());
   from_beginning_ = joined == 0 && !g_sampler.on();
@@ -158,8 +159,7 @@ void Process::Stop() {
   header().stopped_realtime = os::RealtimeNanoseconds();
   MappedFile::Mapping& oldest = kept_[session_ % kKeptMappings];
   if (oldest.base != nullptr) MappedFile::Unmap(oldest);
-  oldest = file_.mapping();
-  file_.Detach();
+  file_.Detach(&oldest);
 }
 
 // Linked into the executable, our text cannot be told from the program's; then our frames stay in the stacks.
@@ -465,8 +465,8 @@ void Process::PartFromParent() {
 // is the child's copy, their threads are not here.
 void Process::ContinueInChild() {
   threads_lock_.ResetInChild();
-  const MappedFile::Mapping parent = file_.mapping();
-  const bool made = MakeFileInChild();
+  MappedFile::Mapping parent;
+  const bool made = MakeFileInChild(&parent);
   ThreadRecorder* const own = t_recorder;
   t_recorder = nullptr;
   if (made && IsRecorder(own)) {
@@ -480,16 +480,18 @@ void Process::ContinueInChild() {
   MappedFile::Unmap(parent);
 }
 
-bool Process::MakeFileInChild() {
+bool Process::MakeFileInChild(MappedFile::Mapping* parent) {
   // A system call that a sandbox refuses may come to allocate.
   const SpinlockHolder holder(threads_lock_);
   ++session_;
   pages_lock_.ResetInChild();
   file_.ResetLock();
+  // Two of them may be more than a limit allows.
+  GiveBackRoom();
   const uint64_t joined = header().joined;
   char parent_name[sizeof(Header::parent_file)];
   strcpy(parent_name, file_.name());
-  if (!file_.Create(folder_)) {
+  if (!file_.Create(folder_, parent)) {
     __atomic_fetch_add(&header().unrecorded_children, 1, __ATOMIC_RELAXED);
     g_recording = g_recording_all = false;
     // The rest is not the parent's: what a record under way loses, say.
@@ -497,8 +499,10 @@ bool Process::MakeFileInChild() {
     return false;
   }
   Header& child = header();
-  if (g_event_log.wanted())
+  if (g_event_log.wanted()) {
+    const SpinlockHolder room(file_.room_lock());
     child.log = g_event_log.CreateInChild(folder_, file_.name()) ? kLogKept : kLogRefused;
+  }
   strcpy(child.parent_file, parent_name);
   first_shard_ += shard_count_;
   shard_count_ = 0;
@@ -540,6 +544,15 @@ bool Process::HoldsLock() {
     if (LockAt(i).HeldByThisThread()) return true;
   }
   return false;
+}
+
+bool Process::GiveBackRoom() {
+  const os::SignalsBlocked quiet;
+  if (!file_.TryLockRoom()) return false;
+  const bool given = file_.GiveBackRoom();
+  const bool given_by_log = g_event_log.GiveBackRoom();
+  file_.room_lock().Unlock();
+  return given || given_by_log;
 }
 
 void KeepLog(uint64_t limit_bytes) { g_event_log.SetLimit(limit_bytes); }

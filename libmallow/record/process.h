@@ -55,6 +55,8 @@ class Process {
   void UnlockAll(bool child);
   // Whether the calling thread is inside one of them.
   bool HoldsLock();
+  // See os::SetSpare.
+  bool GiveBackRoom();
   // In a fork child, of its one thread.
   void PartFromParent();
 
@@ -94,7 +96,7 @@ class Process {
   // is none to record in.
   bool ContinuesInOwnFile();
   void ContinueInChild();
-  bool MakeFileInChild();
+  bool MakeFileInChild(MappedFile::Mapping* parent);
   // Gives the calling thread a recorder: `own` if not null, else one that a finished thread left, else a new one.
   ThreadRecorder* Adopt(ThreadRecorder* own);
   // The same without making it the thread's.

@@ -47,3 +47,20 @@ func TestAddressSpaceJustEnough(t *testing.T) {
 		}
 	}
 }
+
+// A program that limits its own address space when recording has reserved its own already.
+func TestProgramLimitsItsAddressSpace(t *testing.T) {
+	const calls = 1 + 2*2006 // of test/programs/limited.c
+	for _, flags := range [][]string{nil, {"--cpu"}, {"--log"}} {
+		for _, limit := range []string{"200", "500", "1000"} {
+			command := harness.Command{Arguments: []string{harness.Program(t, "programs/limited"), limit}}
+			alone := harness.Run(t, command)
+			command.Flags = flags
+			recorded, recording := harness.Record(t, command)
+			sameEnding(t, alone, recorded)
+			if got := harness.ReadReport(t, recording).Origins.Program.Allocations; got != calls {
+				t.Errorf("%q, %s MiB: %d allocations, want %d", flags, limit, got, calls)
+			}
+		}
+	}
+}
