@@ -161,6 +161,21 @@ TEST(PageHeap, LongObjectsGoBackToTheSystemAtOnce) {
   EXPECT_GE(totals.returned, pages);
 }
 
+TEST(PageHeap, WhatIsNoLongerThanASmallObjectNeverGoesBackAtOnce) {
+  page_heap.SetReleasePolicy({.interval = 0, .at_once = 0});
+  const auto returns = [](Span* span) {
+    memset(span->start(), 1, span->pages * kPageBytes);
+    const Pages before = page_heap.GetTotals().returned;
+    page_heap.Free(span);
+    return page_heap.GetTotals().returned - before;
+  };
+  constexpr Pages kLongest = kMaxSmallBytes / kPageBytes;
+  for (SizeClass c = 1; c < kClassCount; ++c) EXPECT_EQ(returns(page_heap.AllocateSmall(c)), 0u) << c;
+  EXPECT_EQ(returns(page_heap.AllocateLarge(kLongest, 2)), 0u);
+  EXPECT_EQ(returns(page_heap.AllocateLarge(kLongest + 1, 1)), kLongest + 1);
+  page_heap.SetReleasePolicy({});
+}
+
 TEST(PageHeap, FreshPagesAreTakenInExchangeForIdleOnes) {
   page_heap.SetReleasePolicy({.keep = 0, .at_once = SIZE_MAX});
   page_heap.ReleaseDownTo(0);

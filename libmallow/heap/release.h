@@ -19,6 +19,7 @@
 
 #include "base/bits.h"
 #include "heap/pages.h"
+#include "heap/size_class.h"
 
 namespace mallow::heap {
 
@@ -33,7 +34,8 @@ struct ReleasePolicy {
   uint64_t interval = kReleaseInterval;
   // Bytes of free pages that stay, however long they are idle.
   size_t keep = kReleaseKeep;
-  // A freed large block of at least so many bytes goes back at once: faulting it in again costs more than the call.
+  // A freed block of at least so many bytes goes back at once, if it is longer than a small one: faulting it in again costs
+  // more than the call.
   size_t at_once = kReleaseAtOnce;
 };
 
@@ -113,10 +115,10 @@ class ReleasePace {
 
   // Whether an object of so many pages goes back when it is freed. Needs no lock.
   bool AtOnce(Pages pages) const { return pages > MostKept(); }
-  // The most pages of which that is not so.
+  // The most pages of which that is not so. No fewer than small objects have: their spans become free all the time.
   Pages MostKept() const {
     const size_t at_once = __atomic_load_n(&policy_.at_once, __ATOMIC_RELAXED);
-    return at_once == 0 ? 0 : (at_once - 1) / kPageBytes;
+    return (Max(at_once, kMaxSmallBytes + 1) - 1) / kPageBytes;
   }
 
  private:
