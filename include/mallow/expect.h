@@ -11,7 +11,7 @@
  *
  * Counted are the calls of malloc and its family and of operator new that the calling thread makes inside the braces,
  * without what libc does on its own account (the buffer of a stream). The braces may be left by break, return or an
- * exception. For C++ and for C as GCC and Clang have it.
+ * exception. For C++, and for C from C99 on as GCC and Clang have it.
  *
  * The test has to run on libmallow: linked with it, or LD_PRELOAD=$(mallow lib). Without, one line on stderr says that
  * nothing is counted, and the code runs; with MALLOW_EXPECT=required in the environment every expectation fails then.
@@ -63,6 +63,16 @@ struct mallow_expectation_ {
 
 #define MALLOW_EXPECT_FUNCTION_ static __attribute__((noinline, unused))
 
+/* Makes a folder of a new name; 0 when it cannot. By functions that strict C has too: mkdtemp is declared where a program
+ * asks for it. */
+MALLOW_EXPECT_FUNCTION_ int mallow_expect_folder_(char* folder, size_t size, const char* suffix) {
+  for (int i = 1; i < 100; i++) {
+    snprintf(folder, size, "/tmp/mallow-expect-%d.%d%s", (int)getpid(), i, suffix);
+    if (mkdir(folder, 0700) == 0) return 1;
+  }
+  return 0;
+}
+
 /* Begins to record the process; 0 when it cannot be. Nobody needs the file: what was mapped stays. */
 MALLOW_EXPECT_FUNCTION_ int mallow_expect_record_(void) {
   int (*is_recording)(void);
@@ -72,8 +82,7 @@ MALLOW_EXPECT_FUNCTION_ int mallow_expect_record_(void) {
   if (!is_recording || !start) return 0;
   if (is_recording()) return 1;
   char folder[64], path[64 + 256];
-  snprintf(folder, sizeof(folder), "/tmp/mallow-expect-XXXXXX");
-  if (!mkdtemp(folder)) return 0;
+  if (!mallow_expect_folder_(folder, sizeof(folder), "")) return 0;
   const int error = start(folder);
   DIR* entries = opendir(folder);
   struct dirent* entry;
@@ -95,11 +104,7 @@ MALLOW_EXPECT_FUNCTION_ const char* mallow_expect_name_(const char* file) {
 MALLOW_EXPECT_FUNCTION_ int mallow_expect_snapshot_(char* folder, size_t size) {
   int (*snapshot)(const char*);
   MALLOW_FIND_(snapshot, "mallow_record_snapshot");
-  for (int i = 1; i < 100; i++) {
-    snprintf(folder, size, "/tmp/mallow-expect-%d.%d.mallow", (int)getpid(), i);
-    if (mkdir(folder, 0700) == 0) return snapshot && snapshot(folder) == 0;
-  }
-  return 0;
+  return snapshot && mallow_expect_folder_(folder, size, ".mallow") && snapshot(folder) == 0;
 }
 
 MALLOW_EXPECT_FUNCTION_ void mallow_expect_enter_(struct mallow_expectation_* e) {
@@ -141,10 +146,10 @@ MALLOW_EXPECT_FUNCTION_ void mallow_expect_leave_(struct mallow_expectation_* e)
   }
   const uint64_t count = after.allocations - e->before.allocations;
   if (count >= e->least && count <= e->most) return;
-  size_t n = (size_t)snprintf(
-      message, sizeof(message), "%llu allocation%s of %llu bytes, and %s%llu expected",
-      (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)(after.bytes - e->before.bytes),
-      e->least == e->most ? "" : "at most ", (unsigned long long)e->most);
+  size_t n = (size_t)snprintf(message, sizeof(message), "%lu allocation%s of %lu bytes, and %s%lu expected",
+                              (unsigned long)count, count == 1 ? "" : "s",
+                              (unsigned long)(after.bytes - e->before.bytes),
+                              e->least == e->most ? "" : "at most ", (unsigned long)e->most);
   if (mallow_expect_snapshot_(folder, sizeof(folder))) {
     snprintf(message + n, sizeof(message) - n, "; what they are: mallow report --region '%.100s:%d' %s",
              mallow_expect_name_(e->file), e->line, folder);

@@ -35,6 +35,12 @@ int mallow_record_start(const char* folder);
 int mallow_record_stop(void);
 int mallow_record_snapshot(const char* folder);
 
+/* Below, a structure and the function that fills it in have one name, of which g++ warns (-Wshadow). */
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 /* What the heap holds, in bytes unless a name says otherwise. Later versions may add fields at the end.
  *
  * Every byte that was mapped from the system for blocks is in exactly one part:
@@ -85,6 +91,10 @@ struct mallow_thread_statistics {
  * recorded: no recording, or only samples, or no room. Costs some nanoseconds for each stack that was recorded. Not from
  * signal handlers. */
 size_t mallow_thread_statistics(struct mallow_thread_statistics* statistics, size_t size);
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 /* Regions and units of work: what the program is doing, so that a report can say what of it allocates.
  *
