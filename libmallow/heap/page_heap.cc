@@ -28,6 +28,10 @@ constexpr Pages kFreshShare = 16;
 constexpr Pages kLeastMoved = 1024 * 1024 / kPageBytes;
 constexpr Pages kSystemShareMoved = 4096;
 
+// What the system refuses is tried in halves, so often for one span: enough to find a page among 2^32, and next to nothing
+// where all memory is locked.
+constexpr int kMostRefusals = 32;
+
 // Shorter free spans keep their addresses: many holes are many mappings.
 constexpr Pages kLeastUnmapped = 1024 * 1024 / kPageBytes;
 
@@ -72,6 +76,20 @@ struct SystemPages {
   PageId first;
   PageId last;
 };
+
+// Gives pages of a free span back, all but those that are locked, until the system has refused `*refusals` times. Returns how
+// many of these may have held memory.
+Pages ReleaseParts(const SystemPages& part, int* refusals) {
+  const Pages resident = PageMap::CountResident(part.first, part.count());
+  if (part.Release()) {
+    PageMap::SetState(part.first, part.count(), PageState::kClean);
+    return resident;
+  }
+  if (part.count() <= part.unit || --*refusals < 0) return 0;
+  const PageId middle = part.first + RoundUp(part.count() / 2, part.unit);
+  const Pages released = ReleaseParts(part.Around(part.first, middle), refusals);
+  return released + ReleaseParts(part.Around(middle, part.last), refusals);
+}
 
 void SetAllBits(Span* span, size_t objects) {
   for (size_t word = 0; word < DivideUp(objects, 64); ++word) {
@@ -527,6 +545,7 @@ void PageHeap::DetachRecords(Span* span) {
 // Gives about `most` resident pages of a free span back, less only when there are no more. Returns how many.
 Pages PageHeap::ReleaseResident(Span* span, Pages most) {
   const SystemPages inner(span);
+  int refusals = kMostRefusals;
   Pages released = 0;
   PageId page = span->page;
   while (page < span->end() && released < most) {
@@ -536,11 +555,7 @@ Pages PageHeap::ReleaseResident(Span* span, Pages most) {
       continue;
     }
     const SystemPages part = inner.Around(page, Min(run_end, page + (most - released)));
-    const Pages resident = PageMap::CountResident(part.first, part.count());
-    if (part.Release()) {
-      PageMap::SetState(part.first, part.count(), PageState::kClean);
-      released += resident;
-    }
+    released += ReleaseParts(part, &refusals);
     page = part.count() > 0 ? Max(part.last, page + 1) : run_end;
   }
   return released;

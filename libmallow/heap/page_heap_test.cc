@@ -176,6 +176,33 @@ TEST(PageHeap, WhatIsNoLongerThanASmallObjectNeverGoesBackAtOnce) {
   page_heap.SetReleasePolicy({});
 }
 
+// As one is that the program has locked.
+TEST(PageHeap, APageThatCannotGoBackKeepsNoOtherBack) {
+  static constexpr Pages kPages = 1000;
+  static const char* stays;
+  static const os::MemoryFunctions kAllButOne = {
+      os::SystemMemoryFunctions().map, os::SystemMemoryFunctions().unmap, [](void* p, size_t bytes) {
+        const bool holds = stays >= p && stays < static_cast<char*>(p) + bytes;
+        return !holds && os::SystemMemoryFunctions().release(p, bytes);
+      }};
+  page_heap.SetReleasePolicy({.interval = 0});
+  for (const Pages place : {Pages{0}, kPages / 2 - 1, kPages / 2, kPages - 1}) {
+    page_heap.ReleaseDownTo(0);
+    Span* const span = page_heap.AllocateLarge(kPages, 1);
+    stays = AddressOf(span->page + place);
+    page_heap.Free(span);
+    os::ReplaceMemoryFunctions(&kAllButOne);
+    EXPECT_TRUE(page_heap.ReleaseDownTo(0));
+    os::ReplaceMemoryFunctions(nullptr);
+    const PageHeap::Totals totals = page_heap.GetTotals();
+    EXPECT_EQ(totals.free - totals.returned, 1u) << place;
+    EXPECT_TRUE(page_heap.IsValid());
+    // Looked at again once it is another span.
+    page_heap.Free(page_heap.AllocateLarge(kPages, 1));
+  }
+  page_heap.SetReleasePolicy({});
+}
+
 TEST(PageHeap, FreshPagesAreTakenInExchangeForIdleOnes) {
   page_heap.SetReleasePolicy({.keep = 0, .at_once = SIZE_MAX});
   page_heap.ReleaseDownTo(0);

@@ -14,8 +14,8 @@ struct MemoryFunctions {
   void* (*map)(void* hint, size_t bytes);
   // Gives the addresses back. False when the system refuses (too many mappings): the pages stay mapped.
   bool (*unmap)(void* p, size_t bytes);
-  // Gives the pages back and keeps the addresses: they read as zero afterwards. False when it did not happen
-  // (locked pages, a filter that forbids it): the contents are then unchanged.
+  // Gives the pages back and keeps the addresses: they read as zero afterwards. False when it did not happen (locked
+  // pages, a filter that forbids it): those before the first locked one may then read as zero, the others are unchanged.
   bool (*release)(void* p, size_t bytes);
   // Size of a page, or 0: ask the system.
   size_t page_bytes = 0;
