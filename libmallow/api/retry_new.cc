@@ -7,6 +7,9 @@ asm(".weak __gxx_personality_v0\n\t.weak __cxa_begin_catch\n\t.weak __cxa_end_ca
     "__cxa_rethrow\n\t"
     ".weak _Unwind_Resume");
 
+// Null where the program has its unwinder linked in (-static-libgcc) and keeps it for itself.
+extern "C" [[gnu::weak]] void _Unwind_Resume(void* exception);
+
 namespace mallow::api {
 namespace {
 
@@ -26,16 +29,21 @@ void NoteFailure(const Call& call) {
   if (record::g_recording) record::NoteFailed(call.function, bytes, call.caller);
 }
 
-}  // namespace
-
-void* RetryNew(Call& call) {
-  void* p;
+void* ServeAfterHandlerOrNote(Call& call) {
   try {
-    p = ServeAfterHandler(call);
+    return ServeAfterHandler(call);
   } catch (...) {
     NoteFailure(call);
     throw;
   }
+}
+
+}  // namespace
+
+// What a handler throws passes a function that does not catch it without a call of the unwinder.
+void* RetryNew(Call& call) {
+  const bool catches = record::g_recording && &_Unwind_Resume != nullptr;
+  void* const p = catches ? ServeAfterHandlerOrNote(call) : ServeAfterHandler(call);
   if (p != nullptr) return p;
   NoteFailure(call);
   ThrowBadAlloc();
