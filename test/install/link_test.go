@@ -95,6 +95,20 @@ func TestLinkedWithoutACall(t *testing.T) {
 	expectServed(t, compiled(t, "silent.c", pkgConfig(t, "mallow-static")...))
 }
 
+// A library that the archive is linked into stays when it is closed, as libmallow.so does: threads that it has served end later.
+func TestClosedPlugin(t *testing.T) {
+	closes := compiled(t, "closed.c", "-pthread", "-ldl")
+	for _, name := range []string{"mallow-static", "mallow-minimal-static"} {
+		t.Run(name, func(t *testing.T) {
+			arguments := append([]string{"-DPLUGIN", "-shared", "-fPIC", "-Wl,-Bsymbolic"}, pkgConfig(t, name)...)
+			plugin := compiled(t, "closed.c", arguments...)
+			if output := must(t, harness.Command{Arguments: []string{closes, plugin}}); output != "mallow\n" {
+				t.Errorf("it wrote %q", output)
+			}
+		})
+	}
+}
+
 func TestCMakePackage(t *testing.T) {
 	cmake := tool(t, "cmake", "cmake")
 	build := filepath.Join(t.TempDir(), "build")
