@@ -11,7 +11,7 @@ namespace {
 
 void* Move(void* from, size_t bytes) {
   void* to = heap::Relocate(from, bytes);
-  if (to != nullptr && !heap::TryFree(from)) heap::FreeSlow(from);
+  if (to != nullptr && to != from && !heap::TryFree(from)) heap::FreeSlow(from);
   return to;
 }
 

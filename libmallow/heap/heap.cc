@@ -86,7 +86,11 @@ void* Relocate(void* p, size_t bytes) {
   }
   void* to = grows ? AllocateGrowing(bytes) : nullptr;
   if (to == nullptr) to = Allocate(bytes);
-  return to == nullptr ? nullptr : memcpy(to, p, Min(old_bytes, bytes));
+  if (MALLOW_LIKELY(to != nullptr)) return memcpy(to, p, Min(old_bytes, bytes));
+  if (bytes > old_bytes) return nullptr;
+  // A size that is given when it is freed has to fit a large one.
+  if (span->state == SpanState::kLarge) ResizeLarge(span, bytes);
+  return p;
 }
 
 void Configure(size_t record_bytes, bool every_call_slow) {

@@ -49,7 +49,8 @@ size_t BytesOfBlockAt(const void* p);
 bool ResizeInPlace(void* p, size_t bytes);
 
 // For a block that ResizeInPlace did not resize: a new block with its contents, as far as they fit. The old one is
-// live still, but its contents may be gone: it is to be freed. Null: no memory, and the old one is as it was.
+// live still, but its contents may be gone: it is to be freed. Without memory null, and the old one is as it was; where that
+// is long enough it is returned itself, because programs do not expect it to fail that a block becomes shorter.
 void* Relocate(void* p, size_t bytes);
 // A growing block of so many bytes is given whole pages with room behind them: it is likely to grow again, then in
 // place.

@@ -157,7 +157,7 @@ class Player {
     bool resized = ResizeInPlace(piece.p, wanted);
     if (!resized) {
       if (void* to = Relocate(piece.p, wanted)) {
-        Free(piece.p);
+        if (to != piece.p) Free(piece.p);
         piece.p = static_cast<unsigned char*>(to);
         if (WithRecords()) memset(Record(piece), piece.fill, kRecordBytes);
         resized = true;

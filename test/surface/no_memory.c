@@ -1,5 +1,5 @@
 // no_memory WAY: the address space is used up (RLIMIT_AS). Every call says ENOMEM, and after a free the
-// program goes on. WAY: big, small, rising, threads.
+// program goes on. WAY: big, small, rising, shrinking, threads.
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -89,6 +89,32 @@ static void Rise(void) {
   CHECK(malloc(kLimit * 2ul) == NULL && errno == ENOMEM);
 }
 
+static int IsFilled(const char* p, size_t bytes, char fill) {
+  for (size_t i = 0; i < bytes; ++i) {
+    if (p[i] != fill) return 0;
+  }
+  return 1;
+}
+
+// Programs do not expect that of a realloc to fewer bytes.
+static void Shrink(void) {
+  static const size_t kLongest[] = {100, 1000, 5000, 20000, 100 * 1000, 250 * 1000, 300 * 1000, 5000 * 1000};
+  enum { kBlocks = sizeof(kLongest) / sizeof(kLongest[0]) };
+  char* blocks[kBlocks];
+  for (int i = 0; i < kBlocks; ++i) blocks[i] = memset(malloc(kLongest[i]), i, kLongest[i]);
+  void* list = NULL;
+  for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2) Exhaust(&list, bytes);
+  for (int i = 0; i < kBlocks; ++i) {
+    for (size_t bytes = kLongest[i]; bytes > 0; bytes = bytes * 2 / 5) {
+      char* p = realloc(blocks[i], bytes);
+      CHECK(p != NULL && malloc_usable_size(p) >= bytes && IsFilled(p, bytes, (char)i));
+      blocks[i] = p;
+    }
+  }
+  Release(&list);
+  for (int i = 0; i < kBlocks; ++i) free(blocks[i]);
+}
+
 // Threads whose stacks are there already start, and live, when nothing else is to be had.
 static void ExhaustWithThreads(void) {
   enum { kThreads = 20, kStackBytes = 256 * 1024 };
@@ -136,6 +162,8 @@ int main(int argc, char** argv) {
     ExhaustTwice(100);
   else if (strcmp(argv[1], "rising") == 0)
     Rise();
+  else if (strcmp(argv[1], "shrinking") == 0)
+    Shrink();
   else
     ExhaustWithThreads();
   return 0;
