@@ -66,8 +66,9 @@ struct mallow_expectation_ {
 /* Makes a folder of a new name; 0 when it cannot. By functions that strict C has too: mkdtemp is declared where a program
  * asks for it. */
 MALLOW_EXPECT_FUNCTION_ int mallow_expect_folder_(char* folder, size_t size, const char* suffix) {
+  const int pid = getpid();
   for (int i = 1; i < 100; i++) {
-    snprintf(folder, size, "/tmp/mallow-expect-%d.%d%s", (int)getpid(), i, suffix);
+    snprintf(folder, size, "/tmp/mallow-expect-%d.%d%s", pid, i, suffix);
     if (mkdir(folder, 0700) == 0) return 1;
   }
   return 0;
@@ -144,15 +145,17 @@ MALLOW_EXPECT_FUNCTION_ void mallow_expect_leave_(struct mallow_expectation_* e)
     MALLOW_EXPECT_FAILED(e->file, e->line, "allocations are not counted any more: recording has ended");
     return;
   }
-  const uint64_t count = after.allocations - e->before.allocations;
-  if (count >= e->least && count <= e->most) return;
-  size_t n = (size_t)snprintf(message, sizeof(message), "%lu allocation%s of %lu bytes, and %s%lu expected",
-                              (unsigned long)count, count == 1 ? "" : "s",
-                              (unsigned long)(after.bytes - e->before.bytes),
-                              e->least == e->most ? "" : "at most ", (unsigned long)e->most);
+  const unsigned long count = after.allocations - e->before.allocations;
+  const unsigned long bytes = after.bytes - e->before.bytes;
+  const unsigned long most = e->most;
+  if (count >= e->least && count <= most) return;
+  snprintf(message, sizeof(message), "%lu allocation%s of %lu bytes, and %s%lu expected", count,
+           count == 1 ? "" : "s", bytes, e->least == e->most ? "" : "at most ", most);
   if (mallow_expect_snapshot_(folder, sizeof(folder))) {
-    snprintf(message + n, sizeof(message) - n, "; what they are: mallow report --region '%.100s:%d' %s",
-             mallow_expect_name_(e->file), e->line, folder);
+    const size_t length = strlen(message);
+    snprintf(message + length, sizeof(message) - length,
+             "; what they are: mallow report --region '%.100s:%d' %s", mallow_expect_name_(e->file), e->line,
+             folder);
   }
   MALLOW_EXPECT_FAILED(e->file, e->line, message);
 }

@@ -34,7 +34,8 @@ int main(void) {
   return 0;
 }
 `
-	compileStrictly(t, test, "cc c -std=c99", "cc c -std=c17", "cc c -std=gnu17", "c++ c++ -std=c++98", "c++ c++ -std=c++20")
+	compileStrictly(t, test, "cc c -std=c99", "cc c -std=c17", "cc c -std=gnu17", "c++ c++ -std=c++98",
+		"c++ c++ -std=c++20 -Wconversion -Wold-style-cast -Wuseless-cast")
 }
 
 // compileStrictly compiles a program and runs it, each time with other flags: compiler, language, options.
