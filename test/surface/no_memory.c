@@ -84,9 +84,11 @@ static void Rise(void) {
   CHECK(p != NULL);
   for (size_t i = 0; i < kLimit / 4 * 3; i += 1000) CHECK(p[i] == 0);
   free(p);
-  // Not for what cannot be had.
+  // Not for what cannot be had, even if nothing else were there.
+  struct rlimit limit;
+  CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
   errno = 0;
-  CHECK(malloc(kLimit * 2ul) == NULL && errno == ENOMEM);
+  CHECK(malloc(limit.rlim_cur) == NULL && errno == ENOMEM);
 }
 
 static int IsFilled(const char* p, size_t bytes, char fill) {
@@ -149,7 +151,7 @@ int main(int argc, char** argv) {
   CHECK(argc == 2);
   struct rlimit limit;
   CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-  // On top of what the process has reserved already, and small stacks for the threads.
+  // On top of what the process has reserved already, of which a recorder may give some back, and small stacks for the threads.
   FILE* statm = fopen("/proc/self/statm", "r");
   unsigned long pages = 0;
   CHECK(statm != NULL && fscanf(statm, "%lu", &pages) == 1);
