@@ -3,6 +3,8 @@ package profile
 import (
 	"regexp"
 	"strings"
+
+	"mallow/internal/symbolize"
 )
 
 // wrappers decides which functions only pass allocations on, so that the site
@@ -52,9 +54,8 @@ func (w *wrappers) match(function string) bool {
 // MatchesName tells whether an expression matches the name of a function, as it
 // is or as reports show it: they leave namespaces without a name out.
 func MatchesName(e *regexp.Regexp, function string) bool {
-	const anonymous = "(anonymous namespace)::"
-	return e.MatchString(function) ||
-		strings.Contains(function, anonymous) && e.MatchString(strings.ReplaceAll(function, anonymous, ""))
+	shown := symbolize.WithoutAnonymous(function)
+	return e.MatchString(function) || shown != function && e.MatchString(shown)
 }
 
 // each visits the wrappers that were met.

@@ -133,19 +133,20 @@ func newWantedFunction(text string) wantedFunction {
 	if all := identifiers.FindAllString(head, -1); len(all) > 0 {
 		w.part = all[len(all)-1]
 	}
-	w.plain = []string{withoutParameters(withoutAnonymous(text))}
+	w.plain = []string{withoutParameters(WithoutAnonymous(text))}
 	for _, options := range readings[1:] {
 		if name, err := demangle.ToString(withoutClone(text), options...); err == nil {
-			w.plain = append(w.plain, withoutAnonymous(name))
+			w.plain = append(w.plain, WithoutAnonymous(name))
 		}
 	}
 	return w
 }
 
-// anonymous is how a namespace without a name is written, or left out.
-const anonymous = "(anonymous namespace)::"
-
-func withoutAnonymous(name string) string { return strings.ReplaceAll(name, anonymous, "") }
+// WithoutAnonymous leaves namespaces without a name out of a function's, as
+// people and reports do.
+func WithoutAnonymous(name string) string {
+	return strings.ReplaceAll(name, "(anonymous namespace)::", "")
+}
 
 func withoutParameters(name string) string {
 	depth := 0
@@ -184,7 +185,7 @@ func (w wantedFunction) is(symbol string) bool {
 	}
 	for _, options := range readings {
 		text, err := demangle.ToString(base, options...)
-		if err == nil && (text == w.text || withoutAnonymous(text) == w.text) {
+		if err == nil && (text == w.text || WithoutAnonymous(text) == w.text) {
 			return true
 		}
 	}

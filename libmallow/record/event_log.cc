@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/memory.h"
+#include "record/mapped_file.h"
 #include "record/thread_recorder.h"
 
 namespace mallow::record {
@@ -15,7 +17,6 @@ constinit EventLog g_event_log;
 namespace {
 
 constexpr uint64_t kLeastBlocks = 2;
-constexpr uint64_t kShareOfLimit = 8;
 
 // Scratch of Create; not on the stack, which may be small.
 char file_path[4096 + 128];
@@ -23,15 +24,6 @@ char file_path[4096 + 128];
 uint64_t RoundDown(uint64_t bytes) { return bytes / kLogBlockBytes * kLogBlockBytes; }
 
 }  // namespace
-
-// A program under `ulimit -v` keeps nearly all of its address space for itself.
-uint64_t EventLog::AffordableBytes() const {
-  const uint64_t file = os::FileSizeLimit();
-  const uint64_t memory = os::AddressSpaceLimit() / kShareOfLimit;
-  uint64_t bytes = limit_ < file ? limit_ : file;
-  bytes = bytes < memory ? bytes : memory;
-  return RoundDown(bytes);
-}
 
 LogClock EventLog::BestClock() {
   return os::CycleCountersAgree() ? LogClock::kCycleCounter : LogClock::kSharedCounter;
@@ -54,7 +46,7 @@ bool EventLog::CreateInChild(const char* folder, const char* image) {
 bool EventLog::CreateFile(const char* folder, const char* image) {
   const uint64_t start_ns = os::MonotonicNanoseconds();
   const uint64_t start_stamp = clock_ == LogClock::kCycleCounter ? Stamp() : 0;
-  const uint64_t bytes = AffordableBytes();
+  const uint64_t bytes = RoundDown(Min(limit_, AffordableBytes()));
   if (bytes < kLeastBlocks * kLogBlockBytes) return false;
   // image-PID-STARTNS-SEQ is nobody else's, so log-PID-STARTNS-SEQ is not either.
   TextWriter path(file_path, sizeof(file_path));
@@ -119,7 +111,7 @@ void EventLog::Follow(ThreadRecorder* recorder) {
 }
 
 bool EventLog::GiveBackRoom() {
-  if (header_ == nullptr || bytes_ <= os::AddressSpaceLimit() / kShareOfLimit) return false;
+  if (header_ == nullptr || bytes_ <= AffordableAddresses()) return false;
   // All that is left is taken from the other threads, and then is no longer there.
   const uint64_t all = bytes_;
   const uint64_t taken = __atomic_exchange_n(&header_->blocks, all / kLogBlockBytes, __ATOMIC_ACQ_REL);

@@ -57,7 +57,6 @@ class EventLog {
 
  private:
   bool CreateFile(const char* folder, const char* image);
-  uint64_t AffordableBytes() const;
 
   LogHeader* header_ = nullptr;  // null: no log
   uint64_t bytes_ = 0;           // of the mapping

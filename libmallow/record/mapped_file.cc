@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/config.h"
 #include "base/text.h"
 #include "os/clock.h"
@@ -67,15 +68,6 @@ uint64_t PlannedFile(int halvings) {
   return bytes;
 }
 
-// A program under `ulimit -v` keeps nearly all of its address space for itself.
-uint64_t ShareOf(uint64_t address_space) { return address_space / 8; }
-
-uint64_t AffordableBytes() {
-  const uint64_t file = os::FileSizeLimit();
-  const uint64_t memory = ShareOf(os::AddressSpaceLimit());
-  return file < memory ? file : memory;
-}
-
 // Each word as it is at some moment: others change them meanwhile.
 void CopyWords(char* to, const char* from, size_t bytes) {
   auto* const words = reinterpret_cast<uint64_t*>(to);
@@ -85,6 +77,10 @@ void CopyWords(char* to, const char* from, size_t bytes) {
 }
 
 }  // namespace
+
+uint64_t AffordableAddresses() { return os::AddressSpaceLimit() / 8; }
+
+uint64_t AffordableBytes() { return Min(os::FileSizeLimit(), AffordableAddresses()); }
 
 int MappedFile::OpenNew(const char* folder, uint64_t now, char (&name)[kNameBytes]) {
   const uint64_t pid = static_cast<uint64_t>(os::ProcessId());
@@ -190,10 +186,9 @@ bool MappedFile::TryLockRoom() {
 
 bool MappedFile::GiveBackRoom() {
   if (base_ == nullptr || detached_) return false;
-  const uint64_t limit = os::AddressSpaceLimit();
-  if (limit == UINT64_MAX) return false;
+  const uint64_t affordable = AffordableAddresses();
   int halvings = 0;
-  while (halvings < kNarrowest && PlannedFile(halvings) > ShareOf(limit)) ++halvings;
+  while (halvings < kNarrowest && PlannedFile(halvings) > affordable) ++halvings;
   bool given = false;
   for (size_t i = 0; i < kSectionCount; i++) {
     const uint64_t planned = PlannedBytes(kPlan[i], halvings), before = reserved_[i];

@@ -21,6 +21,12 @@
 
 namespace mallow::record {
 
+// What a file that is mapped as a whole may take of the address space: an eighth of what the process may have, so that a
+// program under `ulimit -v` keeps nearly all of it for itself. A system call.
+uint64_t AffordableAddresses();
+// The same, and no more than the limit of files.
+uint64_t AffordableBytes();
+
 class MappedFile {
  public:
   // Makes a new image file in `folder` and opens up its header. On failure an empty file stays behind where one

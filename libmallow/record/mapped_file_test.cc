@@ -134,7 +134,7 @@ TEST(MappedFile, GivesBackRoom) {
   EXPECT_FALSE(give_back()) << "nothing is limited";
   struct rlimit before;
   getrlimit(RLIMIT_AS, &before);
-  if (before.rlim_cur != RLIM_INFINITY) GTEST_SKIP();
+  if (before.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "the address space is limited already";
   const struct rlimit limit = {uint64_t{1} << 30, before.rlim_max};
   setrlimit(RLIMIT_AS, &limit);
   const bool given = give_back(), again = give_back();
