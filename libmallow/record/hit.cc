@@ -41,6 +41,7 @@ MALLOW_ALWAYS_INLINE void Exit(ThreadRecorder& thread) {
 // The end of a birth of which there is more to note than its counters.
 MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts,
                                   StackId born_before) {
+  thread.PrefetchTraits(tag->stack);
   const Study study = StudyOf(counts.calls);
   const size_t bytes = tag->size();
   if (counts.calls == 1) counts.size_min = static_cast<uint32_t>(bytes);

@@ -21,6 +21,9 @@ MALLOW_NOINLINE void Changes::Replace(uint32_t stack, int64_t bytes) {
   for (int i = 1; i < kPlaces; i++) {
     if (volume_[i] < volume_[least]) least = i;
   }
+  least_ = volume_[least];
+  if (others_ < least_) return;
+  others_ = 0;
   stacks_[least] = stack;
   net_[least] = bytes;
   volume_[least] += Volume(bytes);

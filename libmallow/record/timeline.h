@@ -21,12 +21,13 @@ namespace mallow::record {
 struct ThreadRecorder;
 
 // The stacks by which a thread's live bytes changed most since its last sample: those with the most bytes that came
-// and went, as far as so few places tell them.
+// and went, as far as so few places tell them. A stack that has none gets one when as much came and went of all such
+// stacks as of the least that has: in proportion to its bytes, and seldom where there are many.
 class Changes {
  public:
   MALLOW_ALWAYS_INLINE void Add(uint32_t stack, int64_t bytes) {
     const int place = PlaceOf(stack);
-    if (place == kPlaces) return Replace(stack, bytes);
+    if (place == kPlaces) return AddOther(stack, bytes);
     net_[place] += bytes;
     volume_[place] += Volume(bytes);
   }
@@ -49,11 +50,17 @@ class Changes {
     return __builtin_ctz(static_cast<unsigned>(_mm_movemask_epi8(found)) | 1u << kPlaces);
   }
   // Of a stack that has none.
+  MALLOW_ALWAYS_INLINE void AddOther(uint32_t stack, int64_t bytes) {
+    others_ += Volume(bytes);
+    if (MALLOW_UNLIKELY(others_ >= least_)) Replace(stack, bytes);
+  }
   void Replace(uint32_t stack, int64_t bytes);
 
   uint32_t stacks_[kPlaces];  // 0: free
   int64_t net_[kPlaces];
   uint64_t volume_[kPlaces];
+  uint64_t others_;  // volume of stacks without a place since one was given a place
+  uint64_t least_;   // no place has less
 };
 
 class Timeline {

@@ -39,6 +39,35 @@ TEST(ChangesTest, TheGreatStaysAmongMany) {
   EXPECT_EQ(64'000, greatest[0].bytes);
 }
 
+// What grows, and moves more bytes than each of many others, is soon seen, though all of them together move far more.
+TEST(ChangesTest, WhatGrowsIsSeenAmongMany) {
+  constexpr uint32_t kOthers = 20, kRounds = 1000;
+  constexpr int64_t kBytes = 64;
+  Changes changes = {};
+  for (uint32_t round = 0; round < kRounds; round++) {
+    for (uint32_t other = 0; other < kOthers; other++) {
+      changes.Add(100 + other, kBytes);
+      changes.Add(1, kBytes / 4);
+      changes.Add(100 + other, -kBytes);
+    }
+  }
+  TimelineSample::Change greatest[4];
+  changes.Report(greatest);
+  EXPECT_EQ(1u, greatest[0].stack);
+  EXPECT_GT(greatest[0].bytes, kRounds * kOthers * kBytes / 4 / 2);
+}
+
+// A great change is seen whatever came before.
+TEST(ChangesTest, TheGreatestHasItsPlaceAtOnce) {
+  Changes changes = {};
+  for (uint32_t i = 0; i < 1000; i++) changes.Add(100 + i % 50, i % 2 == 0 ? 64 : -64);
+  changes.Add(1, 1'000'000);
+  TimelineSample::Change greatest[4];
+  changes.Report(greatest);
+  EXPECT_EQ(1u, greatest[0].stack);
+  EXPECT_EQ(1'000'000, greatest[0].bytes);
+}
+
 TEST(TimelineTest, HalvesWhenFullAndStaysInOrder) {
   TestFolder folder;
   ASSERT_TRUE(g_process.Start(folder.path(), 0));
