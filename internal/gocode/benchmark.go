@@ -32,6 +32,9 @@ type Benchmark struct {
 	// RuntimePerOp are allocations that the runtime and package testing made on
 	// their own account, such as for a collection; the others leave them out.
 	RuntimePerOp float64
+	// UntimedPerOp are allocations while the benchmark's timer stood still, which
+	// the others leave out, too, as package testing does.
+	UntimedPerOp float64
 	// GCPerOp are the cycles of the garbage collector.
 	GCPerOp float64
 	// Checked tells whether in both runs every allocation that the runtime
@@ -411,7 +414,7 @@ func difference(long, short []Stack, operations float64) []Stack {
 		if !known {
 			at = len(all)
 			of[s.key()] = at
-			all = append(all, Stack{Frames: s.Frames, Type: s.Type, Size: s.Size, C: s.C, Shared: s.Shared})
+			all = append(all, Stack{Frames: s.Frames, Type: s.Type, Size: s.Size, C: s.C, Shared: s.Shared, Untimed: s.Untimed})
 		}
 		all[at].Allocs -= s.Allocs
 		all[at].Bytes -= s.Bytes
@@ -433,7 +436,7 @@ func difference(long, short []Stack, operations float64) []Stack {
 
 func (s *Stack) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s %v", s.Size, s.Type, s.C)
+	fmt.Fprintf(&b, "%d %s %v %v", s.Size, s.Type, s.C, s.Untimed)
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		fmt.Fprintf(&b, "\n%s %s %d", f.Function, f.File, f.Line)

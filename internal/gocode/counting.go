@@ -116,6 +116,10 @@ func (t *Tests) compute(b *Benchmark, long, short *measured, operations uint64) 
 	b.GCPerOp = (float64(long.collections) - float64(short.collections)) / float64(operations)
 	stacks := difference(long.stacks, short.stacks, float64(operations))
 	stacks = slices.DeleteFunc(stacks, func(s Stack) bool {
+		if s.Untimed {
+			b.UntimedPerOp += s.Allocs
+			return true
+		}
 		own := !s.C && (s.OfRuntime() || s.OfTesting())
 		if own {
 			b.RuntimePerOp += s.Allocs

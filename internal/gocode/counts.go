@@ -42,6 +42,7 @@ type Record struct {
 	PCs           []uint64 // return addresses, the innermost first
 	Cut           bool     // frames outwards of the last are missing
 	benchmark     uint32   // that ran, by the number of its mark; 0 for none
+	untimed       bool     // its timer stood still
 }
 
 // mark is where a benchmark began, or, with the number 0, where one ended.
@@ -60,6 +61,7 @@ const (
 	headerBytes   = 128
 	recordBytes   = 56
 	mostFrames    = 128 // of a record
+	untimedBit    = 1 << 31
 )
 
 var le = binary.LittleEndian
@@ -104,8 +106,10 @@ func parseCounts(b []byte) (*Counts, error) {
 		}
 		r := Record{
 			Allocs: le.Uint64(rest[16:]), Bytes: le.Uint64(rest[24:]), Size: le.Uint64(rest[32:]),
-			Type: string(rest[recordBytes+8*depth:][:typeLen]), Cut: depth == mostFrames, benchmark: le.Uint32(rest[44:]),
+			Type: string(rest[recordBytes+8*depth:][:typeLen]), Cut: depth == mostFrames,
 		}
+		number := le.Uint32(rest[44:])
+		r.benchmark, r.untimed = number&^untimedBit, number&untimedBit != 0
 		for i := range depth {
 			r.PCs = append(r.PCs, le.Uint64(rest[recordBytes+8*i:]))
 		}

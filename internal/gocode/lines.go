@@ -53,6 +53,7 @@ type Stack struct {
 	// figures are a part by the number of calls.
 	LiveShared float64
 	Shared     bool
+	Untimed    bool // while the timer of a benchmark stood still
 }
 
 // namer names the frames of one executable.
@@ -127,7 +128,7 @@ func (n *namer) stacks(c *Counts) []Stack {
 	stacks := make([]Stack, len(c.Records))
 	for i := range c.Records {
 		r := &c.Records[i]
-		stacks[i] = Stack{Type: r.Type, Size: r.Size, Allocs: float64(r.Allocs), Bytes: float64(r.Bytes)}
+		stacks[i] = Stack{Type: r.Type, Size: r.Size, Allocs: float64(r.Allocs), Bytes: float64(r.Bytes), Untimed: r.untimed}
 		for _, pc := range r.PCs {
 			stacks[i].Frames = append(stacks[i].Frames, named[pc-1-bias]...)
 		}

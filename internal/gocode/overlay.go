@@ -73,6 +73,13 @@ var marking = edit{
 	text:  "\tmallowBenchmark(b.name)\n\tdefer mallowBenchmark(\"\")\n",
 }
 
+// timing is done without, too: what a benchmark allocates while its timer stands
+// still is then counted with the rest.
+var timing = []edit{
+	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) StartTimer\(\) \{\n\tif !b\.timerOn \{\n`), text: "\t\tmallowTimer(true)\n"},
+	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) StopTimer\(\) \{\n\tif b\.timerOn \{\n`), text: "\t\tmallowTimer(false)\n"},
+}
+
 // form is how some versions of Go allocate. A version has the first form whose
 // sign is in its malloc.go. Whether it allocates as that form says is found
 // out by the self-test.
@@ -173,6 +180,10 @@ func (t *Toolchain) runtimeFiles() (map[string]string, error) {
 	_ = t.edit(files, calling) // C then allocates on nobody's behalf
 	if t.edit(files, marking) == nil {
 		files["testing/mallow_benchmark.go"] = sourceOf(benchmarkSource)
+		timed := maps.Clone(files)
+		if t.edit(timed, timing[0]) == nil && t.edit(timed, timing[1]) == nil {
+			files = timed
+		}
 	}
 	if t.edit(files, sampling) == nil {
 		files["mallow_sample.go"] = sourceOf(sampleSource)

@@ -20,6 +20,7 @@ type report struct {
 		Name        string
 		AllocsPerOp float64 `json:"allocs_per_op"`
 		BytesPerOp  float64 `json:"bytes_per_op"`
+		Untimed     float64 `json:"untimed_allocs_per_op"`
 		NsPerOp     float64 `json:"ns_per_op"`
 		Operations  uint64
 		Checked     bool
@@ -184,7 +185,8 @@ func TestBenchmarks(t *testing.T) {
 	_, r := inFolder(t, "digest", "test", "--json", "--benchtime", "10x", ".")
 	want := map[string]float64{
 		"Word": 2000 + 20 + 1 + 1 + 9, "Loop": 1, "Kinds/n=1/tiny": 1, "Kinds/n=10/tiny": 10, "Now_and_then": 0.25,
-		"Pool": 2, // and one more when a collection has emptied it
+		"Paused": 1, // and ten while its timer stands still
+		"Pool":   2, // and one more when a collection has emptied it
 	}
 	for _, b := range r.Benchmarks {
 		if !b.Checked || b.Operations == 0 || b.NsPerOp <= 0 {
@@ -196,6 +198,9 @@ func TestBenchmarks(t *testing.T) {
 		}
 		if b.Name != "Word" && math.Abs(b.AllocsPerOp-want[b.Name]) > tolerance {
 			t.Errorf("%s: %g allocations per operation, want %g", b.Name, b.AllocsPerOp, want[b.Name])
+		}
+		if untimed := map[string]float64{"Paused": 10}[b.Name]; b.Untimed != untimed {
+			t.Errorf("%s: %g allocations per operation while the timer stands still, want %g", b.Name, b.Untimed, untimed)
 		}
 		delete(want, b.Name)
 	}

@@ -1,7 +1,7 @@
 //go:build mallow_runtime
 
 // This file joins package testing, which tells the runtime the benchmark that
-// runs.
+// runs, and whether its timer does.
 
 package testing
 
@@ -9,3 +9,6 @@ import _ "unsafe" // for go:linkname
 
 //go:linkname mallowBenchmark runtime.mallowBenchmark
 func mallowBenchmark(name string)
+
+//go:linkname mallowTimer runtime.mallowTimer
+func mallowTimer(on bool)

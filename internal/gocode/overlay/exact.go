@@ -19,6 +19,7 @@ const (
 	mallowStep     = 1 << 20 // the file grows by
 	mallowMost     = 1 << 30 // and at most to
 	mallowLongest  = 1 << 12 // bytes of a benchmark's name
+	mallowUntimed  = 1 << 31 // joins the number of a benchmark whose timer stands still
 )
 
 // mallowMark is the size of a record that begins a benchmark, which no
@@ -281,6 +282,20 @@ func mallowBenchmark(name string) {
 	}
 	unlock(&mallowLock)
 	releasem(mp)
+}
+
+// mallowTimer counts apart what the benchmark allocates until its timer is
+// started again: package testing does not count it either.
+//
+//go:linkname mallowTimer
+func mallowTimer(on bool) {
+	switch {
+	case mallowNow == 0:
+	case on:
+		mallowNow &^= mallowUntimed
+	default:
+		mallowNow |= mallowUntimed
+	}
 }
 
 func mallowReserve(end uintptr) bool {

@@ -37,6 +37,9 @@ type benchmark struct {
 	// RuntimeAllocsPerOp are in none of the others: the runtime and package
 	// testing made them on their own account.
 	RuntimeAllocsPerOp *float64 `json:"runtime_allocs_per_op"`
+	// UntimedAllocsPerOp are in none of the others either: the benchmark's timer
+	// stood still.
+	UntimedAllocsPerOp *float64 `json:"untimed_allocs_per_op"`
 	GCPerOp            *float64 `json:"gc_per_op"`
 	// Uncounted says why nothing was counted.
 	Uncounted *string `json:"uncounted"`
@@ -149,7 +152,8 @@ func benchmarksKeys(version string, all []*gocode.Benchmark, unsound []gocode.Un
 			Uncounted: known(b.Uncounted), NoCPU: known(b.NoCPU),
 		}
 		if b.Uncounted == "" {
-			keys.AllocsPerOp, keys.BytesPerOp, keys.RuntimeAllocsPerOp, keys.GCPerOp = &b.AllocsPerOp, &b.BytesPerOp, &b.RuntimePerOp, &b.GCPerOp
+			keys.AllocsPerOp, keys.BytesPerOp, keys.GCPerOp = &b.AllocsPerOp, &b.BytesPerOp, &b.GCPerOp
+			keys.RuntimeAllocsPerOp, keys.UntimedAllocsPerOp = &b.RuntimePerOp, &b.UntimedPerOp
 		}
 		if b.C != nil {
 			keys.CAllocsPerOp, keys.CBytesPerOp = &b.C.Allocs, &b.C.Bytes

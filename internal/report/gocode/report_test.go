@@ -65,6 +65,7 @@ func benchmarks() []*gocode.Benchmark {
 			},
 		},
 		{Package: "example.org/p", Name: "Nothing", NsPerOp: 3, Operations: 1000, Checked: true},
+		{Package: "example.org/p", Name: "Log", NsPerOp: 3, Operations: 1000, Checked: true, Mallocs: 8083, RuntimePerOp: 8, UntimedPerOp: 2},
 		{Package: "example.org/p", Name: "Hour", NsPerOp: 3.6e12, Uncounted: "it takes " + hostile, NoCPU: "too many " + hostile},
 	}
 }

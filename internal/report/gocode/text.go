@@ -27,6 +27,10 @@ type Options struct {
 // and less than one in a hundred operations.
 const hidden = 0.01
 
+// worthSaying are allocations of the runtime and of package testing in an
+// operation that makes no others: fewer are those of a thread or a collection.
+const worthSaying = 0.5
+
 // WriteBenchmarks prints a table of lines for each benchmark, and what is
 // unsound in their code.
 func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, unsound []gocode.Unsound, o Options) error {
@@ -60,14 +64,16 @@ func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
 	}
 	fmt.Fprintf(out, "Benchmark%s  %s allocations/op, %s/op, %s/op, %s collections/op\n", term.Safe(b.Name),
 		perOp(b.AllocsPerOp), figure.Size(uint64(max(0, b.BytesPerOp+0.5))), duration(b.NsPerOp), perOp(b.GCPerOp))
-	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 && b.Checked && b.C == nil {
+	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 && b.Checked && b.C == nil && b.RuntimePerOp < worthSaying && b.UntimedPerOp == 0 {
 		return
 	}
 	fmt.Fprintf(out, "        %s\n", term.Safe(trust(b)))
 	if b.C != nil {
 		fmt.Fprintf(out, "        in C: %s allocations/op, %s/op\n", perOp(b.C.Allocs), figure.Size(uint64(max(0, b.C.Bytes+0.5))))
 	}
-	fmt.Fprintf(out, "%14s %10s %s line\n", "allocs/op", "bytes/op", cpuColumn(b.CPU, "CPU"))
+	if len(b.Lines) > 0 {
+		fmt.Fprintf(out, "%14s %10s %s line\n", "allocs/op", "bytes/op", cpuColumn(b.CPU, "CPU"))
+	}
 	shown := 0
 	var restAllocs float64
 	restLines := 0
@@ -112,6 +118,9 @@ func trust(b *gocode.Benchmark) string {
 	}
 	if b.RuntimePerOp > 0 {
 		text += "; beside them " + perOp(b.RuntimePerOp) + "/op of the runtime and of package testing"
+	}
+	if b.UntimedPerOp > 0 {
+		text += "; beside them " + perOp(b.UntimedPerOp) + "/op while the timer of the benchmark stands still"
 	}
 	return text
 }

@@ -42,3 +42,15 @@ func BenchmarkNow_and_then(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPaused makes ten objects an operation while its timer stands still.
+func BenchmarkPaused(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		b.StopTimer()
+		for range 10 {
+			sink = new([3]int)
+		}
+		b.StartTimer()
+		sink = new([4]int)
+	}
+}
