@@ -16,7 +16,7 @@ import (
 // else every turn appends, so that the slice is nil after as many turns as
 // before.
 func rewriteAppendGrowth(s *subject, e *editor) (string, bool) {
-	if s.line.Callee != "runtime.growslice" {
+	if !s.appends() {
 		return "", false
 	}
 	for _, at := range s.builtins("append") {

@@ -7,6 +7,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/ast/astutil"
 )
 
 // pure are functions whose result depends on their arguments alone, and that
@@ -218,11 +220,60 @@ func findClosure(s *subject) (why, remedy string, found bool) {
 			return s.escapes[i].reason(), "pass what it refers to as arguments to a named function, or make it once outside of the loop", true
 		}
 	}
-	for i := range s.escapes {
-		for _, step := range s.escapes[i].Flow {
-			if strings.Contains(step.Text, "captured by a closure") && strings.HasPrefix(s.escapes[i].Message, "moved to heap") {
-				return s.escapes[i].reason(), "give the function literal a copy, or pass the variable as an argument", true
-			}
+	if len(s.escapes) > 0 && !slices.ContainsFunc(s.escapes, func(e Escape) bool { return !e.captured() }) {
+		return s.escapes[0].reason(), "give the function literal a copy where it only reads the variable; where it changes it, a type that has it as a field, and a method in place of the literal, are one object instead of two", true
+	}
+	return "", "", false
+}
+
+// captured tells whether a variable goes to the heap because a function literal
+// refers to it.
+func (e *Escape) captured() bool {
+	return (strings.HasPrefix(e.Message, "moved to heap") || isName(e.Message)) &&
+		slices.ContainsFunc(e.Flow, func(step Step) bool { return strings.Contains(step.Text, "captured by a closure") })
+}
+
+// callsOf are the calls on the line that a statement of the language starts
+// or puts off: those of kind S.
+func callsOf[S *ast.GoStmt | *ast.DeferStmt](s *subject) (all []spot) {
+	if s.line.Callee != newObject && s.line.Callee != "" && s.line.Callee != "runtime.newproc" {
+		return nil
+	}
+	return s.sources.spotsAcross(s.sources.file(s.line.File), s.line.Line, func(f *sourceFile, e ast.Expr) bool {
+		call, ok := e.(*ast.CallExpr)
+		if !ok || s.sources.fset.Position(call.Pos()).Line != s.line.Line {
+			return false
+		}
+		path, _ := astutil.PathEnclosingInterval(f.syntax, call.Pos(), call.End())
+		at := slices.Index(path, ast.Node(call))
+		if at < 0 || at+1 == len(path) {
+			return false
+		}
+		_, of := any(path[at+1]).(S)
+		return of
+	})
+}
+
+// findStarted finds goroutines: what a named function gets as arguments is an
+// object, too.
+func findStarted(s *subject) (why, remedy string, found bool) {
+	for _, at := range callsOf[*ast.GoStmt](s) {
+		why = "a goroutine is started, and what it is given has a place on the heap, also as arguments"
+		if at.loop() != nil {
+			return why, "let a few goroutines take the work from a channel, instead of one for each turn of the loop", true
+		}
+		return why, "where many are started: let a few goroutines take the work from a channel", true
+	}
+	return "", "", false
+}
+
+// findDeferred finds calls that a loop puts off: only outside of one is there
+// room on the stack for them.
+func findDeferred(s *subject) (why, remedy string, found bool) {
+	for _, at := range callsOf[*ast.DeferStmt](s) {
+		if at.loop() != nil {
+			return "a call is put off in every turn of the loop, up to the end of the function, and each needs a place on the heap until then, also as a named function with arguments",
+				"put the body of the loop into a function of its own: what is deferred there needs none, and is done at the end of the turn", true
 		}
 	}
 	return "", "", false

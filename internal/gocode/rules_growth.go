@@ -9,8 +9,13 @@ import (
 
 // Rules of what grows with what is put into it.
 
+// appends tells whether the line's append allocates. The compiler calls one of
+// several functions for it, such as growsliceBuf for a slice that begins on the
+// stack.
+func (s *subject) appends() bool { return strings.HasPrefix(s.line.Callee, "runtime.growslice") }
+
 func findAppendGrowth(s *subject) (why, remedy string, found bool) {
-	if s.line.Callee != "runtime.growslice" {
+	if !s.appends() {
 		return "", "", false
 	}
 	for _, at := range s.builtins("append") {
@@ -22,6 +27,43 @@ func findAppendGrowth(s *subject) (why, remedy string, found bool) {
 		return fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice), at.roomForSlice(call), true
 	}
 	return "append lets a slice grow", "make it with room for what will be in it", true
+}
+
+// findCopy finds append used to copy a slice, append([]byte(nil), b...).
+func findCopy(s *subject) (why, remedy string, found bool) {
+	if !s.appends() {
+		return "", "", false
+	}
+	for _, at := range s.builtins("append") {
+		if call := at.expr.(*ast.CallExpr); at.isEmptySlice(call.Args[0]) {
+			return "append to " + text(call.Args[0]) + " makes a new slice each time", "append(kept[:0], " + rest(call) + ") has it in one that is kept, where nobody needs the old one any longer", true
+		}
+	}
+	return "", "", false
+}
+
+// rest is the source of what a call of append puts into its slice.
+func rest(call *ast.CallExpr) string {
+	var parts []string
+	for _, a := range call.Args[1:] {
+		parts = append(parts, text(a))
+	}
+	if call.Ellipsis.IsValid() {
+		return strings.Join(parts, ", ") + "..."
+	}
+	return strings.Join(parts, ", ")
+}
+
+// isEmptySlice tells whether an expression is a slice that has nothing in it and
+// no name: []T(nil), []T{}.
+func (f *sourceFile) isEmptySlice(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		return f.info.Types[e.Fun].IsType() && len(e.Args) == 1 && f.info.Types[e.Args[0]].IsNil()
+	case *ast.CompositeLit:
+		return len(e.Elts) == 0
+	}
+	return false
 }
 
 // roomForSlice says where the slice that a call of append extends can be made
@@ -154,8 +196,10 @@ func findBufferGrowth(s *subject) (why, remedy string, found bool) {
 			kind = of
 		}
 	}
-	if kind == "" {
-		return "", "", false
+	switch strings.TrimPrefix(s.line.Callee, kind) {
+	case "Write", "WriteString", "WriteByte", "WriteRune", "ReadFrom", "Grow":
+	default:
+		return "", "", false // it takes out of the buffer
 	}
 	name := "it"
 	for _, at := range s.calls() {

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -138,6 +139,18 @@ func (s *subject) makesArray(e *Escape) bool {
 		}
 	}
 	return false
+}
+
+// findPooled finds what a sync.Pool makes where it has none to give.
+func findPooled(s *subject) (why, remedy string, found bool) {
+	of := func(stack Stack) bool {
+		at := slices.IndexFunc(stack.Frames, func(f Frame) bool { return f == s.line.Frame })
+		return at >= 0 && at+1 < len(stack.Frames) && stack.Frames[at+1].Function == "sync.(*Pool).Get"
+	}
+	if !s.ofCompiler() || len(s.line.Stacks) == 0 || slices.ContainsFunc(s.line.Stacks, func(stack Stack) bool { return !of(stack) }) {
+		return "", "", false
+	}
+	return "a pool has none to give, and its New makes another", "give each back by Put on every way out; what the collector takes from the pool has to be made again", true
 }
 
 // findLarge finds large objects that a call makes for itself.

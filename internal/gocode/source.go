@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -334,22 +335,50 @@ func (s *spot) turns(loop ast.Stmt) (string, bool) {
 			return "len(" + text(loop.X) + ")", simple(loop.X)
 		case *types.Basic:
 			if t.Info()&types.IsInteger != 0 {
-				return text(loop.X), true
+				return text(loop.X), s.isConstant(loop.X) || simple(loop.X) || isConversionOrLen(loop.X, s.sourceFile)
 			}
 			if t.Info()&types.IsString != 0 {
 				return "len(" + text(loop.X) + ")", simple(loop.X)
 			}
 		}
 	case *ast.ForStmt:
-		condition, ok := loop.Cond.(*ast.BinaryExpr)
-		if !ok || condition.Op != token.LSS && condition.Op != token.LEQ {
-			return "", false
-		}
-		if _, ok := loop.Post.(*ast.IncDecStmt); ok {
-			return text(condition.Y), !strings.Contains(text(condition.Y), "(") || isConversionOrLen(condition.Y, s.sourceFile)
-		}
+		return s.countedTurns(loop)
 	}
 	return "", false
+}
+
+// countedTurns are those of for i := low; i < high; i++.
+func (s *spot) countedTurns(loop *ast.ForStmt) (string, bool) {
+	begin, begins := loop.Init.(*ast.AssignStmt)
+	condition, ends := loop.Cond.(*ast.BinaryExpr)
+	step, counts := loop.Post.(*ast.IncDecStmt)
+	if !begins || !ends || !counts || step.Tok != token.INC || condition.Op != token.LSS && condition.Op != token.LEQ || len(begin.Lhs) != 1 || len(begin.Rhs) != 1 {
+		return "", false
+	}
+	counter, low, high := text(step.X), begin.Rhs[0], condition.Y
+	known := func(e ast.Expr) bool { return s.isConstant(e) || simple(e) || isConversionOrLen(e, s.sourceFile) }
+	if text(begin.Lhs[0]) != counter || text(condition.X) != counter || !known(low) || strings.Contains(text(high), "(") && !known(high) {
+		return "", false
+	}
+	first, constant := s.constantNumber(low)
+	turns := text(high)
+	if condition.Op == token.LEQ {
+		first--
+	}
+	if _, composed := high.(*ast.BinaryExpr); composed && (!constant || first != 0) {
+		turns = "(" + turns + ")"
+	}
+	switch {
+	case !constant && condition.Op == token.LEQ:
+		turns += " - " + text(low) + " + 1"
+	case !constant:
+		turns += " - " + text(low)
+	case first > 0:
+		turns = fmt.Sprintf("%s - %d", turns, first)
+	case first < 0:
+		turns = fmt.Sprintf("%s + %d", turns, -first)
+	}
+	return turns, true
 }
 
 func simple(e ast.Expr) bool {

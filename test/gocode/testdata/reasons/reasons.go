@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 type point struct{ x, y int }
@@ -287,4 +288,84 @@ type big struct{ all [100]int }
 //go:noinline
 func Pointed() *big {
 	return &big{} // rule: pointer
+}
+
+// Keys begins in a buffer that the compiler has on the stack.
+func Keys(m map[int]int) []int {
+	keys := []int{}
+	for k := range m {
+		keys = append(keys, k) // rule: append-capacity; do: keys := make([]int, 0, len(m))
+	}
+	return keys
+}
+
+// Between does not begin at nothing.
+func Between(low, high int) []int {
+	var all []int
+	for i := low; i <= high; i++ {
+		all = append(all, i) // rule: append-capacity; do: all := make([]int, 0, high - low + 1)
+	}
+	return all
+}
+
+// Countdown has turns that no name says.
+func Countdown(all []int, n int) []int {
+	for range numbers(n) {
+		all = append(all, n) // rule: append-capacity; do: where it is known what will be in it
+	}
+	return all
+}
+
+//go:noinline
+func numbers(n int) int { return n }
+
+func Copied(b []byte) []byte {
+	return append([]byte(nil), b...) // rule: reuse; do: append(kept[:0], b...)
+}
+
+func Text(b *bytes.Buffer) string {
+	return b.String() // rule: conversion; do: strings.Builder
+}
+
+var buffers = sync.Pool{New: func() any {
+	return new(point) // rule: pool; do: give each back by Put
+}}
+
+// Pooled keeps what it takes.
+func Pooled() {
+	kept = buffers.Get()
+}
+
+func Start(all []int) {
+	var done sync.WaitGroup // rule: pointer
+	for _, n := range all {
+		done.Add(1)
+		go func() { // rule: closure; do: let a few goroutines take the work
+			numbers(n)
+			done.Done()
+		}()
+	}
+	done.Wait()
+}
+
+func StartNamed(done *sync.WaitGroup, all []int) {
+	for _, n := range all {
+		done.Add(1)
+		go finish(done, n) // rule: closure; do: let a few goroutines take the work
+	}
+	done.Wait()
+}
+
+//go:noinline
+func finish(done *sync.WaitGroup, n int) { done.Done() }
+
+func Defer(all []int) {
+	for _, n := range all {
+		defer func() { numbers(n) }() // rule: closure; do: the body of the loop into a function of its own
+	}
+}
+
+func Counter() func() int {
+	n := 0                              // rule: closure; do: one object instead of two
+	return func() int { n++; return n } // rule: closure; do: pass what it refers to
 }

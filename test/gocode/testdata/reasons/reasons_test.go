@@ -1,8 +1,10 @@
 package reasons
 
 import (
+	"bytes"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -10,6 +12,14 @@ var (
 	words  = []string{"a word"}
 	reader = strings.NewReader("")
 	owned  owner
+)
+
+var (
+	keyed   = Map(100)
+	content = []byte(text)
+	filled  = bytes.NewBufferString(text)
+	few     = []int{1, 2, 3, 4, 5}
+	done    sync.WaitGroup
 )
 
 var silent = slog.New(slog.DiscardHandler)
@@ -49,5 +59,15 @@ func BenchmarkAll(b *testing.B) {
 		owned.Scratch(reader)
 		kept = Cached("http://example.org/x")
 		kept = Pointed()
+		kept = Keys(keyed)
+		kept = Between(10, 200)
+		kept = Countdown(nil, 100)
+		kept = Copied(content)
+		kept = Text(filled)
+		Pooled()
+		Start(few)
+		StartNamed(&done, few)
+		Defer(few)
+		kept = Counter()
 	}
 }
