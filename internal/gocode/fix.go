@@ -124,10 +124,31 @@ func (b *Builder) Fix(p Package, o FixOptions) (*Fixed, error) {
 		now = next
 	}
 	f.Left = now.Lines
-	explain(f.Left, f.sources, nil)
+	f.explainRest()
 	f.Unsound = f.sources.unsound()
 	f.Twins = f.twins(now)
 	return &f.Fixed, nil
+}
+
+// explainRest says why what is left allocates, by what the compiler says of the
+// files after the last step.
+func (f *fixer) explainRest() {
+	command := []string{"test", "-c"}
+	if f.Measure == MeasureProgram {
+		command = []string{"build", "--"}
+	}
+	command = append(command, f.p.ImportPath)
+	var e escapes
+	if len(f.Contents) == 0 {
+		e, _ = f.diagnose(ownModules(), command)
+	} else if folder, err := os.MkdirTemp(f.folder, ""); err == nil {
+		with := *f.Builder
+		if with.overlay, err = f.overlayWith(nil, f.overlay); err == nil {
+			e, _ = with.diagnoseInto(folder, ownModules(), command)
+		}
+	}
+	f.sources.follower = &follower{Builder: f.Builder, known: make(map[string]leaks)}
+	explain(f.Left, f.sources, e)
 }
 
 // root is the folder that patches are named from: of the package's git

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ type ladder struct {
 		ProvenBy    string  `json:"proven_by"`
 	}
 	Rejected []struct{ Reason string }
+	Lines    []line
 	Twins    []struct {
 		Function, Source  string
 		AllocsPerCall     float64 `json:"allocs_per_call"`
@@ -83,6 +85,29 @@ func TestFix(t *testing.T) {
 	}
 	if text, err := os.ReadFile(patches); err != nil || strings.Count(string(text), "\n+++ b/digest.go") != len(l.Ladder)-1 {
 		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// What remains has the compiler's reasons, for the lines as they are after the last step.
+func TestFixSaysWhyTheRestRemains(t *testing.T) {
+	folder := harness.TempDir(t)
+	for name, content := range map[string]string{
+		"go.mod": "module example.org/rest\n\ngo 1.26\n",
+		"rest.go": "package rest\n\nfunc Sizes(names []string) []*int {\n\tvar sizes []*int\n\tfor _, name := range names {\n\t\tsize := len(name)\n" +
+			"\t\tsizes = append(sizes, &size)\n\t}\n\treturn sizes\n}\n",
+		"rest_test.go": "package rest\n\nimport \"testing\"\n\nvar kept []*int\n\nfunc BenchmarkSizes(b *testing.B) {\n\tfor b.Loop() {\n" +
+			"\t\tkept = Sizes([]string{\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\"})\n\t}\n}\n",
+	} {
+		put(t, filepath.Join(folder, name), content)
+	}
+	result, l := fix(t, folder, ".")
+	if len(l.Ladder) != 2 || len(l.Lines) != 2 {
+		t.Fatalf("%+v %s", l, result.Errors)
+	}
+	for at, says := range map[int]string{6: "it is returned", 9: "size goes to the heap: it is stored by "} {
+		if i := slices.IndexFunc(l.Lines, func(of line) bool { return of.Line == at }); i < 0 || !strings.Contains(l.Lines[i].Why, says) {
+			t.Errorf("line %d is not said to be there as %q: %+v", at, says, l.Lines)
+		}
 	}
 }
 
