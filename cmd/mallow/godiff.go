@@ -120,7 +120,7 @@ func goVersion(text string) string { return "go" + strings.TrimPrefix(text, "go"
 func goDiff(w io.Writer, goFlags, args []string, o goDiffOptions) error {
 	was, now, patterns, err := goSides(args, o.versions)
 	if err == nil {
-		err = o.check()
+		err = o.checkCounting()
 	}
 	if err != nil {
 		return err

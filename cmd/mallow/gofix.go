@@ -55,7 +55,7 @@ the working tree.`,
 	f.StringVar(&to.folder, "patch-dir", "", "write each step into a file of this new folder, as git am takes it")
 	f.StringVar(&to.branch, "commits", "", "make this new branch with a commit for each step")
 	c.RunE = withGoFlags(c, func(goFlags, args []string) error {
-		if err := cmp.Or(o.check(), to.writable()); err != nil {
+		if err := cmp.Or(o.checkCounting(), to.writable()); err != nil {
 			return err
 		}
 		options := gocode.FixOptions{BenchmarkOptions: o.benchmarks(), Race: race}

@@ -56,7 +56,7 @@ Exit codes: 0 kept, 2 more than the budget, 4 fewer with --strict, 1 otherwise.`
 }
 
 func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict bool, o goOptions) error {
-	err := o.check()
+	err := o.checkCounting()
 	if err == nil && update {
 		err = canWrite(file)
 	}

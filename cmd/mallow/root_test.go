@@ -95,6 +95,11 @@ func TestFlagsThatAreWrong(t *testing.T) {
 		"compare --limit x -- c":           "mallow: invalid argument \"x\" for \"--limit\" flag: it takes a time with its unit, such as 90s or 10m\n",
 		"gate --no-base=maybe":             "mallow: invalid argument \"maybe\" for \"--no-base\" flag: it takes true or false\n",
 		"go test --exact-seconds long":     "mallow: invalid argument \"long\" for \"--exact-seconds\" flag: it takes a number\n",
+		"go test --exact-seconds nan":      "mallow: --exact-seconds takes a number above 0\n",
+		"go fix --exact-seconds -1":        "mallow: --exact-seconds takes a number above 0\n",
+		"go gate --exact-seconds 0":        "mallow: --exact-seconds takes a number above 0\n",
+		"go diff --exact-seconds nan HEAD": "mallow: --exact-seconds takes a number above 0\n",
+		"go test --within -1s":             "mallow: --within takes a time from 0 up\n",
 		"report --sort name nosuch":        "mallow: invalid argument \"name\" for \"--sort\" flag: must be calls, bytes",
 		"gate --runs 99999999999999999999": "value out of range\n",
 	} {

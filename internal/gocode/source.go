@@ -369,12 +369,13 @@ func (s *spot) countedTurns(loop *ast.ForStmt) (string, bool) {
 		turns = "(" + turns + ")"
 	}
 	switch {
+	// There may be none: make and slices.Grow panic at less than no room.
 	case !constant && condition.Op == token.LEQ:
-		turns += " - " + text(low) + " + 1"
+		turns = "max(0, " + turns + " - " + text(low) + " + 1)"
 	case !constant:
-		turns += " - " + text(low)
+		turns = "max(0, " + turns + " - " + text(low) + ")"
 	case first > 0:
-		turns = fmt.Sprintf("%s - %d", turns, first)
+		turns = fmt.Sprintf("max(0, %s - %d)", turns, first)
 	case first < 0:
 		turns = fmt.Sprintf("%s + %d", turns, -first)
 	}

@@ -303,7 +303,7 @@ func Keys(m map[int]int) []int {
 func Between(low, high int) []int {
 	var all []int
 	for i := low; i <= high; i++ {
-		all = append(all, i) // rule: append-capacity; do: all := make([]int, 0, high - low + 1)
+		all = append(all, i) // rule: append-capacity; do: all := make([]int, 0, max(0, high - low + 1))
 	}
 	return all
 }
