@@ -116,15 +116,15 @@ func (t *Tests) compute(b *Benchmark, long, short *measured, operations uint64) 
 	b.GCPerOp = (float64(long.collections) - float64(short.collections)) / float64(operations)
 	stacks := difference(long.stacks, short.stacks, float64(operations))
 	stacks = slices.DeleteFunc(stacks, func(s Stack) bool {
-		if s.Untimed {
-			b.UntimedPerOp += s.Allocs
-			return true
-		}
-		own := !s.C && (s.OfRuntime() || s.OfTesting())
-		if own {
+		switch {
+		case !s.C && (s.OfRuntime() || s.OfTesting()):
 			b.RuntimePerOp += s.Allocs
+		case s.Untimed:
+			b.UntimedPerOp += s.Allocs
+		default:
+			return false
 		}
-		return own
+		return true
 	})
 	if long.c {
 		b.C = new(CPerOp)
