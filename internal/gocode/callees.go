@@ -60,7 +60,7 @@ var alternatives = map[string]alternative{
 	"strings.NewReader":                   {"a Reader is made", "keep one and Reset it", "reuse"},
 	"bytes.NewReader":                     {"a Reader is made", "keep one and Reset it", "reuse"},
 	"bytes.NewBuffer":                     {"a Buffer is made", "keep one and Reset it", "reuse"},
-	"bytes.(*Buffer).String":              {"it copies the bytes into a new string", "a strings.Builder, whose String copies nothing; or go on with Bytes", "conversion"},
+	"bytes.(*Buffer).String":              {"it copies the bytes into a new string", "a strings.Builder with Grow, whose String copies nothing; or go on with Bytes", "conversion"},
 	"bytes.(*Buffer).ReadString":          {"it copies what it reads into a new string", "bytes.Cut of its Bytes, and Next, which copy nothing", ""},
 	"bytes.(*Buffer).ReadBytes":           {"it copies what it reads", "bytes.Cut of its Bytes, and Next, which copy nothing", ""},
 	"bytes.NewBufferString":               {"a Buffer is made, and the string copied", "strings.NewReader to read from it; keep it and Reset it", ""},

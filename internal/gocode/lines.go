@@ -128,13 +128,22 @@ func (n *namer) stacks(c *Counts) []Stack {
 	stacks := make([]Stack, len(c.Records))
 	for i := range c.Records {
 		r := &c.Records[i]
-		stacks[i] = Stack{Type: r.Type, Size: r.Size, Allocs: float64(r.Allocs), Bytes: float64(r.Bytes), Untimed: r.untimed}
+		stacks[i] = Stack{Type: withoutBox(r.Type), Size: r.Size, Allocs: float64(r.Allocs), Bytes: float64(r.Bytes), Untimed: r.untimed}
 		for _, pc := range r.PCs {
 			stacks[i].Frames = append(stacks[i].Frames, named[pc-1-bias]...)
 		}
 		stacks[i].Frames = withoutAllocator(stacks[i].Frames)
 	}
 	return stacks
+}
+
+// withoutBox leaves out the types by which the runtime puts numbers, strings and
+// slices into interface values: those of the program are not known to it.
+func withoutBox(name string) string {
+	if strings.HasPrefix(name, "runtime.") && strings.HasSuffix(name, "InterfacePtr") {
+		return ""
+	}
+	return name
 }
 
 // frames names the addresses before those that stacks return to, less bias.

@@ -175,7 +175,7 @@ func findBoxing(s *subject) (why, remedy string, found bool) {
 		}
 	}
 	why = "a value becomes an interface value, which needs a place on the heap for it"
-	if s.line.Type != "" && !strings.HasPrefix(s.line.Type, "runtime.") {
+	if s.line.Type != "" {
 		why = "a " + s.line.Type + " becomes an interface value, which needs a place on the heap for it"
 	}
 	return why, "use a function or a container that takes the type itself (type parameters, strconv, a typed logger's field), or keep a pointer that is there already", true

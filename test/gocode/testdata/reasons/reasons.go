@@ -324,7 +324,7 @@ func Copied(b []byte) []byte {
 }
 
 func Text(b *bytes.Buffer) string {
-	return b.String() // rule: conversion; do: strings.Builder
+	return b.String() // rule: conversion; do: strings.Builder with Grow
 }
 
 var buffers = sync.Pool{New: func() any {
