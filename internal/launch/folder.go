@@ -16,7 +16,9 @@ const extension = ".mallow"
 // is there already is never written to.
 func MakeFolder(name string, c Command, pid int) (string, error) {
 	if name != "" {
-		name = strings.TrimRight(name, "/")
+		if trimmed := strings.TrimRight(name, "/"); trimmed != "" {
+			name = trimmed // or it is the root
+		}
 		return name, refusal(name, makeFolder(name))
 	}
 	base := fmt.Sprintf("%s.%d", filepath.Base(c.Name), pid)
