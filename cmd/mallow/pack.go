@@ -26,6 +26,9 @@ func pack(w io.Writer, paths []string, target string) error {
 	if len(paths) != 1 {
 		return fmt.Errorf("--pack takes one recording; pack each of them by itself")
 	}
+	if target == standardOutput {
+		return fmt.Errorf("--pack makes a file, and no stream; one named - is --pack=./-")
+	}
 	source := filepath.Clean(paths[0])
 	if target == besideIt {
 		target = strings.TrimSuffix(source, folderSuffix) + packSuffix
