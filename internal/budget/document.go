@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -68,13 +69,19 @@ func (d *document) errorAt(offset int, format string, args ...any) error {
 }
 
 func (d *document) position(offset int) (line, column int) {
-	before := d.text[:offset]
-	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
+	before := bytes.TrimPrefix(d.text[:offset], []byte(byteOrderMark))
+	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
+
+// byteOrderMark is what some editors begin a text with.
+const byteOrderMark = "\ufeff"
 
 // parse reads TOML. What it says twice, or in the wrong order, is an error too.
 func parse(path string, text []byte) (*document, error) {
 	d := &document{path: path, text: text, root: newTable(0, false)}
+	if bytes.HasPrefix(text, []byte(byteOrderMark)) { // blanks in its place keep all offsets
+		text = slices.Concat(bytes.Repeat([]byte(" "), len(byteOrderMark)), text[len(byteOrderMark):])
+	}
 	var any map[string]any
 	if err := toml.Unmarshal(text, &any); err != nil {
 		return nil, d.syntaxError(err)
@@ -112,6 +119,9 @@ func (d *document) syntaxError(err error) error {
 		return &Error{Path: d.path, Message: strings.TrimPrefix(err.Error(), "toml: ")}
 	}
 	line, column := where.Position()
+	if line == 1 && bytes.HasPrefix(d.text, []byte(byteOrderMark)) {
+		column = max(column-len(byteOrderMark), 1)
+	}
 	return &Error{d.path, line, column, strings.TrimPrefix(where.Error(), "toml: ")}
 }
 
