@@ -66,6 +66,9 @@ Exit codes: 0 kept, 2 more than a reference has, 4 less than the budget with
 			if c.Flags().Changed("runs") && (o.runs < 1 || o.runs > 1000) {
 				return fmt.Errorf("--runs takes a number from 1 to 1000")
 			}
+			if err := canWrite(o.save); err != nil { // before what takes minutes
+				return err
+			}
 			if err := o.publish.check(); err != nil {
 				return err
 			}

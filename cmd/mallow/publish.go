@@ -68,6 +68,15 @@ func (o *publishFlags) check() error {
 	if !forge.IsName(o.name) {
 		return fmt.Errorf("--name %s: letters, digits, -, _ and . make a name", term.Safe(o.name))
 	}
+	files := []string{o.junit, o.annotations, o.quality, o.metrics}
+	if o.summary != os.Getenv("GITHUB_STEP_SUMMARY") { // which is added to, whatever its folder is
+		files = append(files, o.summary)
+	}
+	for _, file := range files {
+		if err := canWrite(file); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

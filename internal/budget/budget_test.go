@@ -115,8 +115,8 @@ func TestErrors(t *testing.T) {
 		"[benchmark.a]\ncommand=\"x\"\nstdin=\"a\\u0000b\"":                     "3:7: stdin is a text",
 		"[benchmark.a]\ncommand=\"x\"\n[benchmark.a]\ncommand=\"y\"":            "3:",
 		"\xff":                                   "1:1: ",
-		"\ufeffruns = 0":                          "1:8: runs is a whole number",
-		"\ufeffruns =":                            "1:6: expected value",
+		"\ufeffruns = 0":                         "1:8: runs is a whole number",
+		"\ufeffruns =":                           "1:6: expected value",
 		"[benchmark.a]\ncommand=\"x\"\nexit=256": "3:6: exit is a whole number from 0 to 255",
 		"[benchmark.a]\ncommand=\"x\"\nclean_env=1": "3:11: clean_env is true or false",
 	} {

@@ -55,6 +55,18 @@ func (f *File) Update(benchmark string, figures []Figure) (changed []string, err
 	return changed, nil
 }
 
+// Updatable tells before anything is measured whether Update could write the
+// figures that a benchmark has none of yet.
+func (f *File) Updatable(benchmark string) error {
+	b := f.Benchmark(benchmark)
+	if b == nil || !slices.ContainsFunc(b.Metrics, func(metric string) bool { return b.Figure(metric) == nil }) {
+		return nil
+	}
+	t := f.document.root.tables["benchmark"].tables[benchmark]
+	_, err := f.document.insertion(benchmark, t, t.tables["budget"], nil)
+	return err
+}
+
 // insertion adds lines to the budget of a benchmark, or a budget to it.
 func (d *document) insertion(benchmark string, t, inner *table, figures []Figure) (edit, error) {
 	newline := "\n"

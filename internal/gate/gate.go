@@ -68,6 +68,13 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Update {
+		for _, b := range benchmarks {
+			if err := o.File.Updatable(b.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
 	folder, err := filepath.Abs(filepath.Dir(o.File.Path))
 	if err != nil {
 		return nil, err

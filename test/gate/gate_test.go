@@ -596,6 +596,39 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// TestRefusedBeforeItRuns: what could not be written at the end is said before anything runs.
+func TestRefusedBeforeItRuns(t *testing.T) {
+	r := newRepository(t)
+	dotted := "[benchmark.a]\ncommand = 'touch ran'\nbudget.peak = 3\n"
+	whole := "[benchmark.a]\ncommand = 'touch ran'\n"
+	for _, test := range []struct {
+		text, want string
+		flags      []string
+	}{
+		{whole, "mallow: none/gate.json cannot be written: no such file or directory", []string{"--save", "none/gate.json"}},
+		{whole, "mallow: none/page.md cannot be written: no such file or directory", []string{"--summary", "none/page.md"}},
+		{whole, "mallow: none/cases.xml cannot be written: no such file or directory", []string{"--junit", "none/cases.xml"}},
+		{whole, "mallow: none/lines cannot be written: no such file or directory", []string{"--annotations", "none/lines"}},
+		{whole, "mallow: none/quality cannot be written: no such file or directory", []string{"--code-quality", "none/quality"}},
+		{whole, "mallow: none/figures cannot be written: no such file or directory", []string{"--metrics", "none/figures"}},
+		{dotted, "mallow: mallow.toml:3:1: figures cannot be added here: write them below [benchmark.a.budget]", []string{"--update"}},
+		{"benchmark.a.command = 'touch ran'\n", "mallow: mallow.toml:1:1: figures cannot be added here: write the benchmark below [benchmark.a]", []string{"--update"}},
+	} {
+		r.write("mallow.toml", test.text)
+		result := r.gate(1, append(test.flags, "--no-history")...)
+		if result.Errors != test.want+"\n" || result.Output != "" || r.read("mallow.toml") != test.text {
+			t.Errorf("%q: %s%s", test.flags, result.Output, result.Errors)
+		}
+		if _, err := os.Stat(r.path("ran")); err == nil {
+			t.Errorf("%q: it ran", test.flags)
+			os.Remove(r.path("ran"))
+		}
+	}
+	// What only replaces figures can be written, however the table is.
+	r.write("mallow.toml", "[benchmark.a]\ncommand = 'true'\nmetrics = 'peak'\nbudget.peak = 3\n")
+	r.gate(0, "--update", "--no-history")
+}
+
 // TestWithoutGit says that git is missing, and not that this is no repository.
 func TestWithoutGit(t *testing.T) {
 	r := newRepository(t)
