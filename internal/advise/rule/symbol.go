@@ -124,7 +124,8 @@ func (c *Case) worthAWord(of func(*Site) *Site) []*Site {
 const leastShort = 0.8
 
 // DiesSoon tells whether so many blocks of the site are freed within a few heap
-// events that the line hardly needs any.
+// events that the line hardly needs any. The others may be kept, and what saves
+// only those that are thrown away claims Counters.ShortLived.
 func (s *Site) DiesSoon() bool {
 	return Share(s.Counters.ShortLived, s.Counters.Calls) >= leastShort
 }

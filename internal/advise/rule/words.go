@@ -34,6 +34,16 @@ func Blocks(n uint64, s *Site) string {
 	return figure.Counted(n, "block", "blocks") + " of " + Sizes(s)
 }
 
+// SoonGone writes how many blocks of a site are freed within a few heap events,
+// and of how many where these are not all.
+func SoonGone(s *Site) string {
+	n := &s.Counters
+	if n.ShortLived >= n.Calls {
+		return figure.Count(n.Calls)
+	}
+	return fmt.Sprintf("%s of %s", figure.Count(n.ShortLived), figure.Count(n.Calls))
+}
+
 // Name names a line of code within a sentence: by file and line where they
 // are known, else by function. Names are as the program has them: whoever
 // shows them escapes them.

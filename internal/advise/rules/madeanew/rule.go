@@ -18,6 +18,7 @@ var objects = []struct {
 	title           string // of the number of blocks, and of them with their sizes
 	remedy          string
 	passing         func(*rule.Site) bool // that what is made is not kept
+	soon            bool                  // only what is gone soon is saved
 	atMost          bool
 }{
 	{
@@ -26,7 +27,7 @@ var objects = []struct {
 		remedy: "a std::variant of the types that there are, which has room for the greatest; where it must be a std::any, make it once and pass it by reference or by std::move",
 	},
 	{
-		symbol: rule.NumberText, passing: (*rule.Site).DiesSoon,
+		symbol: rule.NumberText, passing: (*rule.Site).DiesSoon, soon: true,
 		title:  "%s for numbers that std::to_string writes, soon thrown away",
 		remedy: "std::to_chars on an array of chars, read through a std::string_view or appended to a string that is kept",
 	},
@@ -60,15 +61,19 @@ func find(c *rule.Case) []rule.Finding {
 			if !of.passing(s) {
 				continue
 			}
+			saved, blocks := n.Calls, rule.Blocks(n.Calls, s)
+			if of.soon && n.ShortLived < n.Calls {
+				saved, blocks = n.ShortLived, figure.Count(n.ShortLived)+" of "+blocks
+			}
 			found = append(found, rule.Finding{
 				Named:    true,
 				Means:    rule.Avoid,
 				AtMost:   of.atMost,
-				Title:    fmt.Sprintf(of.title, rule.Blocks(n.Calls, s)),
+				Title:    fmt.Sprintf(of.title, blocks),
 				Remedy:   of.remedy,
 				Evidence: fmt.Sprintf("%s of the blocks were freed again, %s within 32 heap events", figure.Percent(n.Releases, n.Calls), figure.Percent(n.ShortLived, n.Calls)),
 				Places:   places(s),
-				Claims:   []rule.Claim{s.Claim(n.Calls)},
+				Claims:   []rule.Claim{s.Claim(saved)},
 			})
 		}
 	}

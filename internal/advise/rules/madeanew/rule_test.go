@@ -30,6 +30,10 @@ func TestGolden(t *testing.T) {
 	p.Soon(800, 40, p.Stack(recording.New, alloc, "std::runtime_error::runtime_error(char const*)", "BadWord::BadWord(char const*) word.h:5", "parse parse.cc:50"))
 	p.Soon(700, 48, p.Stack(recording.New, alloc, "std::promise<int>::promise()", "ask ask.cc:60"))
 	p.Soon(600, 24, p.Stack(recording.New, alloc, thread, "add add.cc:70"))
+	// Of those that it looks up, it keeps what is new.
+	name := p.Stack(recording.New, alloc, create, toString, "number log.cc:25")
+	p.Keep(200, 20, name)
+	p.Soon(1000, 20, name)
 	p.Golden(madeanew.Rule)
 }
 

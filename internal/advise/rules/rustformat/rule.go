@@ -34,11 +34,11 @@ func find(c *rule.Case) []rule.Finding {
 			found = append(found, rule.Finding{
 				Named:    true,
 				Means:    rule.Avoid,
-				Title:    fmt.Sprintf("%s %s that are soon dropped", figure.Count(n.Calls), way.what),
+				Title:    fmt.Sprintf("%s %s that are soon dropped", rule.SoonGone(s), way.what),
 				Remedy:   way.remedy,
 				Evidence: fmt.Sprintf("%s of them, %s on average, were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls), figure.Size(s.MeanSize())),
 				Places:   []profile.Frame{s.Frame},
-				Claims:   []rule.Claim{s.Claim(n.Calls)},
+				Claims:   []rule.Claim{s.Claim(n.ShortLived)},
 			})
 		}
 	}

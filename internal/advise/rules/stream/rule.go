@@ -23,11 +23,11 @@ func find(c *rule.Case) []rule.Finding {
 		found = append(found, rule.Finding{
 			Named:    true,
 			Means:    rule.Avoid,
-			Title:    fmt.Sprintf("%s allocations by string streams that live for a moment", figure.Count(n.Calls)),
+			Title:    fmt.Sprintf("%s allocations by string streams that live for a moment", rule.SoonGone(s)),
 			Remedy:   "std::to_chars, std::from_chars or snprintf on an array of chars; or one stream for all, set back by str(\"\")",
 			Evidence: fmt.Sprintf("%s calls went through a std::stringstream or its buffer; %s were freed within 32 heap events", figure.Count(n.Calls), figure.Percent(n.ShortLived, n.Calls)),
 			Places:   []profile.Frame{s.Frame},
-			Claims:   []rule.Claim{s.Claim(n.Calls)},
+			Claims:   []rule.Claim{s.Claim(n.ShortLived)},
 		})
 	}
 	return found

@@ -38,11 +38,11 @@ func find(c *rule.Case) []rule.Finding {
 				Named:    true,
 				Means:    rule.Avoid,
 				AtMost:   true,
-				Title:    fmt.Sprintf("%s %s, %s on average, soon thrown away", figure.Count(n.Calls), of.what, figure.Size(s.MeanSize())),
+				Title:    fmt.Sprintf("%s %s, %s on average, soon thrown away", rule.SoonGone(s), of.what, figure.Size(s.MeanSize())),
 				Remedy:   of.remedy,
 				Evidence: fmt.Sprintf("%s of them were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls)),
 				Places:   []profile.Frame{s.Frame},
-				Claims:   []rule.Claim{s.Claim(n.Calls)},
+				Claims:   []rule.Claim{s.Claim(n.ShortLived)},
 			}
 			if by, blocks := s.Releaser(rule.StringGrowth); by == rule.ByGrowth {
 				f.Title = fmt.Sprintf("%s %s, %s on average, to which so much is appended that they take another block", figure.Count(n.Calls), of.what, figure.Size(s.MeanSize()))

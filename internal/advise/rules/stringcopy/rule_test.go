@@ -26,6 +26,10 @@ func TestGolden(t *testing.T) {
 	// Who keeps a copy needs it.
 	p.Keep(2000, 37, p.Stack(recording.New, copied, "remember log.cc:40"))
 	p.Keep(2000, 37, p.Stack(recording.New, literal, "remember log.cc:41"))
+	// Of those that it looks up, it keeps what is new.
+	word := p.Stack(recording.New, literal, "count log.cc:45")
+	p.Keep(300, 40, word)
+	p.Soon(1700, 40, word)
 	// + copies its first string; a growing one is no copy.
 	p.Soon(2000, 23, p.Stack(recording.New, copied, joined, "path log.cc:50"))
 	p.Soon(2000, 61, p.Stack(recording.New, text+"::_M_mutate(unsigned long, unsigned long, char const*, unsigned long)", text+"::push_back(char)", "append log.cc:60"))
