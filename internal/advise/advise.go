@@ -48,8 +48,9 @@ func (s *Saves) Little() bool { return s.CPUShare != nil && *s.CPUShare < worthw
 
 // Result is all advice, that which saves most first, and where to stop.
 type Result struct {
-	Advice []Advice
-	Stop   string // the sentence that nothing, or nothing further, is worth the work; "" while something is
+	Advice  []Advice
+	LeftOut string // what is known, and not worth telling; "" for nothing
+	Stop    string // the sentence that nothing, or nothing further, is worth the work; "" while something is
 }
 
 // Options of advice.
@@ -78,14 +79,17 @@ func For(p *profile.Profile, o Options) Result {
 		cost = newCost(p, o.Price)
 	}
 	result := Result{Advice: []Advice{}}
+	var left leftOut
 	for i := range found {
 		if a := advice(c, &found[i], cost); worthMentioning(&a, &found[i]) {
 			result.Advice = append(result.Advice, a)
+		} else {
+			left.add(&a)
 		}
 	}
 	fitIn(result.Advice)
 	rank(result.Advice)
-	result.Stop = stop(c, result.Advice)
+	result.LeftOut, result.Stop = left.words(), stop(c, result.Advice, &left)
 	return result
 }
 

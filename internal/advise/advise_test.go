@@ -2,6 +2,7 @@ package advise_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -174,6 +175,29 @@ func TestNoMoreThanAll(t *testing.T) {
 	sum(t, profile, r)
 	if len(r.Advice) != 2 {
 		t.Errorf("%+v", r.Advice)
+	}
+}
+
+// TestLeftOut has twelve lines that each save a twelfth of the allocations, and next to no time of a minute: it must not
+// say that nothing is known.
+func TestLeftOut(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	for i := range 12 {
+		key := p.Stack(recording.Malloc, fmt.Sprintf("key%d cache.c:%d", i, 10+i))
+		for range 1000 {
+			p.FreeFrom(p.Alloc(key, 20), p.By(fmt.Sprintf("key%d cache.c:%d", i, 50+i)))
+		}
+	}
+	r := advise.For(used(p.Profile(), 60), advise.Options{Price: price.Fixed(50, 0)})
+	if want := "stop here: the 12 changes that are known would save less than 0.1 % of the CPU time"; len(r.Advice) > 0 || r.Stop != want {
+		t.Errorf("%q, not %q: %+v", r.Stop, want, r.Advice)
+	}
+	if want := "left out: 12 changes that would save 100 % of the allocations, and less than 0.1 % of the CPU time"; r.LeftOut != want {
+		t.Errorf("%q, not %q", r.LeftOut, want)
+	}
+	// Without a time it is told all the same.
+	if r := advise.For(p.Profile(), advise.Options{}); len(r.Advice) != 12 || r.LeftOut != "" {
+		t.Errorf("%d: %q", len(r.Advice), r.LeftOut)
 	}
 }
 

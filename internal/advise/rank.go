@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mallow/internal/advise/rule"
+	"mallow/internal/figure"
 )
 
 // littleTime is the share of CPU time below which an advice needs another
@@ -86,9 +87,12 @@ func cpuShare(s *Saves) float64 {
 
 // stop tells that the work is done: there is nothing to be said, or all of it
 // together is not worth a per cent of CPU time.
-func stop(c *rule.Case, all []Advice) string {
+func stop(c *rule.Case, all []Advice, left *leftOut) string {
 	if c.Allocations == 0 {
 		return ""
+	}
+	if len(all) == 0 && left.changes > 0 {
+		return "stop here: the " + left.known() + left.time()
 	}
 	if len(all) == 0 {
 		return "stop here: no change is known that would save a per cent of the allocations"
@@ -104,6 +108,42 @@ func stop(c *rule.Case, all []Advice) string {
 		return ""
 	}
 	return fmt.Sprintf("stop here: all of this together would save %s of the CPU time", percent(sum))
+}
+
+// leftOut is advice that would save a per cent of the allocations, and no CPU
+// time that is worth the work.
+type leftOut struct {
+	changes    int
+	share, cpu float64
+}
+
+func (l *leftOut) add(a *Advice) {
+	if a.Saves.CPUShare != nil && a.Saves.Share >= worthwhile {
+		l.changes++
+		l.share, l.cpu = min(1, l.share+a.Saves.Share), l.cpu+*a.Saves.CPUShare
+	}
+}
+func (l *leftOut) known() string {
+	if l.changes == 1 {
+		return "change that is known would save "
+	}
+	return fmt.Sprintf("%d changes that are known would save ", l.changes)
+}
+
+func (l *leftOut) time() string {
+	if l.cpu >= worthwhile {
+		return fmt.Sprintf("%.1f %% of the CPU time", 100*l.cpu)
+	}
+	return percent(l.cpu) + " of the CPU time"
+}
+
+func (l *leftOut) words() string {
+	if l.changes == 0 {
+		return ""
+	}
+	const parts = 1_000_000
+	return fmt.Sprintf("left out: %s that would save %s of the allocations, and %s",
+		figure.Counted(uint64(l.changes), "change", "changes"), figure.Percent(uint64(l.share*parts+0.5), parts), l.time())
 }
 
 // percent writes a share of less than one per cent, and never as a whole one.

@@ -22,6 +22,9 @@ func (r *report) advice() {
 	if len(shown) == 0 {
 		r.line(r.style.bold("what to do"))
 		r.wrapped("  ", "  ", term.Safe(result.Stop))
+		if r.options.Evidence {
+			r.dimmed("  ", term.Safe(result.LeftOut))
+		}
 		return
 	}
 	r.line(r.style.bold("what to do"))
@@ -31,6 +34,9 @@ func (r *report) advice() {
 	const indent = "     "
 	if result.Stop != "" {
 		r.wrapped(indent, indent, term.Safe(result.Stop))
+	}
+	if r.options.Evidence {
+		r.dimmed(indent, term.Safe(result.LeftOut))
 	}
 	var footer []string
 	if more := len(result.Advice) - len(shown); more > 0 {
