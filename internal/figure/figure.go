@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Count writes a number with a comma between thousands.
@@ -79,4 +80,15 @@ func Percent(part, whole uint64) string {
 		return "99 %"
 	}
 	return fmt.Sprintf("%.0f %%", share)
+}
+
+// Time writes a moment of a run, or how long something lasted.
+func Time(d time.Duration) string {
+	switch {
+	case d < time.Second-time.Millisecond/2:
+		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
+	case d < 100*time.Second-50*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
 }

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
 
@@ -42,6 +43,14 @@ func SoonGone(s *Site) string {
 		return figure.Count(n.Calls)
 	}
 	return fmt.Sprintf("%s of %s", figure.Count(n.ShortLived), figure.Count(n.Calls))
+}
+
+// AtLeast writes a share that is known to be no less.
+func AtLeast(share float64) string {
+	if share == 1 {
+		return "all"
+	}
+	return fmt.Sprintf("at least %.0f %%", math.Floor(100*share))
 }
 
 // Name names a line of code within a sentence: by file and line where they

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mallow/internal/analyze"
+	"mallow/internal/figure"
 )
 
 // phases tells start-up, steady state and shutdown apart, where they can be.
@@ -13,7 +14,7 @@ func (r *report) phases() {
 	var parts []string
 	for _, p := range analyze.Phases(r.profile.Timeline(false)) {
 		lasted := p.To - p.From
-		part := fmt.Sprintf("%s %s: %s", p.Name, duration(lasted), counted(p.Allocations, "allocation", "allocations"))
+		part := fmt.Sprintf("%s %s: %s", p.Name, lasting(lasted), counted(p.Allocations, "allocation", "allocations"))
 		switch p.Name {
 		case analyze.StartUp:
 			part += ", " + size(uint64(max(0, p.LiveBytes))) + " kept"
@@ -29,14 +30,14 @@ func (r *report) phases() {
 	}
 }
 
-func duration(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < 100*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
+// lateness is how late the clock of a recording can be.
+const lateness = 4 * time.Millisecond
+
+func lasting(d time.Duration) string {
+	if d < lateness {
+		return "<" + figure.Time(lateness)
 	}
-	return d.Round(time.Second).String()
+	return figure.Time(d)
 }
 
 // Fewer calls of free with NULL are not worth a line.

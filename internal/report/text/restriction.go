@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"mallow/internal/figure"
 	"mallow/internal/profile"
 	"mallow/internal/term"
 )
@@ -63,7 +64,7 @@ func restrictions(r *profile.Restriction) (parts []string) {
 		parts = append(parts, "with no block above "+size(*r.MaxSize))
 	}
 	if span := r.Active; span != nil {
-		parts = append(parts, fmt.Sprintf("active in the %s (%s to %s)", span.Name, duration(span.From), duration(span.To)))
+		parts = append(parts, fmt.Sprintf("active in the %s (%s to %s)", span.Name, figure.Time(span.From), figure.Time(span.To)))
 	}
 	return parts
 }

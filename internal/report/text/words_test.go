@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"mallow/internal/advise"
 	"mallow/internal/profile"
@@ -135,5 +136,14 @@ func TestNamelessProgram(t *testing.T) {
 	r.unrecordedPrograms([]recording.UnrecordedProgram{{Processes: 2, Reason: "gone"}, {Executable: "/bin/su", PIDs: []uint64{7}, Processes: 1, Reason: "other rights"}})
 	if len(r.lines) != 2 || !strings.HasSuffix(r.lines[0], " (unknown), 2 processes, not recorded: gone") || !strings.HasSuffix(r.lines[1], " su 7, not recorded: other rights") {
 		t.Errorf("%q", r.lines)
+	}
+}
+
+// The clock of a recording is too coarse to say that something took no time.
+func TestLasting(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "<4 ms", 3 * time.Millisecond: "<4 ms", 4 * time.Millisecond: "4 ms", 1500 * time.Millisecond: "1.5 s"} {
+		if got := lasting(d); got != want {
+			t.Errorf("%v: %q, not %q", d, got, want)
+		}
 	}
 }

@@ -30,7 +30,7 @@ func find(c *rule.Case) []rule.Finding {
 			Means:    rule.Avoid,
 			Title:    fmt.Sprintf("%s of %s hold %s", figure.Count(empty), figure.Counted(s.Counters.Calls, "block", "blocks"), contents(size.Size)),
 			Remedy:   "let all of them share one constant (a static \"\"), or none at all (NULL), and do not free it",
-			Evidence: fmt.Sprintf("at least %s of the calls asked for %s", figure.Percent(size.Least, size.OutOf), rule.Bytes(size.Size)),
+			Evidence: fmt.Sprintf("%s of the calls asked for %s", rule.AtLeast(rule.Share(size.Least, size.OutOf)), rule.Bytes(size.Size)),
 			Places:   rule.Places(s.Frame),
 			Claims:   []rule.Claim{{Site: s, Calls: empty, Bytes: empty * size.Size}},
 		})

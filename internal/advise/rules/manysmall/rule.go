@@ -3,7 +3,6 @@ package manysmall
 
 import (
 	"fmt"
-	"math"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -44,8 +43,8 @@ func find(c *rule.Case) []rule.Finding {
 			Title:    rule.Blocks(n.Calls, s) + " from one line",
 			Remedy: fmt.Sprintf("embed them in what they belong to (a member instead of a pointer, links in the elements themselves); else take them from chunks of %d bytes, %s at a time",
 				chunk, figure.Count(perChunk)),
-			Evidence: fmt.Sprintf("%s on average, and at least %.0f %% of them outlive the next %d heap events of their thread",
-				rule.Bytes(s.MeanSize()), math.Floor(100*s.Outlive(leastLife)), leastLife),
+			Evidence: fmt.Sprintf("%s on average, and %s of them outlive the next %d heap events of their thread",
+				rule.Bytes(s.MeanSize()), rule.AtLeast(s.Outlive(leastLife)), leastLife),
 			Places: rule.Places(s.Frame),
 			Claims: []rule.Claim{s.Claim(n.Calls - n.Calls/perChunk)},
 		})

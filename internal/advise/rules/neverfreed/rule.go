@@ -3,7 +3,6 @@ package neverfreed
 
 import (
 	"fmt"
-	"time"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -30,13 +29,11 @@ func find(c *rule.Case) []rule.Finding {
 			Title: fmt.Sprintf("%s (%s) pile up while the program runs, and are never freed",
 				figure.Counted(live, "block", "blocks"), figure.Size(uint64(n.LiveBytes()))),
 			Remedy: "release them when their work is done, or limit how many are kept; if they are meant to be kept, say how many at the most",
-			Evidence: fmt.Sprintf("allocated from %v to %v of a steady state of %v, of %s only %s were released",
-				round(*k.First), round(*k.Last), round(to-from), figure.Count(n.Calls), figure.Count(n.Releases)),
+			Evidence: fmt.Sprintf("allocated from %s to %s after the start, with a steady state from %s to %s; %s of %s were released",
+				figure.Time(*k.First), figure.Time(*k.Last), figure.Time(from), figure.Time(to), figure.Percent(n.Releases, n.Calls), figure.Count(n.Calls)),
 			Places: rule.Places(s.Frame),
 			Memory: uint64(n.LiveBytes()),
 		})
 	}
 	return found
 }
-
-func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

@@ -4,7 +4,6 @@ package rusttext
 
 import (
 	"fmt"
-	"math"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -46,17 +45,10 @@ func find(c *rule.Case) []rule.Finding {
 			Remedy: fmt.Sprintf("a text type that keeps up to %d bytes in itself (those of the crates compact_str and smol_str), or a slice of the text that they are part of (&str, Cow<str>)",
 				inline),
 			Evidence: fmt.Sprintf("%s have no more than %d bytes, and %s outlive the next %d heap events of their thread",
-				atLeast(fitting), inline, atLeast(s.Outlive(leastLife)), leastLife),
+				rule.AtLeast(fitting), inline, rule.AtLeast(s.Outlive(leastLife)), leastLife),
 			Places: rule.Places(s.Frame),
 			Claims: []rule.Claim{s.Claim(short)},
 		})
 	}
 	return found
-}
-
-func atLeast(share float64) string {
-	if share == 1 {
-		return "all"
-	}
-	return fmt.Sprintf("at least %.0f %%", math.Floor(100*share))
 }
