@@ -28,7 +28,8 @@ type AdviceChange struct {
 	// now; less than 0: more. Nil where that cannot be told.
 	Brought *float64
 	// Divided tells that other advice is about some of these sites: what they
-	// make less is divided among them by what each promised.
+	// make less is divided among them by what each promised and, where it is
+	// still given, no more promises.
 	Divided bool
 }
 
@@ -52,16 +53,30 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	p := d.places()
 	var changes []AdviceChange
 	taken := make([]bool, len(new.Advice))
-	oldWeights, newWeights := weigh(p.old, old.Advice), weigh(p.new, new.Advice)
+	again := make([]int, len(old.Advice))
+	promises, newPromises := make([]float64, len(old.Advice)), make([]float64, len(new.Advice))
+	for i := range old.Advice {
+		a := &old.Advice[i]
+		again[i] = slices.IndexFunc(new.Advice, func(n advise.Advice) bool { return n.Rule == a.Rule && p.same(a, &n) })
+		promises[i] = d.asMuchWork(a.Saves.Allocations)
+		if again[i] >= 0 && !taken[again[i]] {
+			taken[again[i]] = true
+			promises[i] = max(0, promises[i]-float64(new.Advice[again[i]].Saves.Allocations)) // it has brought no more
+		} else {
+			again[i] = -1
+		}
+	}
+	for i := range new.Advice {
+		newPromises[i] = float64(new.Advice[i].Saves.Allocations)
+	}
+	oldWeights, newWeights := weigh(p.old, old.Advice, promises), weigh(p.new, new.Advice, newPromises)
 	for i := range old.Advice {
 		a := &old.Advice[i]
 		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(d.asMuchWork(a.Saves.Allocations) + 0.5)}
-		c.Brought, c.Divided = p.brought(p.old, oldWeights, a)
-		again := slices.IndexFunc(new.Advice, func(n advise.Advice) bool { return n.Rule == a.Rule && p.same(a, &n) })
+		c.Brought, c.Divided = p.brought(p.old, oldWeights, a, promises[i])
 		switch {
-		case again >= 0 && !taken[again]:
-			taken[again] = true
-			c.Advice, c.Status = new.Advice[again], Open
+		case again[i] >= 0:
+			c.Advice, c.Status = new.Advice[again[i]], Open
 		case c.Brought != nil && *c.Brought >= leastBrought(&a.Saves)*float64(c.Promised) && *c.Brought > 0:
 			c.Status = Followed
 		}
@@ -70,7 +85,7 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	for i, a := range new.Advice {
 		if !taken[i] {
 			c := AdviceChange{Advice: a, Status: Arisen}
-			c.Brought, c.Divided = p.brought(p.new, newWeights, &a)
+			c.Brought, c.Divided = p.brought(p.new, newWeights, &a, newPromises[i])
 			changes = append(changes, c)
 		}
 	}
@@ -127,21 +142,22 @@ func (p *places) sameLine(a, b *profile.Frame) bool {
 	return name == p.diff.nameOf(b)
 }
 
-// weights are what all advice about a site promises together.
+// weights are what all advice about a site promises together, less what it
+// still promises.
 type weights map[*Site]float64
 
-func weigh(at map[profile.Frame]*Site, all []advise.Advice) weights {
+func weigh(at map[profile.Frame]*Site, all []advise.Advice, promises []float64) weights {
 	w := make(weights)
 	for i := range all {
 		for _, s := range sitesOf(at, &all[i]) {
-			w[s] += weight(&all[i])
+			w[s] += weight(promises[i])
 		}
 	}
 	return w
 }
 
 // weight is more than 0 of an advice that saves no allocations, too.
-func weight(a *advise.Advice) float64 { return float64(a.Saves.Allocations) + 1 }
+func weight(promise float64) float64 { return promise + 1 }
 
 // sitesOf are the sites that an advice is about, each once.
 func sitesOf(at map[profile.Frame]*Site, a *advise.Advice) (sites []*Site) {
@@ -155,7 +171,7 @@ func sitesOf(at map[profile.Frame]*Site, a *advise.Advice) (sites []*Site) {
 
 // brought is by how much the allocations of the sites of an advice fell, or its
 // part of that where others are about the same sites.
-func (p *places) brought(at map[profile.Frame]*Site, w weights, a *advise.Advice) (fewer *float64, divided bool) {
+func (p *places) brought(at map[profile.Frame]*Site, w weights, a *advise.Advice, promise float64) (fewer *float64, divided bool) {
 	sites := sitesOf(at, a)
 	if len(sites) == 0 {
 		return nil, false
@@ -165,7 +181,7 @@ func (p *places) brought(at map[profile.Frame]*Site, w weights, a *advise.Advice
 		if s.Match == Unmatched && (p.diff.unnamed[s.Frame().Module] != "" || p.diff.rebuilt[s.Frame().Module] != "" && !s.Frame().Named()) {
 			return nil, false // it may well be there under another name
 		}
-		part := weight(a) / w[s]
+		part := weight(promise) / w[s]
 		divided = divided || part < 1
 		sum -= s.Excess * part
 	}

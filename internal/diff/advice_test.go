@@ -33,6 +33,17 @@ func TestDividedAdvice(t *testing.T) {
 	}
 }
 
+// What a site makes less is that of the advice which is no more given, and not
+// of one that still promises as much.
+func TestAdviceBesideOpenOne(t *testing.T) {
+	d := diff.Compare(difftest.Profile("6000 malloc 16: split a.c:10"), difftest.Profile("4000 malloc 16: split a.c:10"), diff.Options{All: true})
+	copies, growth := advised("string-copy", "split", "a.c", 10, 3000), advised("growth", "split", "a.c", 10, 2000)
+	changes := d.Advice(advise.Result{Advice: []advise.Advice{copies, growth}}, advise.Result{Advice: []advise.Advice{copies}})
+	if len(changes) != 2 || changes[0].Status != diff.Open || *changes[0].Brought > 1 || changes[1].Status != diff.Followed || *changes[1].Brought < 1999 {
+		t.Errorf("%+v", changes)
+	}
+}
+
 func TestAdvice(t *testing.T) {
 	d := diff.Compare(
 		difftest.Profile("4000 malloc 16: f a.c:10\n100 malloc 8: g a.c:20\n50 malloc 8: h a.c:30\n7 malloc 9: i a.c:40"),
