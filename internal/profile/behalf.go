@@ -11,14 +11,19 @@ import (
 type Behalf struct {
 	*Site
 	Function string // of libc, that was called
+	Buffer   bool   // it is of streams, which get one with the first access
 }
+
+// makesBuffer is the function of libc that makes the buffer of a stream.
+const makesBuffer = "_IO_file_doallocate"
 
 // OnBehalf returns what libc allocated, by function of libc and who called
 // it, the most allocations first.
 func (p *Profile) OnBehalf() []Behalf {
 	type stackOf struct {
 		*stack
-		entry node // the outermost of libc's frames from the leaf on
+		entry  node // the outermost of libc's frames from the leaf on
+		buffer bool
 	}
 	var all []stackOf
 	var entries []int32
@@ -29,7 +34,7 @@ func (p *Profile) OnBehalf() []Behalf {
 				continue
 			}
 			entry := p.forest.entry(st.leaf)
-			all = append(all, stackOf{st, entry})
+			all = append(all, stackOf{st, entry, site.Function == makesBuffer})
 			entries = append(entries, p.frames.placeIndex(entry))
 			callers = append(callers, p.forest.parent[entry])
 		}
@@ -39,11 +44,12 @@ func (p *Profile) OnBehalf() []Behalf {
 	type key struct {
 		caller   Frame
 		function string
+		buffer   bool
 	}
 	found := make(map[key]*Site)
 	for _, st := range all {
 		names := p.frames.placeOf(st.entry).frames
-		k := key{function: names[len(names)-1].Function}
+		k := key{function: names[len(names)-1].Function, buffer: st.buffer}
 		if at := p.sites.node(p.forest.parent[st.entry]); at != root {
 			k.caller = *p.sites.frame(at)
 		}
@@ -58,7 +64,7 @@ func (p *Profile) OnBehalf() []Behalf {
 	list := make([]Behalf, 0, len(found))
 	for k, site := range found {
 		site.describe()
-		list = append(list, Behalf{site, k.function})
+		list = append(list, Behalf{site, k.function, k.buffer})
 	}
 	slices.SortFunc(list, func(a, b Behalf) int {
 		return cmp.Or(compareSites(a.Site, b.Site), cmp.Compare(a.Function, b.Function))

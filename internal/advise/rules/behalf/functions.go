@@ -1,5 +1,7 @@
 package behalf
 
+const keepStream = "a stream and its buffer are made with each fopen: keep it open, give it an array of your own by setvbuf, or use open and read"
+
 // remedies say what can be done about the allocations of functions of libc,
 // by the names that a program calls them by.
 var remedies = []struct {
@@ -13,7 +15,7 @@ var remedies = []struct {
 	{
 		[]string{"fopen", "fdopen", "freopen", "fclose", "fgets", "fgetc", "getc", "fread", "fwrite", "fputs", "fputc", "putc", "puts",
 			"printf", "fprintf", "vfprintf", "fscanf", "rewind"},
-		"a stream and its buffer are made with each fopen: keep it open, give it an array of your own by setvbuf, or use open and read",
+		keepStream,
 	},
 	{[]string{"popen"}, "one process for all requests, or posix_spawn with a pipe"},
 	{[]string{"open_memstream", "fmemopen"}, "snprintf into an array of your own, or one stream for all, set back by rewind"},
@@ -45,7 +47,7 @@ var remedies = []struct {
 // only they are on the stack.
 var inner = map[string]string{
 	"__fopen_internal": "fopen", "fopen64": "fopen", "_IO_fopen64": "fopen", "_IO_new_fclose": "fclose", "_IO_fgets": "fgets",
-	"__isoc99_fscanf": "fscanf", "_IO_puts": "puts",
+	"__isoc99_fscanf": "fscanf", "_IO_puts": "puts", "_IO_default_uflow": "getc", "_IO_new_file_overflow": "putc",
 	"getdelim": "getline", "__getdelim": "getline", "_IO_getdelim": "getline",
 	"opendir_tail": "opendir", "__opendirat": "opendir", "scandir64": "scandir", "glob64": "glob",
 	"qsort_r": "qsort", "__qsort_r": "qsort", "__vasprintf_internal": "vasprintf",

@@ -24,6 +24,9 @@ func find(c *rule.Case) []rule.Finding {
 		n := &b.Counters
 		name := public(b.Function)
 		remedy, known := remedyFor[name]
+		if b.Buffer { // whatever the access was
+			remedy, known = keepStream, true
+		}
 		if !known || !b.Known() || !isRepeated(b.Site) {
 			continue
 		}
@@ -31,7 +34,7 @@ func find(c *rule.Case) []rule.Finding {
 			Named:    true,
 			OfLibc:   true,
 			Means:    rule.Reuse,
-			Title:    fmt.Sprintf("libc makes %s for %s", figure.Counted(n.Calls, "allocation", "allocations"), name),
+			Title:    fmt.Sprintf("libc makes %s for %s", figure.Counted(n.Calls, "allocation", "allocations"), what(&b, name)),
 			Remedy:   remedy,
 			Evidence: fmt.Sprintf("libc itself asked for %s (%s) while %s was called from here", figure.Counted(n.Calls, "block", "blocks"), figure.Size(n.Bytes), name),
 			Places:   []profile.Frame{b.Frame},
@@ -39,6 +42,13 @@ func find(c *rule.Case) []rule.Finding {
 		})
 	}
 	return found
+}
+
+func what(b *profile.Behalf, name string) string {
+	if b.Buffer {
+		return "buffers of streams, by " + name
+	}
+	return name
 }
 
 // isRepeated tells that the function was called again and again: one call may

@@ -11,7 +11,7 @@ func TestPublic(t *testing.T) {
 	for of, want := range map[string]string{
 		"___fprintf_chk": "fprintf", "__fprintf_chk": "fprintf", "__fgets_chk": "fgets", "__GI___fread_chk": "fread", "__realpath_chk": "realpath",
 		"__regcomp": "regcomp", "___asprintf": "asprintf", "__asprintf_chk": "asprintf", "__vasprintf_internal": "vasprintf",
-		"__fopen_internal": "fopen", "getaddrinfo": "getaddrinfo",
+		"__fopen_internal": "fopen", "_IO_default_uflow": "getc", "_IO_new_file_overflow": "putc", "getaddrinfo": "getaddrinfo",
 	} {
 		if got := public(of); got != want || remedyFor[got] == "" {
 			t.Errorf("%s is %s: %q", of, got, remedyFor[got])
@@ -24,6 +24,11 @@ func TestGolden(t *testing.T) {
 	p.Soon(1000, 64, p.Stack(recording.Malloc, "libc!allocate_address", "libc!gaih_inet", "libc!getaddrinfo", "connect_to net.c:23"))
 	p.Hold(500, 472, p.Stack(recording.Malloc, "libc!__fopen_internal", "read_config config.c:20"))
 	p.Hold(500, 4096, p.Stack(recording.Malloc, "libc!_IO_file_doallocate", "libc!fgets", "read_config config.c:21"))
+	// The line is kept, the streams are not; and a stream that is read by whatever means.
+	p.Hold(400, 4096, p.Stack(recording.Malloc, "libc!_IO_file_doallocate", "libc!_IO_new_file_underflow", "libc!getdelim", "count count.c:30"))
+	p.Hold(300, 120, p.Stack(recording.Malloc, "libc!getdelim", "count count.c:30"))
+	p.Hold(450, 4096, p.Stack(recording.Malloc, "libc!_IO_file_doallocate", "libc!_IO_new_file_underflow", "libc!_IO_default_uflow", "first count.c:40"))
+	p.Hold(350, 4096, p.Stack(recording.Malloc, "libc!_IO_file_doallocate", "libc!_IO_new_file_seekoff", "libc!fseek", "last count.c:50"))
 	// One call of setlocale makes many allocations, by many ways.
 	for _, category := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"} {
 		p.Keep(12, 20, p.Stack(recording.Malloc, "libc!load_"+category, "libc!setlocale", "main main.c:2"))
