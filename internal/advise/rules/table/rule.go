@@ -126,7 +126,12 @@ func perTable(table, elements *rule.Site) float64 {
 func finding(table, elements, site *rule.Site) rule.Finding {
 	each := perTable(table, elements)
 	remedy := "one block for the table and what it points to: the table first, its elements behind it"
-	if table.OneSize() && elements.OneSize() && float64(elements.Knowledge().LongestRun) <= each {
+	switch {
+	case elements.InRust():
+		remedy = "a Vec of the elements themselves: no Box, an enum in place of Box<dyn Trait>, and one Vec for all rows in place of a Vec for each"
+	case elements.InCpp():
+		remedy = "a std::vector of the elements themselves instead of pointers, and one for all rows in place of one for each; or elements from a std::pmr::monotonic_buffer_resource"
+	case table.OneSize() && elements.OneSize() && float64(elements.Knowledge().LongestRun) <= each:
 		all := table.Counters.SizeMax + uint64(each+0.5)*elements.Counters.SizeMax
 		remedy += fmt.Sprintf(" (%s); or an array of elements instead of pointers", rule.Bytes(all))
 	}

@@ -31,6 +31,26 @@ func TestTable(t *testing.T) {
 	p.Finds(table_.Rule, "table")
 }
 
+// The remedy is one that the language has: neither Rust nor C++ puts elements behind a vector.
+func TestWords(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	rows := func(table, element recordingtest.Stack, by string) {
+		for range 20 {
+			blocks := []recordingtest.Block{p.Alloc(table, 1600)}
+			for range 100 {
+				blocks = append(blocks, p.Alloc(element, 8))
+			}
+			for i := len(blocks) - 1; i >= 0; i-- {
+				p.FreeFrom(blocks[i], p.By(by))
+			}
+		}
+	}
+	rows(p.Stack(recording.Malloc, "alloc::alloc::alloc", "alloc::raw_vec::RawVecInner<A>::try_allocate_in", "draw::shapes draw.rs:10"),
+		p.Stack(recording.Malloc, "alloc::alloc::alloc", "alloc::boxed::Box<T>::new", "draw::shapes::{{closure}} draw.rs:11", "draw::shapes draw.rs:10"), "draw::shapes draw.rs:12")
+	rows(p.Stack(recording.New, "operator new(unsigned long)", "make scene.cc:20"), p.Stack(recording.New, "operator new(unsigned long)", "make scene.cc:21"), "drop scene.cc:30")
+	p.Finds(table_.Rule, "words")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	// Elements come and go while the table stays.
