@@ -47,7 +47,7 @@ func WriteTree(w io.Writer, p *profile.Profile, o Options) error {
 	g.run(trunk)
 	g.lines = t.lines
 	r.drawCalls(g, trunk, t.whole)
-	r.pruned(g, "--top N shows more lines")
+	r.pruned(g)
 	r.lines = append(r.lines, below...)
 	return r.print(w)
 }
@@ -277,6 +277,7 @@ type grower struct {
 	left            int
 	waiting         callHeap
 	lines           func(b *call) []ownLine // nil: they are not shown
+	crowded         bool                    // some had no line, though they are worth one
 	omitted         uint64                  // branches
 	omittedHeaviest uint64
 }
@@ -295,6 +296,7 @@ func (g *grower) run(trunk *call) {
 		if b.weight < g.least || g.left == 0 {
 			g.omitted++
 			g.omittedHeaviest = max(g.omittedHeaviest, b.weight)
+			g.crowded = g.crowded || b.weight >= g.least
 			continue
 		}
 		g.left--
@@ -473,9 +475,13 @@ func (r *report) weight(n uint64) string {
 	return count(n)
 }
 
-func (r *report) pruned(g *grower, how string) {
+func (r *report) pruned(g *grower) {
 	if g.omitted == 0 {
 		return
+	}
+	how := fmt.Sprintf("less than %.0f %%", 100*leastBranch)
+	if g.crowded {
+		how = "--top N shows more lines"
 	}
 	r.line(r.style.dim(r.blankRow() + fmt.Sprintf("%s left out, of %s at the most: %s",
 		counted(g.omitted, "branch", "branches"), r.weight(g.omittedHeaviest), how)))
