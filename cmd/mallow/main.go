@@ -27,10 +27,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	help := showHelp(root, stdout)
-	args, err := withDefaultVerb(root, args)
+	command, err := withDefaultVerb(root, args)
 	if err == nil {
-		root.SetArgs(args)
-		err = root.Execute()
+		root.SetArgs(command)
+		err = perhapsVerb(root, args, root.Execute())
 	}
 	err = cmp.Or(err, help.err)
 	return exitCode(err, stderr)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mallow/internal/launch"
 )
 
 // commands lists the constructors of the verbs that are built, in the order
@@ -138,6 +141,21 @@ func withDefaultVerb(root *cobra.Command, args []string) ([]string, error) {
 			word, word, word)
 	}
 	return append([]string{"record"}, args...), nil
+}
+
+// perhapsVerb suggests a verb to those who mistyped it: what is none was taken
+// for a program, which is not there.
+func perhapsVerb(root *cobra.Command, args []string, err error) error {
+	const leastLetters = 4 // shorter words resemble any
+	var e exitError
+	if len(args) == 0 || !errors.As(err, &e) || e.err == nil || e.code != launch.StatusNotFound || len(args[0]) < leastLetters || slices.Contains(verbs, args[0]) {
+		return err
+	}
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 && !strings.Contains(err.Error(), "did you mean") {
+		return exitError{e.code, fmt.Errorf("%w; did you mean mallow %s?", e.err, near[0])}
+	}
+	return err
 }
 
 // firstWord returns the first argument that is neither a flag nor the value
