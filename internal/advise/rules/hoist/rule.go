@@ -84,7 +84,7 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 	f := rule.Finding{
 		Means: rule.Reuse,
 		Title: rule.Blocks(n.Calls, s) + ", one after the other",
-		Evidence: fmt.Sprintf("%s of them were gone within %s heap events of their thread, and %s lie between two",
+		Evidence: fmt.Sprintf("%s of them were gone within %s heap events of their thread, and %s lie between two on average",
 			figure.Percent(s.Frees(), n.Calls), figure.Count(lives), figure.Count(s.Between())),
 		Places: rule.Places(owner, s.Frame),
 		Claims: []rule.Claim{claim(s)},
@@ -144,7 +144,7 @@ func several(sites []*rule.Site, owner profile.Frame) rule.Finding {
 		figure.Counted(calls, "block", "blocks"), figure.Counted(uint64(len(sites)), "line", "lines"))
 	f.Remedy = fmt.Sprintf("let it pass %s of its own to those who fill them (%s at the most), and keep them for all rounds of the loop", what, rule.Bytes(most))
 	lives, _ := sites[0].LivesUpTo(leastShare)
-	f.Evidence = fmt.Sprintf("it releases the blocks of all of them; most of those of the first are gone within %s heap events of their thread, and %s lie between two",
+	f.Evidence = fmt.Sprintf("it releases the blocks of all of them; most of those of the first are gone within %s heap events of their thread, and %s lie between two on average",
 		figure.Count(lives), figure.Count(sites[0].Between()))
 	return f
 }
