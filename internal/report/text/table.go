@@ -1,6 +1,7 @@
 package text
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -184,7 +185,7 @@ func (r *report) wrapped(first, next, text string) {
 	}
 	line := first
 	empty := true
-	for _, word := range strings.Fields(text) {
+	for _, word := range unbroken(text) {
 		if !empty && utf8.RuneCountInString(stripped(line))+1+utf8.RuneCountInString(stripped(word)) > width {
 			r.line(line)
 			line, empty = next, true
@@ -196,4 +197,19 @@ func (r *report) wrapped(first, next, text string) {
 		empty = false
 	}
 	r.line(r.cut(line))
+}
+
+// units stay on the line of their number.
+var units = regexp.MustCompile(`^(%|[kMGTPE]?B|ns|µs|ms|s)[),.;:]*$`)
+
+// unbroken returns the words of a text, numbers with their units.
+func unbroken(text string) (words []string) {
+	for _, word := range strings.Fields(text) {
+		if n := len(words); n > 0 && words[n-1][len(words[n-1])-1]-'0' <= 9 && units.MatchString(word) {
+			words[n-1] += " " + word
+		} else {
+			words = append(words, word)
+		}
+	}
+	return words
 }

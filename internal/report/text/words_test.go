@@ -2,6 +2,7 @@ package text
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,20 @@ func TestLasting(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "<4 ms", 3 * time.Millisecond: "<4 ms", 4 * time.Millisecond: "4 ms", 1500 * time.Millisecond: "1.5 s"} {
 		if got := lasting(d); got != want {
 			t.Errorf("%v: %q, not %q", d, got, want)
+		}
+	}
+}
+
+// A number is not parted from its unit by the end of a line.
+func TestUnbroken(t *testing.T) {
+	for text, want := range map[string][]string{
+		"about 0.3 % of it":                  {"about", "0.3 %", "of", "it"},
+		"allocations (6.9 %), 72.7 kB, 4 B)": {"allocations", "(6.9 %),", "72.7 kB,", "4 B)"},
+		"% B of 24 blocks -> 3 Bytes":        {"%", "B", "of", "24", "blocks", "->", "3", "Bytes"},
+		"":                                   nil,
+	} {
+		if got := unbroken(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, not %q", text, got, want)
 		}
 	}
 }
