@@ -69,7 +69,7 @@ func (r *diffReport) headline() {
 	if o, n := r.diff.Old.Origins[libc].Allocations, r.diff.New.Origins[libc].Allocations; o+n > 0 && !r.diff.All {
 		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", arrow(o, n, count)))
 	}
-	r.line(line)
+	r.folded(line)
 }
 
 const totalsIndent = "        "
