@@ -24,8 +24,10 @@ constexpr Pages kLeastFreshPerSign = 8 * 1024 * 1024 / kPageBytes;
 constexpr Pages kFreshShare = 16;
 
 // Moving pages pays from here on. Each time may leave a mapping more, of which a process can have some 65,000:
-// a share of the heap bounds their number.
+// a share of the heap bounds their number, and so do multiples of this, or of that share, among the heap's addresses. As
+// long as a huge page is, so that one moves as it is.
 constexpr Pages kLeastMoved = 1024 * 1024 / kPageBytes;
+constexpr Pages kMovedUnit = 2 * 1024 * 1024 / kPageBytes;
 constexpr Pages kSystemShareMoved = 4096;
 
 // What the system refuses is tried in halves, so often for one span: enough to find a page among 2^32, and next to nothing
@@ -36,8 +38,8 @@ constexpr int kMostRefusals = 32;
 constexpr Pages kLeastUnmapped = 1024 * 1024 / kPageBytes;
 
 // Fresh memory that starts on a heap page; the system's pages may be smaller.
-char* MapAligned(size_t bytes) {
-  char* start = static_cast<char*>(os::Map(nullptr, bytes));
+char* MapAligned(size_t bytes, char* hint = nullptr) {
+  char* start = static_cast<char*>(os::Map(hint, bytes));
   if (start == nullptr || IsAligned(start, kPageBytes)) return start;
   // As a rule the addresses below are the next that the system gives.
   const size_t shift = reinterpret_cast<uintptr_t>(start) % kPageBytes;
@@ -53,6 +55,14 @@ char* MapAligned(size_t bytes) {
   if (before > 0) os::Unmap(start, before);
   if (before < kPageBytes) os::Unmap(aligned + bytes, kPageBytes - before);
   return aligned;
+}
+
+// Fresh memory at just these addresses. False: others have them meanwhile.
+bool MapThere(char* start, size_t bytes) {
+  void* const there = os::Map(start, bytes);
+  if (there == start) return true;
+  if (there != nullptr) os::Unmap(there, bytes);
+  return false;
 }
 
 // The part of a span that fills whole pages of the system, which may be longer than ours: only these can be given
@@ -104,6 +114,9 @@ Pages ResidentIn(const Span* span, Pages pages) {
   return span->free.resident == span->pages ? pages : PageMap::CountResident(span->page, pages);
 }
 
+// What a block that grows is to find at the place that it is given.
+constexpr Pages RoomToGrow(Pages pages) { return pages + pages / 4; }
+
 void EnterEnds(Span* span) {
   PageMap::SetSpan(span->page, span);
   PageMap::SetSpan(span->end() - 1, span);
@@ -141,7 +154,7 @@ Span* PageHeap::AllocateLarge(Pages pages, Pages alignment, Growth growth) {
 }
 
 Span* PageHeap::AllocateGrowing(Pages pages) {
-  const Pages room = pages + pages / 4;
+  const Pages room = RoomToGrow(pages);
   SpinlockHolder holder(lock_);
   if (!ReserveSpans(2)) return nullptr;
   Span* span = free_.Longest();
@@ -174,15 +187,19 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   if (os::PageSize() > kPageBytes) return nullptr;
   // Room to grow is a wish: the system may have no more than all memory to promise.
   Pages mapped = 2 * pages;
-  char* start = MapAligned(mapped * kPageBytes);
+  char* place = nullptr;
+  {
+    SpinlockHolder holder(lock_);
+    if (!MakeWay(span->pages, pages, &mapped, &place)) return nullptr;
+  }
+  char* start = MapAligned(mapped * kPageBytes, place);
   if (start == nullptr) start = MapAligned((mapped = pages) * kPageBytes);
   if (start == nullptr) return nullptr;
   Span* moved = nullptr;
   Span* rest = nullptr;
   {
     SpinlockHolder holder(lock_);
-    // What is free already is used first.
-    if (free_.pages() <= system_ / 2 && PageMap::Reserve(PageOf(start), mapped) && ReserveSpans(2)) {
+    if (PageMap::Reserve(PageOf(start), mapped) && ReserveSpans(2)) {
       moved = NewSpan(PageOf(start), pages);
       if (mapped > pages) rest = NewSpan(moved->end(), mapped - pages);
       if (!AttachRecords(moved, 1)) {
@@ -197,11 +214,21 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
     return nullptr;
   }
   const bool done = os::MovePages(span->start(), span->pages * kPageBytes, start, mapped * kPageBytes);
+  // What made way is not to leave a hole among the heap's addresses.
+  const bool back = !done && place == start && MapThere(start, mapped * kPageBytes);
   SpinlockHolder holder(lock_);
   if (!done) {
     DetachRecords(moved);
     if (rest != nullptr) DeleteSpan(rest);
-    DeleteSpan(moved);
+    if (back) {
+      AddRegion(PageOf(start), mapped);
+      moved->pages = mapped;
+      moved->records = nullptr;
+      moved->free.resident = 0;
+      InsertMerged(moved);
+    } else {
+      DeleteSpan(moved);
+    }
     return nullptr;
   }
   span->moved_away = true;
@@ -212,6 +239,23 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   rest->free.resident = 0;
   InsertMerged(rest);
   return moved;
+}
+
+// Where a block of `held` pages moves to: any fresh pages, or while much is free those at a place that the longest free span
+// leaves to them, so that the addresses become no more. False: that holds memory, which is to be used first.
+bool PageHeap::MakeWay(Pages held, Pages pages, Pages* wanted, char** place) {
+  Span* span = free_.Longest();
+  // In the last case a copy would take fresh pages too.
+  if (free_.pages() <= system_ / 2 || span->pages < RoomToGrow(pages)) return true;
+  Pages unit = kMovedUnit;
+  while (unit < system_ / kSystemShareMoved) unit *= 2;
+  const PageId first = RoundUp(span->page, unit);
+  const PageId end = Min(RoundDown(span->end(), unit), first + RoundUp(*wanted, unit));
+  if (end < first + RoomToGrow(pages) || PageMap::CountResident(first, end - first) > held / 2) return false;
+  if (!ReserveSpans(2) || !Unmap(CutOut(span, first - span->page, end - first))) return false;
+  *place = AddressOf(first);
+  *wanted = end - first;
+  return true;
 }
 
 void PageHeap::Free(Span* span) {
@@ -341,8 +385,23 @@ Span* PageHeap::TakeRun(Pages pages, Pages alignment, Growth growth) {
   return Cut(span, pages, alignment);
 }
 
-// Takes `pages` pages out of a free span. What is left in front and behind needs a span each: REQUIRES two reserved.
+// Takes `pages` pages for a block.
 Span* PageHeap::Cut(Span* span, Pages pages, Pages alignment) {
+  span = CutOut(span, RoundUp(span->page, alignment) - span->page, pages);
+  pace_.OnAllocate(span->free.resident, free_.resident());
+  const Pages fresh = span->pages - span->free.resident;
+  CountFresh(fresh);
+  if (pace_.OnFresh(fresh)) {
+    ReleaseSome(pace_.InExchange(os::CoarseNanoseconds(), free_.releasable(), system_));
+  }
+  if (wants_visits()) NoteWanted();
+  EnterEnds(span);
+  return span;
+}
+
+// Takes `pages` pages out of a free span, behind the first `lead`. What is left in front and behind needs a span each: REQUIRES
+// two reserved.
+Span* PageHeap::CutOut(Span* span, Pages lead, Pages pages) {
   free_.Remove(span);
   // Splits off the first `count` pages, which stay in `span`; returns the rest.
   const auto split = [this, &span](Pages count) {
@@ -357,21 +416,12 @@ Span* PageHeap::Cut(Span* span, Pages pages, Pages alignment) {
     EnterEnds(rest);
     free_.Insert(rest);
   };
-  const Pages lead = RoundUp(span->page, alignment) - span->page;
   if (lead > 0) {
     Span* const behind = split(lead);
     put_back(span);
     span = behind;
   }
   if (span->pages > pages) put_back(split(pages));
-  pace_.OnAllocate(span->free.resident, free_.resident());
-  const Pages fresh = span->pages - span->free.resident;
-  CountFresh(fresh);
-  if (pace_.OnFresh(fresh)) {
-    ReleaseSome(pace_.InExchange(os::CoarseNanoseconds(), free_.releasable(), system_));
-  }
-  if (wants_visits()) NoteWanted();
-  EnterEnds(span);
   return span;
 }
 
@@ -423,16 +473,18 @@ MALLOW_COLD bool PageHeap::GrowInExchange(Pages pages) {
   }
   for (;;) {
     Span* const span = free_.Longest();
-    if (span == nullptr || span->pages < kLeastUnmapped || !Unmap(span)) return false;
+    if (span == nullptr || span->pages < kLeastUnmapped || !Unmap(CutOut(span, 0, span->pages))) return false;
     if (Grow(pages, 0)) return true;
   }
 }
 
-// A free span is no longer ours. False: it is as it was, but may be taken for resident.
+// What was cut out of a free span is no longer ours. False: it is free as it was, but may be taken for resident.
 bool PageHeap::Unmap(Span* span) {
   const SystemPages inner(span);
-  if (inner.count() != span->pages) return false;
-  free_.Remove(span);
+  if (inner.count() != span->pages) {
+    InsertMerged(span);
+    return false;
+  }
   // Before another thread can be given the addresses.
   PageMap::SetState(span->page, span->pages, PageState::kForeign);
   if (os::Unmap(span->start(), span->pages * kPageBytes)) {
@@ -442,7 +494,7 @@ bool PageHeap::Unmap(Span* span) {
   }
   PageMap::SetState(span->page, span->pages, PageState::kResident);
   span->free.resident = span->pages;
-  free_.Insert(span);
+  InsertMerged(span);
   return false;
 }
 

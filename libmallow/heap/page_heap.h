@@ -102,9 +102,11 @@ class PageHeap {
   // All REQUIRE the lock.
   Span* TakeRun(Pages pages, Pages alignment, Growth growth);
   Span* Cut(Span* span, Pages pages, Pages alignment);
+  Span* CutOut(Span* span, Pages lead, Pages pages);
   Span* MakeLarge(Span* span);
   void CountLarge(Span* span);
   void CountFresh(Pages pages);
+  bool MakeWay(Pages held, Pages pages, Pages* wanted, char** place);
   bool Grow(Pages pages, Pages wish);
   bool GrowInExchange(Pages pages);
   bool Unmap(Span* span);

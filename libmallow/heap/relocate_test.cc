@@ -129,6 +129,77 @@ TEST(Relocate, LongBlocksAreMovedWithoutACopy) {
   ExpectEmptyHeap();
 }
 
+// A block, and beside it so much free that this is most of the heap.
+class MuchIsFree : public testing::Test {
+ protected:
+  static constexpr size_t kBlockBytes = 4 << 20;
+
+  void SetUp() override {
+    ReleasePolicy policy;
+    policy.interval = 0;
+    SetReleasePolicy(policy);
+    Trim(0);
+    held_ = HoldAllFree();
+    block_ = Make(kBlockBytes);
+  }
+  void TearDown() override {
+    os::ReplaceMemoryFunctions(nullptr);
+    Free(block_.p);
+    for (Span* span : held_) page_heap.Free(span);
+    SetReleasePolicy({});
+    Trim(0);
+    ExpectValidHeap();
+    ExpectEmptyHeap();
+  }
+  void MakeFree(bool resident) {
+    ReleasePolicy policy = GetReleasePolicy();
+    policy.at_once = resident ? SIZE_MAX : 1;
+    SetReleasePolicy(policy);
+    Free(Allocate((32 << 20) + page_heap.system_pages() * kPageBytes));
+    totals_ = page_heap.GetTotals();
+    ASSERT_GT(totals_.free, totals_.system / 2);
+  }
+  Span* Move() { return page_heap.MoveLarge(LargeSpanAt(block_.p), 2 * kBlockBytes / kPageBytes); }
+
+  std::vector<Span*> held_;
+  Block block_;
+  PageHeap::Totals totals_;
+};
+
+TEST_F(MuchIsFree, LongBlocksAreMovedThere) {
+  MakeFree(false);
+  Span* const moved = Move();
+  ASSERT_NE(moved, nullptr);
+  EXPECT_TRUE(IsFilled({reinterpret_cast<unsigned char*>(moved->start()), kBlockBytes}, kBlockBytes));
+  EXPECT_EQ(page_heap.GetTotals().system, totals_.system) << "the addresses become no more";
+  EXPECT_EQ(page_heap.GetTotals().free, totals_.free - moved->pages);
+  ExpectValidHeap();
+  Free(moved->start());
+}
+
+TEST_F(MuchIsFree, WhatHoldsMemoryIsUsedFirst) {
+  MakeFree(true);
+  EXPECT_EQ(Move(), nullptr);
+  EXPECT_EQ(page_heap.GetTotals().returned, totals_.returned);
+}
+
+TEST_F(MuchIsFree, WhatCannotMoveLeavesNoHole) {
+  MakeFree(false);
+  os::MemoryFunctions functions = os::SystemMemoryFunctions();
+  functions.move = [](void*, size_t, void* to, size_t to_bytes) {
+    os::SystemMemoryFunctions().unmap(to, to_bytes);
+    return false;
+  };
+  os::ReplaceMemoryFunctions(&functions);
+  EXPECT_EQ(Move(), nullptr);
+  EXPECT_TRUE(IsFilled(block_, kBlockBytes));
+  const PageHeap::Totals totals = page_heap.GetTotals();
+  EXPECT_EQ(totals.system, totals_.system);
+  EXPECT_EQ(totals.free, totals_.free);
+  EXPECT_EQ(totals.returned, totals_.returned);
+  EXPECT_EQ(totals.free_spans, totals_.free_spans);
+}
+
 // The program may say of some of a block's pages what it likes.
 TEST(Relocate, KeepsContentsOfBlocksInSeveralMappings) {
   for (const int advice : {MADV_DONTFORK, MADV_NOHUGEPAGE, MADV_SEQUENTIAL}) {
