@@ -220,21 +220,27 @@ ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
   return recorder;
 }
 
-ThreadRecorder* Process::Borrow() {
-  if (t_recorder != kEnded || threads_lock_.HeldByThisThread()) return nullptr;
+ThreadRecorder* Process::Borrow() { return t_recorder == kEnded ? Lend(Loan::kToEnded) : nullptr; }
+
+ThreadRecorder* Process::BorrowFirst() { return t_recorder == nullptr ? Lend(Loan::kToNew) : nullptr; }
+
+ThreadRecorder* Process::Lend(Loan loan) {
+  if (threads_lock_.HeldByThisThread()) return nullptr;
   const os::SignalsBlocked quiet;
   if (!ContinuesInOwnFile()) return nullptr;
   ThreadRecorder* recorder = Take(nullptr);
   if (recorder == nullptr) return nullptr;
-  recorder->state.borrowed = recorder->state.busy = true;
+  recorder->state.borrowed = loan;
+  recorder->state.busy = true;
   return t_recorder = recorder;
 }
 
 void Process::GiveBackBorrowed() {
   const os::SignalsBlocked quiet;
   ThreadRecorder* const recorder = t_recorder;
-  recorder->state.borrowed = recorder->state.busy = false;
-  t_recorder = kEnded;
+  t_recorder = recorder->state.borrowed == Loan::kToEnded ? kEnded : nullptr;
+  recorder->state.borrowed = Loan::kNone;
+  recorder->state.busy = false;
   GiveBack(recorder);
 }
 

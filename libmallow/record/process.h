@@ -48,6 +48,8 @@ class Process {
   // A recorder for one call of a thread whose exit hook ran, to be given back after it; else null. Until then it is the
   // thread's, and busy: a handler that allocates or forks meanwhile finds the thread within a record.
   ThreadRecorder* Borrow();
+  // The same of a thread that has none yet.
+  ThreadRecorder* BorrowFirst();
   void GiveBackBorrowed();
 
   // For fork; see recorder.h.
@@ -92,6 +94,7 @@ class Process {
  private:
   static void AddUp(const Shard& shard, int64_t* events, Sums* sums);
   ThreadRecorder* CurrentSlow();
+  ThreadRecorder* Lend(Loan loan);
   // The next four with every signal blocked. A fork child that has not recorded yet gets a file of its own; false: there
   // is none to record in.
   bool ContinuesInOwnFile();

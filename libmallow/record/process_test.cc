@@ -58,6 +58,19 @@ TEST(Process, NoHandlerInterruptsAGrowth) {
   EXPECT_EQ(0, interrupted_with_lock);
 }
 
+// libc frees null when a thread ends, after the last moment at which anybody can see it end.
+TEST(Process, ThreadsKeepNoRecorderForANullThatLibcFrees) {
+  TestFolder folder;
+  ASSERT_TRUE(g_recording = g_process.Start(folder.path(), 0));
+  std::thread([] {
+    Registers libc = {};
+    libc.pc = reinterpret_cast<uintptr_t>(&getpid) + 1;
+    Release(nullptr, libc);
+    EXPECT_EQ(t_recorder, nullptr);
+    EXPECT_EQ(g_process.header().lost_calls, 0u);
+  }).join();
+}
+
 // What a handler does that comes at the first moment at which one can interrupt a thread that gets its recorder: that
 // takes memory, with every signal blocked.
 void (*on_first_moment)();

@@ -29,8 +29,10 @@ constexpr Tag kNotOurs = Tag::Of(kNoStack, 0, 0, kNoShard, Study::kNone);
 // interrupted it): then the call is served, and counted as lost.
 class Entry {
  public:
-  Entry() {
-    for (thread_ = TakeOwn(); MALLOW_LIKELY(thread_ != nullptr); thread_ = TakeOwn()) {
+  enum class Of { kCall, kNullFromLibc };
+
+  explicit Entry(Of of = Of::kCall) {
+    for (thread_ = Take(of); MALLOW_LIKELY(thread_ != nullptr); thread_ = Take(of)) {
       std::atomic_signal_fence(std::memory_order_seq_cst);
       // Only now: a handler may have forked up to here, and the thread be that of the child.
       if (MALLOW_LIKELY(g_process.IsOfNow(*thread_))) return;
@@ -49,7 +51,11 @@ class Entry {
 
  private:
   // It is busy from then on; null: there is none, or it was.
-  static ThreadRecorder* TakeOwn() {
+  static ThreadRecorder* Take(Of of) {
+    // libc frees null when a thread ends, and nobody would see it end after that.
+    if (of == Of::kNullFromLibc) {
+      if (ThreadRecorder* const lent = g_process.BorrowFirst()) return lent;
+    }
     ThreadRecorder* const own = g_process.Current();
     if (MALLOW_UNLIKELY(own == nullptr)) return g_process.Borrow();
     if (MALLOW_UNLIKELY(own->state.busy)) return nullptr;
@@ -58,7 +64,7 @@ class Entry {
   }
   void End() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (MALLOW_UNLIKELY(thread_->state.borrowed)) return g_process.GiveBackBorrowed();
+    if (MALLOW_UNLIKELY(thread_->state.borrowed != Loan::kNone)) return g_process.GiveBackBorrowed();
     thread_->state.busy = false;
   }
 
@@ -257,7 +263,7 @@ MALLOW_NOINLINE void* ReallocatePerhapsSample(Function function, void* p, size_t
 }
 
 void ReleaseNull(const Registers& caller) {
-  Entry entry;
+  Entry entry(g_process.IsLibc(caller.pc) ? Entry::Of::kNullFromLibc : Entry::Of::kCall);
   if (!entry) return;
   ThreadRecorder& thread = entry.thread();
   const StackId stack = NullStackOf(thread, caller.pc);

@@ -35,6 +35,9 @@ inline bool IsRecorder(const ThreadRecorder* recorder) {
   return reinterpret_cast<uintptr_t>(recorder) >= kLeastRecorder;
 }
 
+// Of a recorder for one call: to a thread that has none any more, because its exit hook ran, or none yet.
+enum class Loan : uint8_t { kNone, kToEnded, kToNew };
+
 struct ThreadRecorder {
   static constexpr size_t kRecordBytes = kCounterPageBytes / kCountersPerPage;
   struct Table {
@@ -123,7 +126,7 @@ struct ThreadRecorder {
   // One word, because nearly every call asks only whether all of it is zero.
   struct State {
     bool busy;
-    bool borrowed;     // for one call, by a thread whose exit hook ran
+    Loan borrowed;     // for one call
     Function wrapped;  // not kNone: what this thread's next allocations count as
     bool logging;      // a log was kept at some time
 
@@ -134,7 +137,7 @@ struct ThreadRecorder {
     }
     // Of one that is plain but for `busy`. Written as it is read, so that the processor need not put the word together.
     void SetBusy(bool now) {
-      const State all = {now, false, Function::kNone, false};
+      const State all = {now, Loan::kNone, Function::kNone, false};
       __builtin_memcpy(this, &all, sizeof(all));
     }
   } state;
