@@ -353,8 +353,11 @@ func addressInFile(path string, offset uint64) uint64 {
 
 func (h *heapProfile) finish(r *Result) {
 	note := "imported from a pprof profile, which has sums of stacks: what follows what, who releases and when is not known, and what lives at the end stands for the peak"
-	if h.allocObjects < 0 || h.allocSpace < 0 {
+	switch {
+	case h.allocObjects < 0 || h.allocSpace < 0:
 		note = "imported from a pprof profile that knows only what lives: what was released before is not in it"
+	case h.inuseObjects < 0 || h.inuseSpace < 0:
+		note = "imported from a pprof profile that knows only what was allocated: what lives is not known, and all of it counts as freed"
 	}
 	r.Notes = append(r.Notes, note)
 	if h.odd > 0 {

@@ -76,6 +76,23 @@ func TestProfileOfWhatLives(t *testing.T) {
 	}
 }
 
+// What is not known to live counts as freed, and the recording says so.
+func TestProfileOfWhatWasAllocated(t *testing.T) {
+	for _, test := range []struct {
+		types []string
+		says  bool
+	}{
+		{[]string{"alloc_objects", "alloc_space"}, true},
+		{[]string{"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"}, false},
+	} {
+		result, _ := importText(t, sampledProfile(t, 1, test.types...))
+		says := strings.Contains(strings.Join(result.Notes, "\n"), "what lives is not known, and all of it counts as freed")
+		if says != test.says {
+			t.Errorf("%q: %q", test.types, result.Notes)
+		}
+	}
+}
+
 // The estimates are those of the profile; of blocks of a kilobyte one in 512 was a sample.
 func TestSampledProfile(t *testing.T) {
 	im := imageOf(t, sampledProfile(t, 512<<10, "alloc_objects", "alloc_space", "inuse_objects", "inuse_space"))
