@@ -91,10 +91,10 @@ func stop(c *rule.Case, all []Advice, left *leftOut) string {
 	if c.Allocations == 0 {
 		return ""
 	}
-	if len(all) == 0 && left.changes > 0 {
-		return "stop here: the " + left.known() + left.time()
-	}
 	if len(all) == 0 {
+		if left.changes > 0 {
+			return "stop here: the " + left.known() + left.time()
+		}
 		return "stop here: no change is known that would save a per cent of the allocations"
 	}
 	var sum float64
@@ -123,6 +123,7 @@ func (l *leftOut) add(a *Advice) {
 		l.share, l.cpu = min(1, l.share+a.Saves.Share), l.cpu+*a.Saves.CPUShare
 	}
 }
+
 func (l *leftOut) known() string {
 	if l.changes == 1 {
 		return "change that is known would save "
