@@ -220,15 +220,8 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   if (!done) {
     DetachRecords(moved);
     if (rest != nullptr) DeleteSpan(rest);
-    if (back) {
-      AddRegion(PageOf(start), mapped);
-      moved->pages = mapped;
-      moved->records = nullptr;
-      moved->free.resident = 0;
-      InsertMerged(moved);
-    } else {
-      DeleteSpan(moved);
-    }
+    DeleteSpan(moved);
+    if (back) AddFree(PageOf(start), mapped);
     return nullptr;
   }
   span->moved_away = true;
@@ -453,11 +446,8 @@ bool PageHeap::Grow(Pages pages, Pages wish) {
   }
   // The first memory finds nothing that could go back.
   if (system_ != 0) __atomic_store_n(&took_fresh_, true, __ATOMIC_RELAXED);
-  AddRegion(page, count);
   pace_.OnGrowth(count);
-  Span* span = NewSpan(page, count);
-  span->free.resident = 0;
-  InsertMerged(span);
+  AddFree(page, count);
   return true;
 }
 
@@ -502,6 +492,14 @@ void PageHeap::AddRegion(PageId page, Pages pages) {
   PageMap::SetState(page, pages, PageState::kClean);
   __atomic_store_n(&system_, system_ + pages, __ATOMIC_RELAXED);
   most_system_ = Max(most_system_, system_);
+}
+
+// Fresh pages that nobody has asked for. REQUIRES a reserved span.
+void PageHeap::AddFree(PageId page, Pages pages) {
+  AddRegion(page, pages);
+  Span* span = NewSpan(page, pages);
+  span->free.resident = 0;
+  InsertMerged(span);
 }
 
 // Merges with free neighbours and inserts.

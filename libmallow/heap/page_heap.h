@@ -111,6 +111,7 @@ class PageHeap {
   bool GrowInExchange(Pages pages);
   bool Unmap(Span* span);
   void AddRegion(PageId page, Pages pages);
+  void AddFree(PageId page, Pages pages);
   void InsertMerged(Span* span);
   Span* FreeNeighbour(PageId page);
   bool ReserveSpans(int count);
