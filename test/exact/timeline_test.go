@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"strings"
 	"testing"
 
 	"mallow/test/harness"
@@ -59,6 +60,20 @@ func TestPhases(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What libc makes is in the phases and not in the head line, which has to be said where it shows.
+func TestPhasesWithLibc(t *testing.T) {
+	for _, test := range []struct {
+		opened string
+		said   bool
+	}{{"0", false}, {"3000", true}} {
+		recording := recordOnly(t, "phases", "1", "30000", test.opened)
+		report := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", recording}}).Output
+		if !strings.Contains(report, "steady state") || strings.Contains(report, "; libc's with them\n") != test.said {
+			t.Errorf("%s files opened:\n%s", test.opened, report)
+		}
 	}
 }
 

@@ -7,9 +7,12 @@ import (
 
 	"mallow/internal/analyze"
 	"mallow/internal/figure"
+	"mallow/internal/profile"
 )
 
-// phases tells start-up, steady state and shutdown apart, where they can be.
+// phases tells start-up, steady state and shutdown apart, where they can be. A
+// moment of the timeline counts what libc makes, too, so that they can add up
+// to more than the head line.
 func (r *report) phases() {
 	var parts []string
 	for _, p := range analyze.Phases(r.profile.Timeline(false)) {
@@ -25,9 +28,13 @@ func (r *report) phases() {
 		}
 		parts = append(parts, part)
 	}
-	if len(parts) > 1 {
-		r.line(r.cut(r.style.dim("        " + strings.Join(parts, "; "))))
+	if len(parts) < 2 {
+		return
 	}
+	if libc := r.profile.Origins[profile.OriginLibc].Allocations; !r.options.All && libc > r.totals().Allocations/100 {
+		parts = append(parts, "libc's with them")
+	}
+	r.line(r.cut(r.style.dim("        " + strings.Join(parts, "; "))))
 }
 
 // lateness is how late the clock of a recording can be.
