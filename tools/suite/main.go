@@ -31,7 +31,6 @@ var stages = []stage{
 	{"dev", unitTests("dev")},
 	{"asan", unitTests("asan")},
 	{"tsan", unitTests("tsan")},
-	{"ubsan", unitTests("ubsan")},
 }
 
 func main() {
