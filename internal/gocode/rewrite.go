@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/format"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"go/version"
@@ -257,7 +258,7 @@ func (e *editor) apply(content []byte) ([]byte, error) {
 			return nil, fmt.Errorf("a comment would be lost")
 		}
 		out.Write(content[at:from])
-		out.WriteString(strings.ReplaceAll(c.text, "\n", "\n"+indentOf(content, from)))
+		out.WriteString(indented(c.text, indentOf(content, from)))
 		at = to
 	}
 	out.Write(content[at:])
@@ -265,10 +266,56 @@ func (e *editor) apply(content []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if formatted, err := format.Source(content); err != nil || !bytes.Equal(formatted, content) {
-		return changed, err // formatting would change what is not ours
+	if lines := bytes.Count(content, []byte("\n")); lines > 0 && bytes.Count(content, []byte("\r\n")) == lines {
+		changed, err = formatLike(withoutReturns(content), withoutReturns(changed))
+		return bytes.ReplaceAll(changed, []byte("\n"), []byte("\r\n")), err
+	}
+	return formatLike(content, changed)
+}
+
+// formatLike formats a file if it was formatted before it was changed:
+// formatting would otherwise change what is not ours.
+func formatLike(before, changed []byte) ([]byte, error) {
+	if formatted, err := format.Source(before); err != nil || !bytes.Equal(formatted, before) {
+		return changed, err
 	}
 	return format.Source(changed)
+}
+
+func withoutReturns(content []byte) []byte {
+	return bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
+}
+
+// indented begins each line of a source but the first with an indent, and
+// leaves the lines within raw strings as they are.
+func indented(text, indent string) string {
+	if indent == "" || !strings.Contains(text, "\n") {
+		return text
+	}
+	file := token.NewFileSet().AddFile("", -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, []byte(text), nil, 0)
+	var out strings.Builder
+	at := 0
+	for {
+		pos, kind, literal := s.Scan()
+		if kind == token.EOF {
+			break
+		}
+		if kind != token.STRING || literal[0] != '`' {
+			continue
+		}
+		begin := file.Offset(pos)
+		end := len(text)
+		if length := strings.IndexByte(text[begin+1:], '`'); length >= 0 {
+			end = begin + 1 + length // carriage returns are no part of the literal
+		}
+		out.WriteString(strings.ReplaceAll(text[at:begin], "\n", "\n"+indent))
+		out.WriteString(text[begin:end])
+		at = end
+	}
+	out.WriteString(strings.ReplaceAll(text[at:], "\n", "\n"+indent))
+	return out.String()
 }
 
 // losesComment tells whether a comment stands in what is replaced and not in

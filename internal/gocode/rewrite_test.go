@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	"bytes"
 	"go/ast"
 	"os"
 	"os/exec"
@@ -142,6 +143,38 @@ func rewritesDoTheSame(t *testing.T, of, language string) {
 		if err != nil || !strings.HasPrefix(string(compared), "1000 calls") {
 			t.Errorf("%s: %v, %s", filepath.Base(folder), err, compared)
 		}
+	}
+}
+
+// A file whose lines end with CR LF keeps them, and is changed as one without.
+func TestRewritesKeepLineEnds(t *testing.T) {
+	seen := 0
+	rewritten(t, func(s *subject) {
+		content, err := os.ReadFile(s.line.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := map[string][]byte{s.line.File: bytes.ReplaceAll(content, []byte("\n"), []byte("\r\n"))}
+		read := func(path string) ([]byte, error) {
+			if content := changed[path]; content != nil {
+				return content, nil
+			}
+			return os.ReadFile(path)
+		}
+		want := s.rewrites(os.ReadFile)[0]
+		s.sources = (&Builder{Toolchain: &Toolchain{}}).loadSources([]string{"."}, changed)
+		all := s.rewrites(read)
+		if len(all) == 0 {
+			t.Errorf("%s: no rewrite", s.line.File)
+			return
+		}
+		if ends := bytes.ReplaceAll(want.Source, []byte("\n"), []byte("\r\n")); !bytes.Equal(all[0].Source, ends) && want.File == s.line.File {
+			t.Errorf("%s: %q, want %q", filepath.Base(s.line.File), all[0].Source, ends)
+		}
+		seen++
+	})
+	if seen < 30 {
+		t.Errorf("%d rewrites", seen)
 	}
 }
 

@@ -30,7 +30,7 @@ func rewriteInvariantCall(s *subject, e *editor) (string, bool) {
 	for _, at := range s.calls() {
 		call := at.expr.(*ast.CallExpr)
 		loop := at.loop()
-		if loop == nil || call.Ellipsis.IsValid() || !e.begin(&at) || once(at.path, loop) {
+		if loop == nil || call.Ellipsis.IsValid() || !e.begin(&at) || once(at.path, loop) || e.jumps() {
 			continue
 		}
 		invariant := true
@@ -42,7 +42,7 @@ func rewriteInvariantCall(s *subject, e *editor) (string, bool) {
 			continue
 		}
 		name = e.fresh(name)
-		e.insertBefore(before, name+" := "+text(call)+"\n")
+		e.insertBefore(before, name+" := "+e.source(call)+"\n")
 		e.replace(call, name)
 		return fmt.Sprintf("call %s once before the loop", text(call)), true
 	}
@@ -232,7 +232,7 @@ func rewriteDigits(s *subject, e *editor) (string, bool) {
 		}
 		room := e.fresh("room")
 		e.changes = append(changes, change{assign.Pos(), assign.End(),
-			fmt.Sprintf("var %s [20]byte\n%s := %s.AppendInt(%s[:0], int64(%s), 10)", room, name.Name, pkg, room, text(call.Args[0]))})
+			fmt.Sprintf("var %s [20]byte\n%s := %s.AppendInt(%s[:0], int64(%s), 10)", room, name.Name, pkg, room, e.source(call.Args[0]))})
 		return "write the digits of " + text(call.Args[0]) + " into bytes on the stack", true
 	}
 	return "", false

@@ -286,8 +286,8 @@ func (s *spot) function() *ast.BlockStmt {
 	return nil
 }
 
-// text is the source of a node, on one line.
-func text(n ast.Expr) string { return types.ExprString(n) }
+// text is the source of a node, on one line: to be read, not to be compiled.
+func text(n ast.Expr) string { return strings.ReplaceAll(types.ExprString(n), "\n", `\n`) }
 
 // isConstant tells whether the compiler knows the value.
 func (f *sourceFile) isConstant(e ast.Expr) bool {

@@ -317,3 +317,16 @@ func leavesAfterIt(n int, all []int) (size int) {
 	}
 	return size
 }
+
+// A jump back goes to the loop again, with another number.
+func jumpBack(n int) int {
+	length := 0
+again:
+	for range 3 {
+		length += len(strconv.Itoa(n)) // refuse: strconv.Itoa
+	}
+	if n++; n < 12 {
+		goto again
+	}
+	return length
+}
