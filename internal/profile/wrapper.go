@@ -2,6 +2,7 @@ package profile
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"mallow/internal/symbolize"
@@ -12,15 +13,34 @@ import (
 type wrappers struct {
 	extra []*regexp.Regexp
 	known map[string]bool // what was decided
+	filed map[string]bool // Rust's own implementations, by where they are written
 }
 
 func newWrappers(extra []*regexp.Regexp) *wrappers {
-	return &wrappers{extra: extra, known: make(map[string]bool)}
+	return &wrappers{extra: extra, known: make(map[string]bool), filed: make(map[string]bool)}
 }
 
 // wraps tells whether a frame only passes allocations on.
 func (w *wrappers) wraps(f *Frame) bool {
+	if strings.HasPrefix(f.Function, "<") && f.File != "" && !strings.Contains(f.File, "/hashbrown-") {
+		// The name alone does not tell whose an implementation is: of generic ones it
+		// has the types that they are made for, and From<Mine> for String is the
+		// program's.
+		if _, _, ok := rustImplementation(f.Function); ok {
+			if isRustFile(f.File) {
+				w.filed[f.Function] = true
+				return true
+			}
+			return w.named(f.Function)
+		}
+	}
 	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File)
+}
+
+// isRustFile tells sources of Rust's own libraries, as rustc names those that
+// it was built with, and as they are where rust-src is installed.
+func isRustFile(file string) bool {
+	return strings.HasPrefix(file, "/rustc/") || strings.HasPrefix(file, "/rust/deps/") || strings.Contains(file, "/lib/rustlib/src/rust/library/")
 }
 
 // fortified are the headers of glibc whose functions stand before functions of
@@ -42,13 +62,15 @@ func (w *wrappers) match(function string) bool {
 	}
 	wraps, decided := w.known[function]
 	if !decided {
-		wraps = isWrapper(function)
-		for i := 0; i < len(w.extra) && !wraps; i++ {
-			wraps = MatchesName(w.extra[i], function)
-		}
+		wraps = isWrapper(function) || w.named(function)
 		w.known[function] = wraps
 	}
 	return wraps
+}
+
+// named tells whether a function is one of those that were asked for.
+func (w *wrappers) named(function string) bool {
+	return slices.ContainsFunc(w.extra, func(e *regexp.Regexp) bool { return MatchesName(e, function) })
 }
 
 // MatchesName tells whether an expression matches the name of a function, as it
@@ -64,6 +86,9 @@ func (w *wrappers) each(visit func(function string)) {
 		if wraps {
 			visit(function)
 		}
+	}
+	for function := range w.filed {
+		visit(function)
 	}
 }
 
@@ -173,13 +198,17 @@ func inLibrary(name string) bool {
 
 // belongsToRust tells whether "<self as trait>" is an implementation of Rust's
 // own libraries: of one of their traits, for one of their types, a generic
-// parameter, a primitive or a slice.
+// parameter, a primitive or a slice; of a trait that only one of their functions
+// knows; or of a call, which nobody else can implement.
 func belongsToRust(self, trait string) bool {
 	if nestedSelf, nestedTrait, ok := rustImplementation(trait); ok {
-		return belongsToRust(nestedSelf, nestedTrait) && belongsToRust(self, "core::")
+		return belongsToRust(nestedSelf, nestedTrait)
 	}
 	if trait != "" && !inLibrary(trait) {
 		return false
+	}
+	if strings.HasPrefix(trait, "core::ops::function::Fn") {
+		return true
 	}
 	self = strings.TrimPrefix(strings.TrimLeft(self, "&*"), "mut ")
 	return inLibrary(self) || strings.HasPrefix(self, "[") || !strings.Contains(self, "::")

@@ -25,6 +25,10 @@ func TestWrappers(t *testing.T) {
 		"<[u8]>::to_vec_in::<alloc::alloc::Global>",
 		"<T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem::<alloc::alloc::Global>",
 		"<str as alloc::borrow::ToOwned>::to_owned",
+		"<mycrate::Foo as <[_]>::to_vec_in::ConvertVec>::to_vec::<alloc::alloc::Global>",
+		"<<alloc::string::String as core::convert::From<&str>>::from as core::ops::function::FnMut<(&str,)>>::call_mut",
+		"<mycrate::parse as core::ops::function::FnOnce<(usize,)>>::call_once",
+		"<&dyn core::ops::function::Fn<(), Output = i32> + core::panic::unwind_safe::RefUnwindSafe as core::ops::function::FnOnce<()>>::call_once",
 		"<alloc::vec::Vec<m::Rec>>::push",
 		"curl_maprintf",
 		"__cxa_allocate_exception", "__cxxabiv1::__cxa_allocate_exception(unsigned long)", "__cxa_end_catch",
@@ -81,6 +85,43 @@ func TestLoaderWrappers(t *testing.T) {
 				t.Errorf("%s of %q: %v", function, file, got)
 			}
 		}
+	}
+}
+
+// Whose an implementation is tells the file: names of version 0 have the types
+// that a generic one is made for.
+func TestRustImplementationsByFile(t *testing.T) {
+	const (
+		released = "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/alloc/src/slice.rs"
+		source   = "/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/convert/mod.rs"
+		table    = "/rust/deps/hashbrown-0.16.1/src/raw.rs"
+		crate    = "/home/me/.cargo/registry/src/index.crates.io-1/hashbrown-0.15.2/src/raw/mod.rs"
+		own      = "/src/main.rs"
+	)
+	for _, c := range []struct {
+		function, file string
+		want           bool
+	}{
+		{"<mycrate::Tag as core::convert::Into<alloc::string::String>>::into", source, true},
+		{"<(mycrate::Name, u32) as core::clone::Clone>::clone", released, true},
+		{"<mycrate::Name as core::array::SpecArrayClone>::clone::<2>", released, true},
+		{"<alloc::vec::Vec<mycrate::Name> as core::clone::Clone>::clone", released, true},
+		{"<alloc::boxed::Box<dyn core::error::Error> as core::convert::From<mycrate::Oops>>::from", released, true},
+		{"<hashbrown::raw::RawTable<(mycrate::Name, u32)> as core::clone::Clone>::clone", table, true},
+		{"<hashbrown::raw::RawTable<(mycrate::Name, u32)> as core::clone::Clone>::clone", crate, true},
+		{"<alloc::string::String as core::convert::From<mycrate::Tag>>::from", own, false},
+		{"<alloc::string::String as core::iter::traits::collect::FromIterator<mycrate::Tag>>::from_iter", own, false},
+		{"<alloc::string::String as core::convert::From<&str>>::from", "", true},
+		{"<mycrate::Name as core::clone::Clone>::clone", own, false},
+		{"mycrate::parse", own, false},
+	} {
+		if got := newWrappers(nil).wraps(&Frame{Function: c.function, File: c.file}); got != c.want {
+			t.Errorf("%s of %q: %v", c.function, c.file, got)
+		}
+	}
+	w := newWrappers([]*regexp.Regexp{regexp.MustCompile("Tag>>::from$")})
+	if !w.wraps(&Frame{Function: "<alloc::string::String as core::convert::From<mycrate::Tag>>::from", File: own}) {
+		t.Error("an expression that names it does not make it one")
 	}
 }
 
