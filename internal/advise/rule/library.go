@@ -37,9 +37,15 @@ func isCppLibrary(module string) bool {
 // list or map, nothing that an element of the container has, and nothing that
 // others than the functions on the stack release.
 func (s *Site) KeepsMemory() bool {
-	const freed = TreeNode | ListNode | HashNode | Element | Stream | AnyValue | FileBuffer | SortBuffer | Exception | SharedState | ThreadStart
-	kept := s.ByWithout(clearable, freed)
+	kept := s.Clearable()
 	return kept != nil && 2*kept.Counters.Calls > s.Counters.Calls && !s.isTakenOver()
+}
+
+// Clearable are the blocks that a container would keep; nil where there are none. The
+// others, such as all nodes of a std::deque but one, it makes in each round.
+func (s *Site) Clearable() *Site {
+	const freed = TreeNode | ListNode | HashNode | Element | Stream | AnyValue | FileBuffer | SortBuffer | Exception | SharedState | ThreadStart
+	return s.ByWithout(clearable, freed)
 }
 
 // isTakenOver tells that a function that is not on the stack releases the

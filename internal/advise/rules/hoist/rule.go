@@ -75,7 +75,11 @@ func comesAndGoes(s *rule.Site) bool {
 }
 
 func claim(s *rule.Site) rule.Claim {
-	return s.Claim(s.Counters.Calls - min(s.Counters.Calls, max(1, s.Knowledge().Threads)))
+	calls := s.Counters.Calls
+	if s.Contained() {
+		calls = s.Clearable().Counters.Calls
+	}
+	return s.Claim(calls - min(calls, max(1, s.Knowledge().Threads)))
 }
 
 func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {

@@ -47,6 +47,31 @@ func TestVector(t *testing.T) {
 	p.Finds(hoist.Rule, "vector")
 }
 
+// Of a deque that is cleared its map and one node stay.
+func TestDeque(t *testing.T) {
+	const alloc, base, deque = "operator new(unsigned long)", "std::_Deque_base<int, std::allocator<int> >::", "std::deque<int, std::allocator<int> >::"
+	p := ruletest.NewProgram(t)
+	table := p.Stack(recording.New, alloc, base+"_M_allocate_map(unsigned long)", "parse parse.cc:9")
+	first := p.Stack(recording.New, alloc, base+"_M_create_nodes(int**, int**)", "parse parse.cc:9")
+	next := p.Stack(recording.New, alloc, deque+"_M_push_back_aux<int>(int&&)", "parse parse.cc:9")
+	node := p.Stack(recording.New, alloc, "parse parse.cc:12")
+	p.Free(p.Alloc(node, 1<<20)) // the peak, at which there is none of them
+	for range 500 {
+		all := []recordingtest.Block{p.Alloc(table, 64)}
+		p.Free(p.Alloc(node, 24))
+		all = append(all, p.Alloc(first, 512))
+		p.Free(p.Alloc(node, 24))
+		all = append(all, p.Alloc(next, 512))
+		for _, b := range all {
+			p.FreeFrom(b, p.By("parse parse.cc:20"))
+		}
+		for range 10 {
+			p.Free(p.Alloc(node, 24))
+		}
+	}
+	p.Finds(hoist.Rule, "deque")
+}
+
 // The string belongs to an object, which is what can stay.
 func TestInObject(t *testing.T) {
 	p := ruletest.NewProgram(t)

@@ -67,7 +67,11 @@ func finding(s, site *rule.Site) rule.Finding {
 	replaced := !keeps && !s.IsElement() && s.IsReplaced()
 	if keeps && !inline || size == 0 || replaced {
 		f.Means = rule.Reuse
-		f.Claims = []rule.Claim{s.Claim(s.Temporary() - min(s.Temporary(), s.Knowledge().Threads))}
+		calls := s.Temporary()
+		if keeps {
+			calls = s.Clearable().Temporary()
+		}
+		f.Claims = []rule.Claim{s.Claim(calls - min(calls, s.Knowledge().Threads))}
 	} else {
 		f.Claims = []rule.Claim{s.Claim(uint64(fitting * float64(s.Temporary())))}
 	}
