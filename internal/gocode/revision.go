@@ -38,7 +38,10 @@ func CheckOut(revision, into string) (*Revision, error) {
 	if _, err := withIndex(index, "", "read-tree", commit); err != nil {
 		return nil, err
 	}
-	tree := filepath.Join(into, "tree")
+	tree, err := surrounded(top, filepath.Join(into, "tree"))
+	if err != nil {
+		return nil, err
+	}
 	if _, err := withIndex(index, top, "checkout-index", "--all", "--prefix="+tree+"/"); err != nil {
 		return nil, err
 	}
@@ -47,6 +50,33 @@ func CheckOut(revision, into string) (*Revision, error) {
 		return nil, fmt.Errorf("%s has no folder %s", revision, prefix)
 	}
 	return r, nil
+}
+
+// surrounded makes a folder that stands for another one, below a root of its own
+// where it has the same path and all that lies around it, by symbolic links: a
+// go.work above it, and modules beside it that a go.mod names by "../", are found
+// as they are there.
+func surrounded(folder, root string) (string, error) {
+	stands := filepath.Join(root, folder)
+	if err := os.MkdirAll(stands, 0o700); err != nil {
+		return "", err
+	}
+	for at := folder; filepath.Dir(at) != at; at = filepath.Dir(at) {
+		above := filepath.Dir(at)
+		entries, err := os.ReadDir(above)
+		if err != nil {
+			continue // nobody can see what lies there
+		}
+		for _, e := range entries {
+			if e.Name() == filepath.Base(at) {
+				continue
+			}
+			if err := os.Symlink(filepath.Join(above, e.Name()), filepath.Join(root, above, e.Name())); err != nil {
+				return "", err
+			}
+		}
+	}
+	return stands, nil
 }
 
 // withIndex runs git in a folder with an index of its own, which leaves that of

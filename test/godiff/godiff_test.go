@@ -169,6 +169,48 @@ func TestTheFilesAsTheyAre(t *testing.T) {
 	}
 }
 
+// A module beside the repository, by replace and by a workspace above both, is
+// the same for a commit as for the files as they are.
+func TestNeighbours(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the Go runtime is known on amd64 only")
+	}
+	for _, by := range []string{"replace", "workspace"} {
+		t.Run(by, func(t *testing.T) {
+			above := harness.TempDir(t)
+			module := filepath.Join(above, "p")
+			write(t, filepath.Join(above, "dep"), "go.mod", "module example.org/dep\n\ngo 1.24\n")
+			write(t, filepath.Join(above, "dep"), "dep.go", "package dep\n\n//go:noinline\nfunc Number() int { return 7 }\n")
+			mod := "module example.org/p\n\ngo 1.24\n\nrequire example.org/dep v0.0.0\n"
+			if by == "replace" {
+				mod += "\nreplace example.org/dep => ../dep\n"
+			} else {
+				write(t, above, "go.work", "go 1.24\n\nuse ./p\n\nuse ./dep\n")
+			}
+			using := func(source string) string {
+				return strings.ReplaceAll(source, "package p\n", "package p\n\nimport \"example.org/dep\"\n\nvar _ = dep.Number()\n")
+			}
+			write(t, module, "go.mod", mod)
+			write(t, module, "p.go", using(before))
+			write(t, module, "p_test.go", benchmark)
+			git(t, module, "init", "-q", ".")
+			git(t, module, "add", ".")
+			git(t, module, "commit", "-qm", "before")
+			write(t, module, "p.go", using(after))
+			result := harness.Run(t, harness.Command{
+				Arguments: []string{harness.CLI(t), "go", "diff", "--fail", "HEAD"}, Settings: append(settings(t), "GOWORK="), Directory: module,
+			})
+			if result.Status != 2 || !strings.HasPrefix(result.Output, "HEAD -> the files as they are: 2 values go newly to the heap, 0 no longer does\nnew   p.go:11  p.Sum  make([]int, 4)\n") ||
+				!strings.Contains(result.Output, "more   BenchmarkSum: 0 -> 1 allocations/op") {
+				t.Errorf("status %d: %s%s", result.Status, result.Output, result.Errors)
+			}
+			if _, err := os.Stat(filepath.Join(above, "dep", "dep.go")); err != nil {
+				t.Errorf("the neighbour is gone: %v", err)
+			}
+		})
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	top, module := repository(t)
 	outside := harness.TempDir(t)
