@@ -161,7 +161,7 @@ func (n *namer) frames(stacks [][]uint64, bias uint64) map[uint64][]Frame {
 	}
 	for i, frames := range n.symbolizer.Frames(n.module, addrs) {
 		for _, f := range frames {
-			named[addrs[i]] = append(named[addrs[i]], Frame{f.Function, f.File, f.Line, n.origins.of(f.Function)})
+			named[addrs[i]] = append(named[addrs[i]], Frame{f.Function, f.File, f.Line, n.origins.written(f.Function, f.File)})
 		}
 	}
 	return named

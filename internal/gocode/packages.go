@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"path"
 	"strings"
 )
 
 // Origin tells whose a package is.
 type Origin uint8
 
+// The later ones are nearer to what is measured.
 const (
 	OriginUnknown    Origin = iota
 	OriginStandard          // Go's own
@@ -19,13 +21,14 @@ const (
 	OriginOwn               // of the module, or workspace, that is measured
 )
 
-// origins are the packages of a program by import path.
+// origins are the packages of a program by import path, and by the folder of
+// their sources.
 type origins map[string]Origin
 
 // listOrigins asks the go command which packages patterns and all that they
 // import consist of, and whether one that is not Go's own calls C.
 func listOrigins(goFlags, patterns []string) (found origins, callsC bool, err error) {
-	args := append([]string{"list", "-deps", "-test", "-e", "-json=ImportPath,Standard,Module,ForTest,CgoFiles"}, goFlags...)
+	args := append([]string{"list", "-deps", "-test", "-e", "-json=ImportPath,Dir,Standard,Module,ForTest,CgoFiles"}, goFlags...)
 	out, err := goOutput(append(append(args, "--"), patterns...)...)
 	if err != nil {
 		return nil, false, err
@@ -33,10 +36,10 @@ func listOrigins(goFlags, patterns []string) (found origins, callsC bool, err er
 	found = make(origins)
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
-			ImportPath, ForTest string
-			Standard            bool
-			Module              *struct{ Main bool }
-			CgoFiles            []string
+			ImportPath, Dir, ForTest string
+			Standard                 bool
+			Module                   *struct{ Main bool }
+			CgoFiles                 []string
 		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			return found, callsC, nil
@@ -53,22 +56,48 @@ func listOrigins(goFlags, patterns []string) (found origins, callsC bool, err er
 		default:
 			found[path] = OriginDependency
 		}
+		found[p.Dir] = found[path]
 	}
+}
+
+// written tells whose the source of a function is. A function literal of another
+// package that is inlined is called by the function that it became a part of.
+func (o origins) written(function, file string) Origin {
+	origin := o.of(function)
+	if origin == OriginOwn || origin == OriginDependency {
+		if of, known := o[sourceFolder(file)]; known && of < origin {
+			return of
+		}
+	}
+	return origin
+}
+
+// sourceFolder is where a file lies: its folder, or the import path of its
+// package where the program was built with -trimpath, which is written with the
+// version of the module.
+func sourceFolder(file string) string {
+	folder := path.Dir(file)
+	module, rest, versioned := strings.Cut(folder, "@")
+	if !versioned || path.IsAbs(folder) {
+		return folder
+	}
+	_, below, _ := strings.Cut(rest, "/")
+	return path.Join(module, below)
 }
 
 // of tells whose a function is. Packages of main programs are called main.
 func (o origins) of(function string) Origin {
-	path := packageOf(function)
+	pkg := packageOf(function)
 	if isGlue(function[strings.LastIndexByte(function, '.')+1:]) {
 		return OriginStandard
 	}
-	if path == "main" {
+	if pkg == "main" {
 		return OriginOwn
 	}
-	if origin, known := o[path]; known {
+	if origin, known := o[pkg]; known {
 		return origin
 	}
-	if strings.HasPrefix(path, "runtime") || strings.HasPrefix(path, "internal/") || path == "" || path == "type" || path == "go" {
+	if strings.HasPrefix(pkg, "runtime") || strings.HasPrefix(pkg, "internal/") || pkg == "" || pkg == "type" || pkg == "go" {
 		return OriginStandard
 	}
 	return OriginUnknown

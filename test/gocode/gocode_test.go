@@ -235,6 +235,39 @@ func TestPackagesBelow(t *testing.T) {
 	}
 }
 
+// Function literals of other packages that the compiler puts into a function of the module are called as if they were
+// parts of it: their allocations are those of the module's line all the same.
+func TestLiteralsOfOthers(t *testing.T) {
+	folder := harness.TempDir(t)
+	for name, content := range map[string]string{
+		"go.mod":     "module example.org/keys\n\ngo 1.24\n\nrequire example.org/dep v0.0.0\n\nreplace example.org/dep => ./dep\n",
+		"dep/go.mod": "module example.org/dep\n\ngo 1.24\n",
+		"dep/dep.go": "package dep\n\nfunc Each(n int) func(func(*[3]int) bool) {\n\treturn func(yield func(*[3]int) bool) {\n\t\tfor range n {\n" +
+			"\t\t\tif !yield(new([3]int)) {\n\t\t\t\treturn\n\t\t\t}\n\t\t}\n\t}\n}\n",
+		"keys.go": "package keys\n\nimport (\n\t\"maps\"\n\t\"slices\"\n\n\t\"example.org/dep\"\n)\n\nfunc Keys(m map[string]int) []string {\n" +
+			"\treturn slices.Collect(maps.Keys(m))\n}\n\nvar Last *[3]int\n\nfunc All() {\n\tfor p := range dep.Each(4) {\n\t\tLast = p\n\t}\n}\n",
+		"keys_test.go": "package keys\n\nimport \"testing\"\n\nvar kept []string\n\nfunc BenchmarkKeys(b *testing.B) {\n\tm := map[string]int{\"a\": 1, \"b\": 2, \"c\": 3}\n" +
+			"\tfor b.Loop() {\n\t\tkept = Keys(m)\n\t}\n}\n\nfunc BenchmarkAll(b *testing.B) {\n\tfor b.Loop() {\n\t\tAll()\n\t}\n}\n",
+	} {
+		put(t, filepath.Join(folder, name), content)
+	}
+	for _, flags := range [][]string{nil, {"-trimpath"}} {
+		arguments := append([]string{harness.CLI(t), "go", "test", "--json", "--benchtime", "10x"}, flags...)
+		result := harness.Run(t, harness.Command{Arguments: arguments, Settings: settings(t), Directory: folder, Timeout: fixTimeout})
+		var r report
+		if err := json.Unmarshal([]byte(result.Output), &r); err != nil {
+			t.Fatalf("%v in %s%s", err, result.Output, result.Errors)
+		}
+		found := make(map[string]float64)
+		for _, l := range r.Lines {
+			found[l.Benchmark+" "+l.Function+" "+filepath.Base(l.File)] += l.Objects
+		}
+		if found["Keys example.org/keys.Keys keys.go"] != 3 || found["All example.org/keys.All keys.go"] != 4 || len(found) != 2 {
+			t.Errorf("%v: %v", flags, found)
+		}
+	}
+}
+
 // Every line that is marked with a rule is found by that rule and by no other, with the words of the remedy that stand
 // beside it, and no line without one has any.
 func TestReasons(t *testing.T) {
