@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -91,6 +93,9 @@ type search struct {
 	accept  func(f *Frame) bool
 	found   []atomic.Int32 // of each node, plus 1: the node with the frame; 0 before it was looked for
 	indexes []int32        // of each place: what index says, plus firstIndex
+	// loaded tells that the search does not go on from a library into the dynamic
+	// loader, which only starts it.
+	loaded bool
 }
 
 func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
@@ -100,6 +105,13 @@ func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
 	}
 	// Nodes are looked at before they are written: see recording.blocks.
 	clear(s.found)
+	return s
+}
+
+// newSiteSearch makes a search for the first frame that is no wrapper.
+func newSiteSearch(t *frameTable, w *wrappers) *search {
+	s := newSearch(t, func(f *Frame) bool { return !w.wraps(f) })
+	s.loaded = true
 	return s
 }
 
@@ -184,7 +196,7 @@ func (s *search) node(n node) node {
 	last := n
 	for s.found[last].Load() == 0 {
 		up := s.parent(last)
-		if up == root || s.index(last) >= 0 {
+		if up == root || s.index(last) >= 0 || s.loaded && s.isLoaders(up) && !s.isLoaders(last) {
 			s.found[last].Store(int32(last) + 1)
 			break
 		}
@@ -195,6 +207,11 @@ func (s *search) node(n node) node {
 		s.found[n].Store(found)
 	}
 	return node(found - 1)
+}
+
+func (s *search) isLoaders(n node) bool {
+	module := s.placeOf(n).module
+	return module >= 0 && strings.HasPrefix(filepath.Base(s.places.modules[module].Path), "ld-linux")
 }
 
 // frame returns the frame of a node that node returned: the accepted one, the

@@ -20,8 +20,7 @@ type StackRef struct {
 func NewNamer(recordings []*recording.Recording, o Options) *Namer {
 	forest := newForest(recordings)
 	frames := newFrameTable(forest, newPlaces(o.Symbolizer, forest.images))
-	wrappers := newWrappers(o.Wrappers)
-	return &Namer{forest, frames, newSearch(frames, func(f *Frame) bool { return !wrappers.wraps(f) })}
+	return &Namer{forest, frames, newSiteSearch(frames, newWrappers(o.Wrappers))}
 }
 
 // Sites returns the site of each of the stacks: the first frame that is no

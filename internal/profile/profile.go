@@ -145,7 +145,7 @@ func New(recordings []*recording.Recording, o Options) *Profile {
 	}
 	numbering.Wait()
 	p.wrappers = newWrappers(o.Wrappers)
-	p.sites = newSearch(p.frames, func(f *Frame) bool { return !p.wrappers.wraps(f) })
+	p.sites = newSiteSearch(p.frames, p.wrappers)
 	stacks := pointers(p.countStacks(p.choose(all), processOf))
 	for _, process := range p.Processes {
 		p.sum(process)

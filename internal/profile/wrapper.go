@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,28 +14,39 @@ import (
 type wrappers struct {
 	extra []*regexp.Regexp
 	known map[string]bool // what was decided
-	filed map[string]bool // Rust's own implementations, by where they are written
+	// elsewhere are wrappers that not their name makes one, but their file or module.
+	elsewhere map[string]bool
 }
 
 func newWrappers(extra []*regexp.Regexp) *wrappers {
-	return &wrappers{extra: extra, known: make(map[string]bool), filed: make(map[string]bool)}
+	return &wrappers{extra: extra, known: make(map[string]bool), elsewhere: make(map[string]bool)}
 }
 
 // wraps tells whether a frame only passes allocations on.
 func (w *wrappers) wraps(f *Frame) bool {
+	if f.Function != "" && !f.Named() && IsCppLibrary(f.Module) {
+		w.elsewhere[f.Function] = true // one that the library does not export
+		return true
+	}
 	if strings.HasPrefix(f.Function, "<") && f.File != "" && !strings.Contains(f.File, "/hashbrown-") {
 		// The name alone does not tell whose an implementation is: of generic ones it
 		// has the types that they are made for, and From<Mine> for String is the
 		// program's.
 		if _, _, ok := rustImplementation(f.Function); ok {
 			if isRustFile(f.File) {
-				w.filed[f.Function] = true
+				w.elsewhere[f.Function] = true
 				return true
 			}
 			return w.named(f.Function)
 		}
 	}
 	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File)
+}
+
+// IsCppLibrary tells the shared libraries of C++ itself.
+func IsCppLibrary(module string) bool {
+	name := path.Base(module)
+	return strings.HasPrefix(name, "libstdc++.so") || strings.HasPrefix(name, "libc++.so")
 }
 
 // isRustFile tells sources of Rust's own libraries, as rustc names those that
@@ -87,7 +99,7 @@ func (w *wrappers) each(visit func(function string)) {
 			visit(function)
 		}
 	}
-	for function := range w.filed {
+	for function := range w.elsewhere {
 		visit(function)
 	}
 }

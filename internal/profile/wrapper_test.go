@@ -88,6 +88,31 @@ func TestLoaderWrappers(t *testing.T) {
 	}
 }
 
+// What the C++ library does not export has no name.
+func TestNamelessFunctionsOfCpp(t *testing.T) {
+	w := newWrappers(nil)
+	for _, c := range []struct {
+		function, module string
+		want             bool
+	}{
+		{"libstdc++.so.6+0x16a990", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", true},
+		{"libc++.so.1+0x990", "/usr/lib/libc++.so.1", true},
+		{"libz.so.1+0x990", "/usr/lib/libz.so.1", false},
+		{"tool+0x990", "/usr/bin/tool", false},
+		{"__cxa_demangle", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", false},
+		{"", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", false},
+	} {
+		if got := w.wraps(&Frame{Function: c.function, Module: c.module}); got != c.want {
+			t.Errorf("%s of %s: %v", c.function, c.module, got)
+		}
+	}
+	met := make(map[string]bool)
+	w.each(func(function string) { met[function] = true })
+	if len(met) != 2 || !met["libstdc++.so.6+0x16a990"] {
+		t.Errorf("met %v", met)
+	}
+}
+
 // Whose an implementation is tells the file: names of version 0 have the types
 // that a generic one is made for.
 func TestRustImplementationsByFile(t *testing.T) {

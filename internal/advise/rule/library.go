@@ -1,9 +1,10 @@
 package rule
 
 import (
-	"path"
 	"slices"
 	"strings"
+
+	"mallow/internal/profile"
 )
 
 // makers are what of the standard libraries makes single objects for whoever
@@ -21,15 +22,10 @@ var makers = []string{
 // whose name is not known.
 func (s *Site) Contained() bool {
 	if s.contained == nil {
-		contained := isCppLibrary(s.Module) || 2*s.c.passage.Calls(s.Part, uint32(inContainer)) > s.Counters.Calls
+		contained := profile.IsCppLibrary(s.Module) || 2*s.c.passage.Calls(s.Part, uint32(inContainer)) > s.Counters.Calls
 		s.contained = &contained
 	}
 	return *s.contained
-}
-
-func isCppLibrary(module string) bool {
-	name := path.Base(module)
-	return strings.HasPrefix(name, "libstdc++.so") || strings.HasPrefix(name, "libc++.so")
 }
 
 // KeepsMemory tells whether most of the site's blocks belong to a container
@@ -104,6 +100,9 @@ func (s *Site) OfElements() bool {
 }
 
 func isContainer(function string) bool {
+	if profile.IsCppLibrary(function) { // one without a name of its own
+		return true
+	}
 	name := strings.TrimLeft(function, "<&") // a Rust implementation begins so
 	if !strings.HasPrefix(name, "alloc::") && !strings.HasPrefix(name, "hashbrown::") {
 		class, method := classAndMethod(function)
