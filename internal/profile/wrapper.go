@@ -28,16 +28,18 @@ func (w *wrappers) wraps(f *Frame) bool {
 		w.elsewhere[f.Function] = true // one that the library does not export
 		return true
 	}
-	if strings.HasPrefix(f.Function, "<") && f.File != "" && !strings.Contains(f.File, "/hashbrown-") {
+	if strings.HasPrefix(f.Function, "<") && f.File != "" {
 		// The name alone does not tell whose an implementation is: of generic ones it
 		// has the types that they are made for, and From<Mine> for String is the
 		// program's.
-		if _, _, ok := rustImplementation(f.Function); ok {
+		if self, trait, ok := rustImplementation(f.Function); ok {
 			if isRustFile(f.File) {
 				w.elsewhere[f.Function] = true
 				return true
 			}
-			return w.named(f.Function)
+			if ofOthers(self) || ofOthers(trait) {
+				return w.named(f.Function)
+			}
 		}
 	}
 	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File)
@@ -49,11 +51,21 @@ func IsCppLibrary(module string) bool {
 	return strings.HasPrefix(name, "libstdc++.so") || strings.HasPrefix(name, "libc++.so")
 }
 
-// isRustFile tells sources of Rust's own libraries, as rustc names those that
-// it was built with, and as they are where rust-src is installed.
+// isRustFile tells sources of Rust's own libraries, wherever those were built.
 func isRustFile(file string) bool {
-	return strings.HasPrefix(file, "/rustc/") || strings.HasPrefix(file, "/rust/deps/") || strings.Contains(file, "/lib/rustlib/src/rust/library/")
+	return strings.HasPrefix(file, "/rustc/") || strings.HasPrefix(file, "/rust/deps/") || rustSources.MatchString(file)
 }
+
+var rustSources = regexp.MustCompile(`(^|/rust[^/]*/)library/(alloc|core|std)/src/|/hashbrown-[^/]*/src/`)
+
+// ofOthers tells whether a type or trait of Rust is of, or made for, something
+// that is not of its own libraries.
+func ofOthers(name string) bool {
+	return slices.ContainsFunc(crates.FindAllStringSubmatch(name, -1), func(crate []string) bool { return !inLibrary(crate[1]) })
+}
+
+// crates are where paths begin.
+var crates = regexp.MustCompile(`(?:^|[^\w:>])(\w+::)`)
 
 // fortified are the headers of glibc whose functions stand before functions of
 // libc of the same name, inlined into those who call them.

@@ -137,6 +137,9 @@ func TestRustImplementationsByFile(t *testing.T) {
 		{"<alloc::string::String as core::convert::From<mycrate::Tag>>::from", own, false},
 		{"<alloc::string::String as core::iter::traits::collect::FromIterator<mycrate::Tag>>::from_iter", own, false},
 		{"<alloc::string::String as core::convert::From<&str>>::from", "", true},
+		{"<alloc::vec::Vec<T,A> as alloc::vec::spec_extend::SpecExtend<T,I>>::spec_extend", "/usr/src/rustc-1.63.0/library/alloc/src/vec/spec_extend.rs", true},
+		{"<alloc::vec::Vec<T,A> as alloc::vec::spec_extend::SpecExtend<T,I>>::spec_extend", "/elsewhere/spec_extend.rs", true},
+		{"<[mycrate::Name]>::to_vec", "/usr/src/rustc-1.63.0/library/alloc/src/slice.rs", true},
 		{"<mycrate::Name as core::clone::Clone>::clone", own, false},
 		{"mycrate::parse", own, false},
 	} {
