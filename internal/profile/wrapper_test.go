@@ -118,9 +118,9 @@ func TestNamelessFunctionsOfCpp(t *testing.T) {
 func TestRustImplementationsByFile(t *testing.T) {
 	const (
 		released = "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/alloc/src/slice.rs"
-		source   = "/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/convert/mod.rs"
+		source   = "/opt/rust/lib/rustlib/src/rust/library/core/src/convert/mod.rs"
 		table    = "/rust/deps/hashbrown-0.16.1/src/raw.rs"
-		crate    = "/home/me/.cargo/registry/src/index.crates.io-1/hashbrown-0.15.2/src/raw/mod.rs"
+		crate    = "/opt/cargo/registry/src/registry-1/hashbrown-0.15.2/src/raw/mod.rs"
 		own      = "/src/main.rs"
 	)
 	for _, c := range []struct {
