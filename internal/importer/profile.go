@@ -17,22 +17,10 @@ import (
 	"mallow/internal/recording/recorder"
 )
 
-// legacyHeads begin the text profiles of gperftools and of old Go programs.
-var legacyHeads = []string{"heap profile:", "heap_v2", "heapz", "--- heap", "--- growth", "growthz"}
-
 // isProfile takes any binary file for a profile: what it is the parser finds
 // out.
 func isProfile(head []byte) bool {
 	return isLegacy(head) || bytes.IndexFunc(head, func(r rune) bool { return r < '\t' }) >= 0
-}
-
-func isLegacy(head []byte) bool {
-	for _, legacy := range legacyHeads {
-		if bytes.HasPrefix(head, []byte(legacy)) {
-			return true
-		}
-	}
-	return false
 }
 
 // heapProfile reads profiles in pprof's formats: sums per stack of what was
@@ -49,7 +37,8 @@ type heapProfile struct {
 	legacy  bool    // a text, whose labels are mean sizes
 	mean    float64 // bytes between two samples, 0 when all was counted
 	sum     recorder.Totals
-	odd     int // samples with figures below zero
+	bytes   uint64 // of all samples so far
+	odd     int    // samples with figures below zero
 }
 
 func readProfile(s *source, t *target, r *Result) error {
@@ -57,7 +46,7 @@ func readProfile(s *source, t *target, r *Result) error {
 	if err != nil {
 		return err
 	}
-	parsed, err := parseProfile(data)
+	parsed, missing, err := parseProfile(data)
 	if err != nil {
 		return fmt.Errorf("expected a heap profile in pprof's format: %w", err)
 	}
@@ -74,29 +63,36 @@ func readProfile(s *source, t *target, r *Result) error {
 		t.image.Sampled(uint64(parsed.Period))
 	}
 	for _, sample := range parsed.Sample {
-		h.add(sample)
+		if err := h.add(sample); err != nil {
+			return err
+		}
 	}
 	r.Totals = h.sum
 	h.finish(r)
+	if missing != "" {
+		r.Notes = append(r.Notes, missing)
+	}
 	return nil
 }
 
-// parseProfile guards against what the parser does with files that are none.
-func parseProfile(data []byte) (p *profile.Profile, err error) {
+// parseProfile guards against what the parser does with files that are none. Of
+// one that is not whole missing says so.
+func parseProfile(data []byte) (p *profile.Profile, missing string, err error) {
 	defer func() {
 		if trouble := recover(); trouble != nil {
 			p, err = nil, fmt.Errorf("damaged: %v", trouble)
 		}
 	}()
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return nil, errors.New("packed twice")
+		return nil, "", errors.New("packed twice")
 	}
 	if bytes.HasPrefix(data, jemallocHead) {
 		if data, err = fromJemalloc(data); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	return profile.ParseData(data)
+	p, err = profile.ParseData(data)
+	return p, missingStacks(data), err
 }
 
 func (h *heapProfile) chooseTypes() error {
@@ -133,10 +129,13 @@ func (h *heapProfile) figuresAt(s *profile.Sample, objects, space int) figures {
 	if n < 0 || bytes < 0 {
 		h.odd++
 	}
-	return figures{uint64(max(0, min(n, mostSize))), uint64(max(0, min(bytes, mostSize)))}
+	return figures{uint64(max(0, n)), uint64(max(0, bytes))}
 }
 
-func (h *heapProfile) add(s *profile.Sample) {
+// mostSum is what the figures of all samples come to at the most.
+const mostSum = 1 << 62
+
+func (h *heapProfile) add(s *profile.Sample) error {
 	live := h.figuresAt(s, h.inuseObjects, h.inuseSpace)
 	all := h.figuresAt(s, h.allocObjects, h.allocSpace)
 	if h.allocObjects < 0 || h.allocSpace < 0 {
@@ -150,11 +149,14 @@ func (h *heapProfile) add(s *profile.Sample) {
 	dead := figures{all.objects - live.objects, all.bytes - live.bytes}
 	switch { // bytes without objects
 	case all.objects == 0:
-		return
+		return nil
 	case dead.objects == 0:
 		dead.bytes = 0
 	case live.objects == 0:
 		dead.bytes = all.bytes
+	}
+	if h.bytes += all.bytes; all.objects > mostSum-h.sum.Allocations || all.bytes > mostSum || h.bytes > mostSum {
+		return fmt.Errorf("expected figures that add up to no more than %d, and found more", uint64(mostSum))
 	}
 	h.sum.Allocations += all.objects
 	h.sum.Frees += dead.objects
@@ -167,7 +169,7 @@ func (h *heapProfile) add(s *profile.Sample) {
 			Calls: all.objects, Bytes: all.bytes, UsableBytes: all.bytes, SizeMin: size.least, SizeMax: size.most,
 			Releases: dead.objects, ReleasedBytes: dead.bytes,
 		})
-		return
+		return nil
 	}
 	// What stands in the profile was scaled up; the recording has samples, and
 	// what they stand for.
@@ -179,12 +181,16 @@ func (h *heapProfile) add(s *profile.Sample) {
 		Calls: births.objects, Bytes: births.bytes, UsableBytes: births.bytes, SizeMin: size.least, SizeMax: size.most,
 		Releases: deaths.objects, ReleasedBytes: deaths.bytes,
 	})
-	var weights [8]float64
-	for i, f := range []figures{all, dead} {
-		calls, bytes := h.variance(f)
-		copy(weights[4*i:], []float64{float64(f.objects), float64(f.bytes), calls, bytes})
-	}
-	h.target.thread.Weigh(stack, weights)
+	// Which blocks were samples is chance of its own for each, so the variances
+	// of those that live and those that died add up. Of all, whose mean size may
+	// be another one, there is none that goes with both.
+	deadCalls, deadBytes := h.variance(dead)
+	liveCalls, liveBytes := h.variance(figures{all.objects - dead.objects, all.bytes - dead.bytes})
+	h.target.thread.Weigh(stack, [8]float64{
+		float64(all.objects), float64(all.bytes), deadCalls + liveCalls, deadBytes + liveBytes,
+		float64(dead.objects), float64(dead.bytes), deadCalls, deadBytes,
+	})
+	return nil
 }
 
 // chance is how likely a block of the figures' mean size was a sample.

@@ -160,3 +160,63 @@ func TestJemallocProfile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a server has allocated in a year at one place is no size of a block.
+func TestProfileOfManyBytes(t *testing.T) {
+	const head = "heap profile: 1: 10 [ 5000000: 5000000000000] @ heapprofile\n"
+	result, folder := importText(t, []byte(head+"1: 10 [ 5000000: 5000000000000] @ 0x401010\n"))
+	rec, err := recording.Open(folder)
+	if err != nil || len(rec.Images[0].Warnings) > 0 {
+		t.Fatal(err, rec.Images[0].Warnings)
+	}
+	rec.Images[0].EachStack(func(_ uint32, c *recording.Counters) {
+		if c.Calls != 5_000_000 || c.Bytes != 5_000_000_000_000 || c.LiveBytes() != 10 {
+			t.Errorf("%+v", c)
+		}
+	})
+	if result.LiveBytes != 10 {
+		t.Errorf("%+v", result)
+	}
+	line := "1: 10 [ 1: 4000000000000000000] @ 0x401010\n"
+	_, err = Import(strings.NewReader(head+line+line), Options{Output: t.TempDir() + "/x.mallow"})
+	if err == nil || !strings.Contains(err.Error(), "expected figures that add up to no more than 4611686018427387904") {
+		t.Error(err)
+	}
+}
+
+// A sample of jemalloc's or gperftools' is of blocks of many sizes: small ones
+// that died make nothing surer of the great one that lives.
+func TestErrorsOfWhatLives(t *testing.T) {
+	im := imageOf(t, []byte("heap profile: 1: 100000 [ 1001: 116000] @ heap_v2/524288\n1: 100000 [ 1001: 116000] @ 0x401010\n"))
+	im.EachStack(func(_ uint32, c *recording.Counters) {
+		chance := 1 - math.Exp(-100_000.0/(512<<10))
+		blocks := float64(c.LiveBlocks())
+		want := blocks * (1 - chance) / chance
+		if blocks == 0 || math.Abs(c.Variance.LiveBlocks-want) > 0.2*want || c.Variance.LiveBytes < 0.8*want*100_000*100_000 {
+			t.Errorf("%+v, want a variance of %v", c, want)
+		}
+	})
+}
+
+// A text that ends too early is told from a whole one by its first line, which
+// has the sums.
+func TestProfileThatIsCut(t *testing.T) {
+	gperftools := "heap profile: 28: 560000 [ 40: 800000] @ heapprofile\n" +
+		"8: 160000 [ 20: 400000] @ 0x401010 0x401020\n" +
+		"20: 400000 [ 20: 400000] @ 0x401030\n\nMAPPED_LIBRARIES:\n00400000-00500000 r-xp 00000000 08:01 1 /nowhere/prog\n"
+	for _, whole := range []string{jemallocProfile, gperftools, "heap_v2/1\n  t*: 0: 0 [0: 0]\n\nMAPPED_LIBRARIES:\n"} {
+		if result, _ := importText(t, []byte(whole)); len(result.Notes) != 1 {
+			t.Errorf("%q", result.Notes)
+		}
+	}
+	for _, cut := range []string{
+		jemallocProfile[:strings.Index(jemallocProfile, "@ 0x401030")], jemallocProfile[:strings.Index(jemallocProfile, "@ 0x401010")],
+		gperftools[:strings.Index(gperftools, "20: 400000 [ 20: 400000] @")],
+	} {
+		result, _ := importText(t, []byte(cut))
+		const want = "the profile is cut off, or was written without all stacks: its first line tells of 28 blocks in use, "
+		if notes := strings.Join(result.Notes, "\n"); !strings.Contains(notes, want) {
+			t.Errorf("%q", result.Notes)
+		}
+	}
+}
