@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +66,9 @@ func importFile(w io.Writer, stdin io.Reader, path, output string) error {
 	if output = strings.TrimRight(output, "/"); output == "" {
 		output = name + ".mallow"
 	}
-	result, err := importer.Import(stdin, importer.Options{Output: output, Name: name, Mallow: launch.Version})
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	result, err := importer.Import(ctx, stdin, importer.Options{Output: output, Name: name, Mallow: launch.Version})
 	var lines *importer.FormatError
 	if errors.As(err, &lines) {
 		return fmt.Errorf("%s: %s", term.Safe(path), term.Safe(err.Error()))

@@ -9,6 +9,7 @@ package importer
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,11 +59,14 @@ type target struct {
 }
 
 // Import reads a file and makes a recording of it. An error names the line
-// that is not what it should be; nothing is written then.
-func Import(r io.Reader, o Options) (*Result, error) {
+// that is not what it should be; nothing is written then, nor when ctx is done
+// before all is read.
+func Import(ctx context.Context, r io.Reader, o Options) (*Result, error) {
 	if _, err := os.Lstat(o.Output); err == nil {
 		return nil, fmt.Errorf("%s is there already; remove it, or choose another name with -o", o.Output)
 	}
+	r, end := until(ctx, r)
+	defer end()
 	source, err := open(r)
 	if err != nil {
 		return nil, &FormatError{err}
@@ -70,7 +74,7 @@ func Import(r io.Reader, o Options) (*Result, error) {
 	defer source.close()
 	read, format, err := detect(source)
 	if err != nil {
-		return nil, &FormatError{err}
+		return nil, failure(ctx, err)
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(o.Output), ".import-")
 	if err != nil {
@@ -82,7 +86,7 @@ func Import(r io.Reader, o Options) (*Result, error) {
 	t.meta.Mallow = o.Mallow
 	result := &Result{Format: format}
 	if err := read(source, t, result); err != nil {
-		return nil, &FormatError{err}
+		return nil, failure(ctx, err)
 	}
 	if format != recording.ImportedProfile { // which may be one of samples
 		result.Totals = t.process.Totals()
@@ -91,6 +95,30 @@ func Import(r io.Reader, o Options) (*Result, error) {
 		return nil, err
 	}
 	return result, os.Rename(folder, o.Output)
+}
+
+var errInterrupted = errors.New("interrupted: nothing was imported")
+
+// failure is what ended the reading of a file.
+func failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
+	return &FormatError{err}
+}
+
+// until reads r until ctx is done, even while nothing comes.
+func until(ctx context.Context, r io.Reader) (_ io.Reader, end func()) {
+	in, out := io.Pipe()
+	go func() {
+		_, err := io.CopyBuffer(out, struct{ io.Reader }{r}, make([]byte, headBytes))
+		out.CloseWithError(err)
+	}()
+	stop := context.AfterFunc(ctx, func() { out.CloseWithError(errInterrupted) })
+	return in, func() {
+		stop()
+		in.Close()
+	}
 }
 
 func newTarget(folder string) *target {

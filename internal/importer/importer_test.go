@@ -3,9 +3,11 @@ package importer
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +24,7 @@ var update = flag.Bool("update", false, "write the expected recordings anew")
 func importText(t *testing.T, text []byte) (*Result, string) {
 	t.Helper()
 	output := filepath.Join(t.TempDir(), "text.mallow")
-	result, err := Import(bytes.NewReader(text), Options{Output: output, Name: "text", Mallow: "test"})
+	result, err := Import(t.Context(), bytes.NewReader(text), Options{Output: output, Name: "text", Mallow: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +199,7 @@ func TestRefusals(t *testing.T) {
 		{"heap profile: nonsense\n", "expected a heap profile in pprof's format"},
 	} {
 		parent := t.TempDir()
-		_, err := Import(strings.NewReader(test.text), Options{Output: filepath.Join(parent, "x.mallow")})
+		_, err := Import(t.Context(), strings.NewReader(test.text), Options{Output: filepath.Join(parent, "x.mallow")})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%.40q: %v, not %s", test.text, err, test.want)
 		}
@@ -210,10 +212,10 @@ func TestRefusals(t *testing.T) {
 func TestNeverWritesOver(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "x.mallow")
 	os.WriteFile(output, nil, 0o600)
-	if _, err := Import(strings.NewReader("MEM a.c:1 malloc(1) = 0x1\n"), Options{Output: output}); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := Import(t.Context(), strings.NewReader("MEM a.c:1 malloc(1) = 0x1\n"), Options{Output: output}); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Error(err)
 	}
-	if _, err := Import(strings.NewReader("MEM a.c:1 malloc(1) = 0x1\n"), Options{Output: output + "/x.mallow"}); err == nil || !strings.Contains(err.Error(), "cannot make the recording") {
+	if _, err := Import(t.Context(), strings.NewReader("MEM a.c:1 malloc(1) = 0x1\n"), Options{Output: output + "/x.mallow"}); err == nil || !strings.Contains(err.Error(), "cannot make the recording") {
 		t.Error(err)
 	}
 }
@@ -241,7 +243,7 @@ func FuzzImport(f *testing.F) {
 		}
 		defer os.RemoveAll(parent)
 		output := filepath.Join(parent, "x.mallow")
-		result, err := Import(bytes.NewReader(b), Options{Output: output, Name: "fuzz"})
+		result, err := Import(t.Context(), bytes.NewReader(b), Options{Output: output, Name: "fuzz"})
 		if err != nil {
 			if left, _ := os.ReadDir(parent); len(left) > 0 {
 				t.Fatalf("left %v behind", left)
@@ -266,4 +268,26 @@ func FuzzImport(f *testing.F) {
 			t.Fatalf("%d allocations, %d by stack", result.Allocations, calls)
 		}
 	})
+}
+
+// What is interrupted while it waits for more leaves nothing behind.
+func TestInterrupted(t *testing.T) {
+	folder := t.TempDir()
+	ctx, stop := context.WithCancel(context.Background())
+	in, out := io.Pipe()
+	done := make(chan error)
+	go func() {
+		_, err := Import(ctx, in, Options{Output: filepath.Join(folder, "x.mallow")})
+		done <- err
+	}()
+	for range 10_000 { // more than finds out the format
+		fmt.Fprintln(out, "MEM a.c:1 malloc(3) = 0x10")
+	}
+	stop()
+	if err := <-done; err == nil || err.Error() != "interrupted: nothing was imported" {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(folder); len(left) > 0 {
+		t.Error(left)
+	}
 }

@@ -117,7 +117,7 @@ func TestSampledProfile(t *testing.T) {
 }
 
 func TestProfileOfSomethingElse(t *testing.T) {
-	_, err := Import(bytes.NewReader(sampledProfile(t, 1, "samples", "cpu")), Options{Output: t.TempDir() + "/x.mallow"})
+	_, err := Import(t.Context(), bytes.NewReader(sampledProfile(t, 1, "samples", "cpu")), Options{Output: t.TempDir() + "/x.mallow"})
 	if err == nil || err.Error() != "expected a heap profile, with alloc_objects and alloc_space or inuse_objects and inuse_space, and found one of samples, cpu" {
 		t.Error(err)
 	}
@@ -155,7 +155,7 @@ func TestJemallocProfile(t *testing.T) {
 	if len(im.Modules()) != 1 || im.Modules()[0].Path != "/nowhere/prog" {
 		t.Errorf("%+v", im.Modules())
 	}
-	_, err := Import(bytes.NewReader([]byte("heap_v2/524288\n  t*: 1: 2 [0: 0]\nwhat is this\n")), Options{Output: t.TempDir() + "/x.mallow"})
+	_, err := Import(t.Context(), bytes.NewReader([]byte("heap_v2/524288\n  t*: 1: 2 [0: 0]\nwhat is this\n")), Options{Output: t.TempDir() + "/x.mallow"})
 	if err == nil || !strings.Contains(err.Error(), `line 3: expected @ and addresses, or t and sums, of a profile of jemalloc, and found "what is this"`) {
 		t.Error(err)
 	}
@@ -178,7 +178,7 @@ func TestProfileOfManyBytes(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 	line := "1: 10 [ 1: 4000000000000000000] @ 0x401010\n"
-	_, err = Import(strings.NewReader(head+line+line), Options{Output: t.TempDir() + "/x.mallow"})
+	_, err = Import(t.Context(), strings.NewReader(head+line+line), Options{Output: t.TempDir() + "/x.mallow"})
 	if err == nil || !strings.Contains(err.Error(), "expected figures that add up to no more than 4611686018427387904") {
 		t.Error(err)
 	}
