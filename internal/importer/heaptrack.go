@@ -72,6 +72,10 @@ func readHeaptrack(s *source, t *target, r *Result) error {
 	stacks := make(map[stackOfTrace]*recorder.Stack)
 	room := mostStrings
 	for line, ok := s.next(); ok; line, ok = s.next() {
+		if s.cut {
+			r.Notes = append(r.Notes, fmt.Sprintf("the file is cut off in line %d, which is left out", s.line))
+			break
+		}
 		if len(line) == 0 {
 			continue
 		}

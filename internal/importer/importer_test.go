@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -268,6 +269,23 @@ func FuzzImport(f *testing.F) {
 			t.Fatalf("%d allocations, %d by stack", result.Allocations, calls)
 		}
 	})
+}
+
+// The number of a line that lost its end may be that of another one.
+func TestHeaptrackThatIsCut(t *testing.T) {
+	text, err := os.ReadFile("testdata/program.heaptrack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := bytes.LastIndex(text, []byte("\n+ ")) + 1
+	whole, _ := importText(t, text[:last])
+	for _, end := range []string{"+", "+ ", "+ 1"} {
+		cut, _ := importText(t, append(text[:last:last], end...))
+		want := fmt.Sprintf("the file is cut off in line %d, which is left out", bytes.Count(text[:last], []byte("\n"))+1)
+		if cut.Totals != whole.Totals || !slices.Contains(cut.Notes, want) {
+			t.Errorf("%q: %+v, not %+v; %q", end, cut.Totals, whole.Totals, cut.Notes)
+		}
+	}
 }
 
 // What is interrupted while it waits for more leaves nothing behind.

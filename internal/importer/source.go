@@ -15,7 +15,8 @@ import (
 type source struct {
 	in    *bufio.Reader
 	end   func()
-	line  int // number of the line read last
+	line  int  // number of the line read last
+	cut   bool // that line has no end
 	long  []byte
 	cause error // why reading ended, unless at the end
 }
@@ -90,7 +91,9 @@ func (s *source) next() ([]byte, bool) {
 		return nil, false
 	}
 	s.line++
-	return bytes.TrimSuffix(line, []byte("\n")), true
+	line, ended := bytes.CutSuffix(line, []byte("\n"))
+	s.cut = !ended
+	return line, true
 }
 
 // all returns the rest of the file, if it is no longer than limit.
