@@ -62,6 +62,7 @@ mallow's own flags end at the first word that is no flag.`,
 		c.DisableFlagsInUseLine = true // Use shows them where they stand
 		root.AddCommand(c)
 	}
+	refuseEmptyValues(root)
 	for _, verb := range verbs {
 		if verb != "help" && find(root, verb) == nil {
 			root.AddCommand(newUnbuiltCommand(verb))

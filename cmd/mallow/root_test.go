@@ -111,6 +111,39 @@ func TestFlagsThatAreWrong(t *testing.T) {
 	}
 }
 
+// An empty value is that of a variable which a script did not set: it would
+// choose everything, or nothing, or be as if the flag were not there.
+func TestFlagsThatAreEmpty(t *testing.T) {
+	for _, args := range []string{
+		"report --thread= r", "report --region= r", "report --phase= r", "report --origin= r", "report --module= r",
+		"report --include= r", "report --exclude= r", "report --wrapper= r", "report --html= r", "report --pack= r",
+		"diff --html= r r", "diff --per= r r", "log --site= r", "log --wrapper= r", "import --output= r", "history --db= ", "history --html= --db r",
+		"history add --benchmark= r", "history export --output=", "compare --only= -- c", "compare --plot= -- c", "compare --input= -- c", "gate --save=",
+		"record --benchmark= true", "record --output= true", "record --per= true", "run --control= true",
+	} {
+		var stdout, stderr bytes.Buffer
+		want := 1
+		if strings.HasPrefix(args, "record") || strings.HasPrefix(args, "run") {
+			want = 125
+		}
+		code := run(strings.Fields(args), &stdout, &stderr)
+		if code != want || !strings.HasPrefix(stderr.String(), `mallow: invalid argument "" for "`) ||
+			!strings.HasSuffix(stderr.String(), "flag: it is empty; leave the flag out where there is nothing to say\n") || stdout.Len() > 0 {
+			t.Errorf("%s: %d, %q%q", args, code, stdout.String(), stderr.String())
+		}
+	}
+	var help bytes.Buffer
+	if run([]string{"log", "--help"}, &help, &help); strings.Contains(help.String(), "(default [])") {
+		t.Error(help.String())
+	}
+	for _, args := range []string{"go diff --bench= --no-such", "history add --build= --no-such", "gate publish --summary= --no-such"} {
+		var stdout, stderr bytes.Buffer
+		if run(strings.Fields(args), &stdout, &stderr); stderr.String() != "mallow: unknown flag: --no-such\n" {
+			t.Errorf("%s: %q", args, stderr.String())
+		}
+	}
+}
+
 func TestLogRefuses(t *testing.T) {
 	for _, args := range []string{"--from -1", "--to -1", "--from nan", "--to nan", "--from 2 --to 1"} {
 		var stdout, stderr bytes.Buffer

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"errors"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Sentences of the library that reads flags, which speak of its own matters.
@@ -29,4 +34,45 @@ func plainly(text string) string {
 		return text
 	}
 	return found[1] + ": it takes " + takes
+}
+
+// filled is the value of a flag that says something. An empty one is that of a
+// variable which a script did not set: it would choose everything, or nothing,
+// or be as if the flag were not there.
+type filled struct{ pflag.Value }
+
+func (v filled) Set(s string) error {
+	if s == "" {
+		return errors.New("it is empty; leave the flag out where there is nothing to say")
+	}
+	return v.Value.Set(s)
+}
+
+// mayBeEmpty are flags to which "" says something: no benchmark, the build
+// without a name; and the one that says itself what is wrong with it.
+var mayBeEmpty = []string{"bench", "benchtime", "build", "platform", "vs"}
+
+// refuseEmptyValues lets no flag of c and its commands have an empty text. The
+// forms that gate publish writes come from variables of CI, empty for none.
+func refuseEmptyValues(c *cobra.Command) {
+	for _, inner := range c.Commands() {
+		refuseEmptyValues(inner)
+	}
+	if c.Name() == "publish" {
+		return
+	}
+	refuse := func(f *pflag.Flag) {
+		if f.DefValue == "[]" {
+			f.DefValue = "" // help would call it a default
+		}
+		kind := f.Value.Type()
+		if !strings.HasPrefix(kind, "string") || slices.Contains(mayBeEmpty, f.Name) {
+			return
+		}
+		if _, done := f.Value.(filled); !done {
+			f.Value = filled{f.Value}
+		}
+	}
+	c.Flags().VisitAll(refuse)
+	c.PersistentFlags().VisitAll(refuse)
 }
