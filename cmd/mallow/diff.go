@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -129,7 +128,7 @@ func runDiff(w io.Writer, oldPath, newPath string, o diffOptions) error {
 			term.Safe(o.per), term.Safe(orNone(diff.CommonUnits(old, new))))
 	}
 	// Nothing else is of libc's account: who asks for it wants to see it.
-	o.all = o.all || slices.Contains(o.filter.origins, "libc")
+	o.all = o.all || old.ChosenLibc() || new.ChosenLibc()
 	d := diff.Compare(old, new, diff.Options{All: o.all, Per: o.per})
 	verdicts := make([]diff.Verdict, len(metrics))
 	for i, m := range metrics {

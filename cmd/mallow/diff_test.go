@@ -54,6 +54,7 @@ func TestDiffForms(t *testing.T) {
 		{"--fail " + one + " " + one + "," + one, 0, "mallow: 1,072 allocations per recording, as before (1 -> 2 of them)"},
 		{"--fail " + two + "," + two + " " + one, 2, "mallow: 1,000 -> 1,072 allocations per recording, 7.2 % more (2 -> 1 of them)"},
 		{"--process 4901 " + fork + " " + fork, 0, "mallow: 11 allocations, as before"},
+		{"--module libc.so.6 " + one + " " + one, 0, "mallow: 1 allocation, as before"},
 		{"--origin libc " + one + " " + one, 0, "mallow: 1 allocation, as before"},
 		{"../../internal/importer/testdata/life.log " + one, 0, "mallow: 12 -> 1,072 allocations"},
 		{"--json --fail " + one + " " + two, 0, `{"schema":"mallow.diff/1",`},

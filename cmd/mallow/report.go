@@ -170,7 +170,7 @@ func report(w io.Writer, paths []string, o reportOptions) error {
 		return err
 	}
 	// Nothing else is of libc's account: who asks for it wants to see it.
-	o.all = o.all || slices.Contains(filter.Origins, profile.OriginLibc)
+	o.all = o.all || p.ChosenLibc()
 	return write(w, p, paths, o)
 }
 

@@ -40,6 +40,8 @@ func TestReportForms(t *testing.T) {
 		{"--include 0x120f$ " + recording, "mallow: 1,000 allocations, 0 B at the peak"},
 		{"--exclude 0x120f --exclude libtable " + recording, "only stacks without 0x120f or libtable: 0.7 % of 1,072 allocations"},
 		{"--origin libraries,libc " + recording, "mallow: 66 allocations"},
+		{"--module libc.so.6 " + recording, "mallow: 1 allocation, "},
+		{"--module libc.so.6 --format csv " + recording, ",libc,1,"},
 		{"--module libtable.so.1 " + recording, "at sites in libtable.so.1"},
 		{"--max-size 16 " + recording, "mallow: 1,040 allocations"},
 		{"--thread main " + handmade + "two-threads.mallow", "mallow: 500 allocations, 500 frees"},

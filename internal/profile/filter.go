@@ -126,6 +126,14 @@ func isModule(path string, selectors []string) bool {
 	return path != "" && slices.ContainsFunc(selectors, func(s string) bool { return s == path || s == filepath.Base(path) })
 }
 
+// ChosenLibc tells whether the filters ask for what libc allocated on its own
+// account: by its origin, or by modules that have nothing else.
+func (p *Profile) ChosenLibc() bool {
+	libc := &p.Origins[OriginLibc]
+	return slices.Contains(p.Restriction.Origins, OriginLibc) ||
+		len(p.Restriction.Modules) > 0 && libc.Allocations > 0 && libc.Allocations == p.Totals.Allocations
+}
+
 // CheckModules returns an error that names a selector that means no module of
 // the recordings, and those that there are.
 func CheckModules(recordings []*recording.Recording, selectors []string) error {
