@@ -49,10 +49,19 @@ time. A file is taken in whole or not at all.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "", "what the file is, where it cannot be told: "+exchange.Names())
+	completeWords(c, "format", formatWords()...)
 	f.StringVar(&o.commit, "commit", "", "the commit that points are of which name none (default the one that is checked out)")
 	f.StringVar(&o.platform, "platform", "", "the platform of points which name none")
 	f.StringVar(&o.build, "build", "", "the build of points which name none")
 	return c
+}
+
+func formatWords() []string {
+	var words []string
+	for _, f := range exchange.Formats {
+		words = append(words, f.Name)
+	}
+	return words
 }
 
 func importPoints(c *cobra.Command, place *historyPlace, paths []string, o historyImportOptions) error {
@@ -191,6 +200,7 @@ benchmark: the last one of the branch that is checked out, or that of --commit.`
 	}
 	f := c.Flags()
 	f.StringVar(&o.format, "format", o.format, "what to write: "+exchange.Names())
+	completeWords(c, "format", formatWords()...)
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`")
 	f.StringVar(&o.commit, "commit", "", "only the points of this commit")
 	f.StringVar(&o.platform, "platform", "", "only the points of this platform")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -128,6 +129,7 @@ always has it, by origin.
 	f.Var(&o.colour, "color", "when to write in colour")
 	f.StringVar(&o.pack, "pack", "", "no report: make one file of a recording, with all names in it, `NAME.mallowpack` beside it or --pack=FILE")
 	f.Lookup("pack").NoOptDefVal = besideIt
+	completeWords(c, "format", slices.Sorted(maps.Keys(reportFormats))...)
 	c.MarkFlagsMutuallyExclusive("pack", "json", "format", "cpu", "html", "web")
 	return c
 }

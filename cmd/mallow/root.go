@@ -54,6 +54,7 @@ mallow's own flags end at the first word that is no flag.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		ValidArgsFunction: filesToo,
 	}
 	cobra.EnableCommandSorting = false
 	root.SetUsageTemplate("{{if .HasParent}}" + root.UsageTemplate() + "{{else}}" + rootUsage + "{{end}}")
@@ -62,6 +63,8 @@ mallow's own flags end at the first word that is no flag.`,
 		c.DisableFlagsInUseLine = true // Use shows them where they stand
 		root.AddCommand(c)
 	}
+	root.SetHelpCommand(newHelpCommand())
+	completeChoices(root)
 	refuseEmptyValues(root)
 	for _, verb := range verbs {
 		if verb != "help" && find(root, verb) == nil {

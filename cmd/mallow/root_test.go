@@ -30,6 +30,64 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
+func TestHelp(t *testing.T) {
+	for args, want := range map[string]string{
+		"help":             "Usage:\n  mallow PROG ARGS\n",
+		"help report":      "Usage:\n  mallow report [FLAGS] NAME.mallow...\n",
+		"help history add": "Usage:\n  mallow history add ",
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(strings.Fields(args), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), want) || stderr.Len() > 0 {
+			t.Errorf("%s: %d, %s%s", args, code, stdout.String(), stderr.String())
+		}
+	}
+	for args, want := range map[string]string{
+		"help reprot":    "mallow: there is no verb reprot: mallow help lists them\n",
+		"help go nosuch": "mallow: there is no verb go nosuch: mallow help go lists them\n",
+		"help check":     "mallow: mallow check is not built yet\n",
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(strings.Fields(args), &stdout, &stderr); code != 1 || stderr.String() != want || stdout.Len() > 0 {
+			t.Errorf("%s: %d, %s%s", args, code, stdout.String(), stderr.String())
+		}
+	}
+}
+
+// What a shell is told of words that begin so; the last line is what it may do
+// besides.
+func TestCompletion(t *testing.T) {
+	const files, nothing = ":0", ":4"
+	for line, want := range map[string]string{
+		"rep":                       "report\tExplain a recording on one screen\n" + files,
+		"./pr":                      files,
+		"record ./pr":               files,
+		"report nam":                files,
+		"report --sort=":            "calls\nbytes\nsize\npeak\ntemporary\nlive\nwaste\ncpu\n" + nothing,
+		"report --by f":             "function\n" + nothing,
+		"report --format spe":       "speedscope\n" + nothing,
+		"report --origin lib":       "libraries\nlibc\n" + nothing,
+		"report --html x":           files,
+		"top --sort l":              "live\n" + nothing,
+		"completion ba":             "bash\n" + nothing,
+		"help rep":                  "report\tExplain a recording on one screen\n" + nothing,
+		"help history ad":           "add\tAdd what recordings counted as points of a benchmark\n" + nothing,
+		"history export --format h": "hyperfine\n" + nothing,
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(append([]string{"__complete"}, strings.Fields(line)...), &stdout, &stderr)
+		if got, _ := strings.CutSuffix(stdout.String(), "\n"); code != 0 || got != want {
+			t.Errorf("%s: %d, %q, want %q", line, code, got, want)
+		}
+	}
+	for _, args := range [][]string{{}, {"bash", "zsh"}} {
+		var stdout, stderr bytes.Buffer
+		code := run(append([]string{"completion"}, args...), &stdout, &stderr)
+		if code != 1 || stderr.String() != "mallow: completion takes one shell: mallow completion bash|zsh|fish\n" {
+			t.Errorf("%q: %d, %q", args, code, stderr.String())
+		}
+	}
+}
+
 func TestTheDefaultVerb(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                         "",
