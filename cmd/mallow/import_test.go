@@ -39,6 +39,13 @@ func TestWhatAProfileDoesNotTell(t *testing.T) {
 	if code, _, stderr := mallow("import", "profile"); code != 0 {
 		t.Fatal(stderr)
 	}
+	os.WriteFile("copy", []byte(profile), 0o600)
+	if code, _, stderr := mallow("import", "copy"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if _, stdout, _ := mallow("report", "--format", "speedscope", "copy.mallow"); !strings.Contains(stdout, `"bytes in use"`) || strings.Contains(stdout, "never freed") {
+		t.Error(stdout)
+	}
 	for _, sides := range [][]string{{recording, "profile"}, {"profile", recording}, {"profile", "profile"}} {
 		code, stdout, stderr := mallow(append([]string{"diff"}, sides...)...)
 		if code != 0 || !strings.Contains(stdout, "mallow: 1,072 allocations, as before") || !strings.Contains(stdout, "in use") {

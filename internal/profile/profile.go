@@ -326,6 +326,18 @@ func (p *Profile) WithoutLibc() Totals {
 	return withoutLibc(&p.Origins, p.Program, p.Totals.Frees == nil)
 }
 
+// Fate says what is known of the blocks that live: never freed only where the
+// program has ended.
+func (p *Profile) Fate() string {
+	if p.SumsOnly {
+		return "in use"
+	}
+	if p.Running > 0 {
+		return "not freed yet"
+	}
+	return "never freed"
+}
+
 // WithoutLibc returns the totals of the process without libc's own calls.
 func (process *Process) WithoutLibc() Totals {
 	return withoutLibc(&process.Origins, process.program(), process.freesUnknown)

@@ -486,6 +486,38 @@ func TestComparison(t *testing.T) {
 	}
 }
 
+// What lives was never freed where the program has ended. A heap profile is of
+// one that goes on, and so may a recording be.
+func TestWhatLives(t *testing.T) {
+	ended := profileOf(t, course(symbolic(), "", "server.cc", 1))
+	snapshot := profileOf(t, course(symbolic(), "", "server.cc", 1))
+	snapshot.SumsOnly = true
+	running := profileOf(t, course(symbolic(), "", "server.cc", 1))
+	running.Running = 1
+	for _, test := range []struct {
+		p          *profile.Profile
+		name, fate string
+	}{{ended, "Leaked", "never freed"}, {snapshot, "In use", "in use"}, {running, "Live", "not freed yet"}} {
+		page := open(t, test.p)
+		if got := page.Text(".tiles"); !strings.Contains(got, test.name) {
+			t.Errorf("%s: tiles %q", test.name, got)
+		}
+		if got := page.Text(".sites thead"); !strings.Contains(strings.ToLower(got), strings.ToLower(test.name)) {
+			t.Errorf("%s: columns %q", test.name, got)
+		}
+		page.Click(".sites tbody tr .link")
+		for _, where := range []string{"#detail", "#about"} {
+			if where == "#about" {
+				page.Key("5")
+			}
+			got := page.Text(where)
+			if !strings.Contains(got, test.fate) || test.p != ended && strings.Contains(got, "never freed") {
+				t.Errorf("%s: %s says %q", test.name, where, got)
+			}
+		}
+	}
+}
+
 // TestNothing shows a recording without any allocation.
 func TestNothing(t *testing.T) {
 	p := recordingtest.NewProcess(symbolic())

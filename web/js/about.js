@@ -3,6 +3,7 @@
 import { byId, code, fill, h } from "./dom.js";
 import { count, counted, percent, size } from "./text.js";
 import { figures } from "./table.js";
+import { metrics } from "./model.js";
 
 export function renderAbout(app) {
   const { model } = app;
@@ -58,7 +59,7 @@ function totalsTable(profile) {
     ["failed", (t) => (profile.noFailed ? "-" : count(t.failed))],
     ["bytes", (t) => size(t.bytes)],
     ["peak", (t) => (profile.noPeak ? "-" : size(t.peak))],
-    ["never freed", (t) => `${counted(t.liveBlocks, "block", "blocks")}, ${size(t.liveBytes)}`],
+    [metrics.leaked.fate, (t) => `${counted(t.liveBlocks, "block", "blocks")}, ${size(t.liveBytes)}`],
     ["temporary", (t) => (profile.sumsOnly ? "-" : count(t.temporary))],
   ];
   return h("div", { class: "scroll" }, h("table", { class: "plain-table" }, h("thead", {}, h("tr", {}, h("td"), h("th", { scope: "col", class: "number" }, "program and libraries"), h("th", { scope: "col", class: "number" }, "libc on its own account"))),
@@ -107,7 +108,7 @@ function words() {
     ["site", "the first frame of a stack that is no wrapper, such as operator new, std::string or xmalloc"],
     ["temporary", "freed with nothing else allocated by the thread in between"],
     ["peak", "what was live when the process had most"],
-    ["leaked", "never freed, whether something still pointed to it or not"],
+    [metrics.leaked.name.toLowerCase(), metrics.leaked.explain],
     ["waste", "what blocks have beyond the size that was asked for"],
     ["≈", "an estimate: a filter lets a part of some stacks through, see the timeline and the sizes"],
   ].map(([word, what]) => [h("dt", {}, word), h("dd", {}, what)]));

@@ -52,7 +52,7 @@ export function facts(app, site, of) {
   if (!share(site.temporary, site.calls, "temporary: freed with nothing allocated in between")) {
     share(site.shortLived, site.calls, "short-lived: freed within 32 heap events");
   }
-  if (site.calls > 0 && site.releases === 0) list.push(app.running() ? "not freed so far" : "never freed");
+  if (site.calls > 0 && site.releases === 0) list.push(metrics.leaked.fate);
   if (site.calls > 1 && site.sizeMin === site.sizeMax) list.push(`always ${size(site.sizeMax)}`);
   else if (site.calls > 1 && site.sizeMax <= 64) list.push(`never more than ${size(site.sizeMax)}`);
   share(site.byRealloc, site.calls, "passed on to realloc");
@@ -75,7 +75,7 @@ function siteFigures(app, site, of) {
     metrics.temporary && ["temporary", `${about(count(site.temporary))} (${percent(site.temporary, site.calls)} of them)`, metrics.temporary.explain],
     metrics.temporary && ["short-lived", `${about(count(site.shortLived))} (${percent(site.shortLived, site.calls)} of them)`, "freed by the thread within its next 32 heap events"],
     metrics.peak && ["at the peak", `${about(size(site.peak))} (${all("peak")})`, metrics.peak.explain],
-    ["never freed", `${about(counted(Math.round(site.liveBlocks), "block", "blocks"))}, ${about(size(site.leaked))}`],
+    [metrics.leaked.fate, `${about(counted(Math.round(site.liveBlocks), "block", "blocks"))}, ${about(size(site.leaked))}`],
     metrics.waste && ["waste", `${about(size(site.waste))} (${percent(site.waste, site.bytes)} of the bytes)`, metrics.waste.explain],
     of.grown > 0 && ["grown by realloc", `${counted(of.grown, "time", "times")}, ${size(of.copied)} copied`],
     site.last >= 0 && ["time", `${seconds(site.first)} to ${seconds(site.last)}`, "of its first and its last allocation, since the recording began"],

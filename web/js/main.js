@@ -209,10 +209,6 @@ class App {
     return shorten(bareName(this.model.siteName(site)), 30);
   }
 
-  running() {
-    return this.model.head.profiles.some((profile) => profile.running > 0);
-  }
-
   totals(name) {
     const last = this.model.head.profiles[this.model.head.profiles.length - 1];
     if (last.totals[name] === null) return null;

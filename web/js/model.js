@@ -7,11 +7,22 @@ export const metrics = {
   bytes: { name: "Bytes", unit: "bytes", of: "bytes requested", explain: "Bytes asked for, over the whole run." },
   temporary: { name: "Temporary", unit: "count", of: "temporary blocks", explain: "Blocks freed with nothing else allocated by the thread in between." },
   peak: { name: "Peak", unit: "bytes", of: "bytes at the peak", explain: "Bytes that were live when the process had most." },
-  leaked: { name: "Leaked", unit: "bytes", of: "bytes never freed", explain: "Bytes of blocks that were never freed: still reachable or not, mallow does not tell." },
+  leaked: { name: "Leaked", unit: "bytes", of: "bytes never freed", fate: "never freed", explain: "Bytes of blocks that were never freed: still reachable or not, mallow does not tell." },
   waste: { name: "Waste", unit: "bytes", of: "bytes lost to rounding", explain: "What the blocks have beyond what was asked for, over the whole run." },
 };
 
 const columnOf = { calls: "calls", bytes: "bytes", temporary: "temporary", peak: "peak", leaked: "liveBytes", waste: "waste" };
+
+// Of a program that goes on it is not known what it will not free.
+function notEnded(profiles) {
+  if (profiles.some((profile) => profile.sumsOnly)) {
+    return { name: "In use", of: "bytes in use", fate: "in use", explain: "Bytes of blocks that lived when the profile was made." };
+  }
+  if (profiles.some((profile) => profile.running > 0)) {
+    return { name: "Live", of: "bytes not freed yet", fate: "not freed yet", explain: "Bytes of blocks that had not been freed when this was written." };
+  }
+  return {};
+}
 
 export class Model {
   constructor({ head, columns }) {
@@ -20,6 +31,7 @@ export class Model {
     if (head.profiles.some((profile) => profile.noPeak)) delete metrics.peak;
     if (head.profiles.some((profile) => profile.sumsOnly)) delete metrics.temporary;
     if (head.profiles.some((profile) => profile.noWaste)) delete metrics.waste;
+    Object.assign(metrics.leaked, notEnded(head.profiles));
     this.diff = head.profiles.length > 1;
     this.functions = { name: columns["function.name"], module: columns["function.module"], wrapper: columns["function.wrapper"] };
     this.frames = {

@@ -10,7 +10,7 @@ const columns = [
   { metric: "bytes", title: "bytes", write: (site, app) => app.about(size(site.bytes)) },
   { metric: "temporary", title: "temp.", write: (site) => (site.temporary > 0 ? percent(site.temporary, site.calls) : "-"), explain: "share of the calls whose block was freed with nothing allocated in between" },
   { metric: "peak", title: "at peak", write: (site, app) => (site.peak > 0 ? app.about(size(site.peak)) : "-") },
-  { metric: "leaked", title: "leaked", write: (site, app) => (site.leaked > 0 ? app.about(size(site.leaked)) : "-"), explain: "never freed" },
+  { metric: "leaked", get title() { return metrics.leaked.name.toLowerCase(); }, write: (site, app) => (site.leaked > 0 ? app.about(size(site.leaked)) : "-"), get explain() { return metrics.leaked.fate; } },
   { metric: "waste", title: "waste", write: (site, app) => (site.waste > 0 ? app.about(size(site.waste)) : "-"), explain: "lost to rounding" },
 ];
 

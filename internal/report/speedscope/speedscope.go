@@ -62,7 +62,11 @@ func (f *writer) profile(p *profile.Profile, sites []*profile.Site, m metric.Met
 	if m.IsBytes() {
 		unit = "bytes"
 	}
-	f.text(`{"type":"sampled","name":`, m.Title())
+	title := m.Title()
+	if m == metric.Live {
+		title = "bytes " + p.Fate()
+	}
+	f.text(`{"type":"sampled","name":`, title)
 	f.text(`,"unit":`, unit)
 	f.out.WriteString(`,"startValue":0,"samples":[`)
 	var weights []uint64

@@ -100,7 +100,7 @@ func (r *report) headline() {
 	if !r.profile.PeakUnknown() {
 		parts = append(parts, r.about(size(t.PeakBytes))+" "+r.atPeak())
 	}
-	parts = append(parts, r.about(count(t.LiveBlocks))+" "+r.notFreed()+inBrackets(t.LiveBytes))
+	parts = append(parts, r.about(count(t.LiveBlocks))+" "+r.profile.Fate()+inBrackets(t.LiveBytes))
 	if !r.profile.SumsOnly {
 		parts = append(parts, r.about(count(t.Temporary))+" temporary")
 	}
@@ -120,17 +120,6 @@ func (r *report) atPeak() string {
 		return "at the peak"
 	}
 	return "peak"
-}
-
-// notFreed does not say never of a program that still runs.
-func (r *report) notFreed() string {
-	if r.profile.SumsOnly {
-		return "in use"
-	}
-	if r.profile.Running > 0 {
-		return "not freed yet"
-	}
-	return "never freed"
 }
 
 func inBrackets(bytes uint64) string {

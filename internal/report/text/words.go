@@ -34,7 +34,7 @@ func (r *report) sentence(f analyze.Fact) string {
 	case analyze.ShortLived:
 		return part(f.Share) + "short-lived" + r.once(f.Kind, ": freed within 32 heap events")
 	case analyze.NeverFreed:
-		return r.notFreed()
+		return r.profile.Fate()
 	case analyze.OneSize:
 		return "always " + size(f.Bytes)
 	case analyze.SmallBlocks:
