@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"mallow/internal/compare"
 	"mallow/internal/figure"
@@ -173,7 +172,7 @@ func (t *text) columns(lines [][]string, left int) {
 }
 
 // columnsOf is how wide a cell is, without what only colours.
-func columnsOf(cell string) int { return utf8.RuneCountInString(colour.ReplaceAllString(cell, "")) }
+func columnsOf(cell string) int { return term.Columns(colour.ReplaceAllString(cell, "")) }
 
 var colour = regexp.MustCompile("\x1b\\[[0-9]*m")
 

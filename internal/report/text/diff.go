@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"mallow/internal/diff"
 	"mallow/internal/profile"
@@ -262,7 +261,7 @@ func (r *diffReport) diffRow(cells ...string) string {
 	}
 	var b strings.Builder
 	for i, text := range cells {
-		fmt.Fprintf(&b, "%s%s ", strings.Repeat(" ", max(0, diffWidths[i]-utf8.RuneCountInString(stripped(text)))), text)
+		fmt.Fprintf(&b, "%s%s ", strings.Repeat(" ", max(0, diffWidths[i]-term.Columns(stripped(text)))), text)
 	}
 	return b.String() + " "
 }
@@ -300,7 +299,7 @@ func (r *diffReport) nameWidth(sites []*diff.Site) int {
 	const widest = 32
 	width := 0
 	for _, s := range sites {
-		if n := len([]rune(frameName(s.Frame()))); n <= widest {
+		if n := term.Columns(frameName(s.Frame())); n <= widest {
 			width = max(width, n)
 		}
 	}
@@ -323,7 +322,7 @@ func (r *diffReport) diffSite(s *diff.Site, width int) {
 	function, where := framePlace(s.Frame())
 	name := r.style.bold(function)
 	if where != "" {
-		name += strings.Repeat(" ", max(0, width-len([]rune(function)))) + "  " + r.style.place(where)
+		name += strings.Repeat(" ", max(0, width-term.Columns(function))) + "  " + r.style.place(where)
 	}
 	old, new := s.OldCounters(), s.NewCounters()
 	bytes := float64(new.Bytes) - float64(old.Bytes)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"mallow/internal/live"
 	"mallow/internal/profile"
@@ -157,9 +156,13 @@ func (b *liveBlock) table() {
 	if b.options.Top > 0 {
 		shown = min(shown, b.options.Top)
 	}
-	// The line above the table, its head, and the line for the rest.
 	if b.options.Height > 0 {
-		shown = max(0, min(shown, b.options.Height-len(b.lines)-3-len(b.warnings())))
+		// The line above the table, its head, and the line for the rest.
+		room := b.options.Height - len(b.lines) - 3 - len(b.warnings())
+		if room < 0 {
+			return
+		}
+		shown = min(shown, room)
 	}
 	if len(sites) == 0 {
 		return
@@ -192,7 +195,7 @@ func (b *liveBlock) site(s *live.Site, width int) {
 	function, where := liveName(s)
 	name := b.style.bold(function)
 	if where != "" {
-		name += strings.Repeat(" ", max(0, width-utf8.RuneCountInString(function))) + "  " + b.style.place(where)
+		name += strings.Repeat(" ", max(0, width-term.Columns(function))) + "  " + b.style.place(where)
 	}
 	b.line(b.cells(&s.Figures) + name)
 }

@@ -1,6 +1,11 @@
 package text
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"mallow/internal/term"
+)
 
 // style colours words of a line.
 type style struct{ on bool }
@@ -24,6 +29,9 @@ func (s style) warn(text string) string  { return s.wrap("33", text) }
 
 // cut shortens a line to width columns, not counting what only colours.
 func (s style) cut(line string, width int) string {
+	if term.Columns(stripped(line)) <= width {
+		return line
+	}
 	var b strings.Builder
 	column := 0
 	for i, coloured := 0, false; i < len(line); {
@@ -34,17 +42,16 @@ func (s style) cut(line string, width int) string {
 			i = end
 			continue
 		}
-		if column == width-1 && len([]rune(stripped(line[i:]))) > 1 {
+		r, length := utf8.DecodeRuneInString(line[i:])
+		if column += term.ColumnsOf(r); column > width-1 {
 			b.WriteString("…")
 			if coloured {
 				b.WriteString(reset)
 			}
 			return b.String()
 		}
-		r := []rune(line[i:])[0]
 		b.WriteRune(r)
-		column++
-		i += len(string(r))
+		i += length
 	}
 	return b.String()
 }

@@ -3,11 +3,11 @@ package text
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"mallow/internal/analyze"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
+	"mallow/internal/term"
 )
 
 const detailIndent = "                  "
@@ -88,7 +88,7 @@ func (r *report) site(site *profile.Site, width int) {
 	function, place := siteName(site)
 	name := r.style.bold(function)
 	if place != "" {
-		name += strings.Repeat(" ", max(0, width-utf8.RuneCountInString(function))) + "  " + r.style.place(place)
+		name += strings.Repeat(" ", max(0, width-term.Columns(function))) + "  " + r.style.place(place)
 	}
 	r.line(r.cut(r.row(r.aboutAll(r.siteCells(site))) + name))
 }
@@ -123,7 +123,7 @@ func (r *report) detail(line string) {
 }
 
 func (r *report) fits(detail string) bool {
-	return r.options.Width == 0 || utf8.RuneCountInString(detail) <= r.options.Width-len(detailIndent)
+	return r.options.Width == 0 || term.Columns(detail) <= r.options.Width-len(detailIndent)
 }
 
 // who tells of each of the sites who calls it; of groups that are no
@@ -167,7 +167,7 @@ func (r *report) cut(line string) string {
 // folded writes a line, on more lines where the terminal is narrow.
 func (r *report) folded(line string) {
 	const indent = "        "
-	if r.options.Width == 0 || utf8.RuneCountInString(stripped(line)) <= r.options.Width {
+	if r.options.Width == 0 || term.Columns(stripped(line)) <= r.options.Width {
 		r.line(line)
 		return
 	}
@@ -186,7 +186,7 @@ func (r *report) wrapped(first, next, text string) {
 	line := first
 	empty := true
 	for _, word := range unbroken(text) {
-		if !empty && utf8.RuneCountInString(stripped(line))+1+utf8.RuneCountInString(stripped(word)) > width {
+		if !empty && term.Columns(stripped(line))+1+term.Columns(stripped(word)) > width {
 			r.line(line)
 			line, empty = next, true
 		}

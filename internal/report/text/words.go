@@ -276,7 +276,7 @@ func functionWidth(sites []*profile.Site) int {
 	width := 0
 	for _, s := range sites {
 		function, _ := siteName(s)
-		if n := len([]rune(function)); n <= widest {
+		if n := term.Columns(function); n <= widest {
 			width = max(width, n)
 		}
 	}

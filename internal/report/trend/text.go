@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"mallow/internal/figure"
 	"mallow/internal/history"
@@ -125,7 +124,7 @@ func (t *textReport) steps(series []*history.Series) {
 	}
 	name := 0
 	for _, s := range all {
-		name = max(name, min(40, utf8.RuneCountInString(s.name())))
+		name = max(name, min(40, term.Columns(s.name())))
 	}
 	fmt.Fprintln(&t.b, "steps, the latest first")
 	for _, s := range all {
@@ -150,7 +149,7 @@ func (s step) when() time.Time {
 func (s step) name() string { return term.Safe(s.series.Benchmark + " " + s.series.Metric) }
 
 func padded(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+	return s + strings.Repeat(" ", max(0, width-term.Columns(s)))
 }
 
 func (t *textReport) bold(s string) string { return t.escape("1", s) }
