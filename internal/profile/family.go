@@ -83,9 +83,10 @@ func compareStart(a, b *recording.Image) int {
 }
 
 // noteExits gives processes the exits that mallow heard of: the last image
-// with the process id.
+// with the process id. Of those that ran already when recording began it hears
+// none.
 func noteExits(rec *recording.Recording, processOf map[*recording.Image]*Process) {
-	if rec.Meta == nil || rec.Meta.Imported != nil {
+	if rec.Meta == nil || rec.Meta.Imported != nil || rec.Meta.Joined || len(rec.Images) == 0 {
 		return
 	}
 	last := make(map[uint64]*recording.Image)
