@@ -82,6 +82,6 @@ func importFile(w io.Writer, stdin io.Reader, path, output string) error {
 	}
 	fmt.Fprintf(w, "mallow: %s: %s, %s %s\nwrote %s     next: mallow report %s\n", result.Format,
 		figure.Counted(result.Allocations, "allocation", "allocations"), figure.Count(uint64(max(0, result.LiveBlocks))), live,
-		term.Safe(output), launch.Quote(output))
+		term.Safe(output), term.Word(output))
 	return nil
 }

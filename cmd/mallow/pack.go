@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mallow/internal/launch"
 	"mallow/internal/profile"
 	"mallow/internal/recording"
 	"mallow/internal/term"
@@ -59,6 +58,6 @@ func pack(w io.Writer, paths []string, target string) error {
 	if err := rec.WriteArchive(target, symbols.Bytes()); err != nil {
 		return fmt.Errorf("packing %s: %s", term.Safe(source), term.Safe(err.Error()))
 	}
-	_, err = fmt.Fprintf(w, "wrote %s     next: mallow report %s, here or where the program is not\n", term.Safe(target), launch.Quote(target))
+	_, err = fmt.Fprintf(w, "wrote %s     next: mallow report %s, here or where the program is not\n", term.Safe(target), term.Word(target))
 	return err
 }

@@ -13,7 +13,6 @@ import (
 	"mallow/internal/advise"
 	"mallow/internal/analyze"
 	"mallow/internal/calibrate"
-	"mallow/internal/launch"
 	"mallow/internal/profile"
 	"mallow/internal/report/json"
 	"mallow/internal/report/memanalyze"
@@ -297,7 +296,7 @@ func writeCPU(w io.Writer, p *profile.Profile, paths []string, o reportOptions) 
 	}
 	return text.WriteCPU(w, p, text.Options{
 		Top: o.top, Colour: o.colour.For(w), Width: term.Width(w),
-		Next: fmt.Sprintf("mallow report %s | --cpu --top 30 | --json", launch.Quote(onlyPath(paths))),
+		Next: fmt.Sprintf("mallow report %s | --cpu --top 30 | --json", term.Word(onlyPath(paths))),
 	})
 }
 
@@ -309,7 +308,7 @@ func nextStep(p *profile.Profile, paths []string) string {
 	if p.WasteUnknown {
 		orders = slices.DeleteFunc(orders, func(o string) bool { return o == "waste" })
 	}
-	return fmt.Sprintf("mallow report --html FILE | --advice 0 | --tree | --callers | --by type | --sort %s %s;  mallow diff OLD NEW", strings.Join(orders, "|"), launch.Quote(onlyPath(paths)))
+	return fmt.Sprintf("mallow report --html FILE | --advice 0 | --tree | --callers | --by type | --sort %s %s;  mallow diff OLD NEW", strings.Join(orders, "|"), term.Word(onlyPath(paths)))
 }
 
 func onlyPath(paths []string) string {

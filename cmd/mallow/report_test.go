@@ -24,6 +24,23 @@ func mallow(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
+// What is proposed can be pasted into a shell, whatever the recording's name.
+func TestProposals(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "it's $(touch oh).mallow")
+	if err := os.CopyFS(folder, os.DirFS(handmade+"single-thread.mallow")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Dir(folder))
+	name := filepath.Base(folder)
+	const word = `'it'\''s $(touch oh).mallow`
+	if _, stdout, _ := mallow("report", name); !strings.Contains(stdout, "|waste "+word+"';  mallow diff OLD NEW\n") {
+		t.Error(stdout)
+	}
+	if _, stdout, _ := mallow("report", "--pack", name); !strings.Contains(stdout, "next: mallow report "+word+"pack', here") {
+		t.Error(stdout)
+	}
+}
+
 func TestReportForms(t *testing.T) {
 	recording := handmade + "single-thread.mallow"
 	for _, c := range []struct{ args, want string }{

@@ -164,9 +164,7 @@ func nameOf(p *profile.Profile) string {
 func commandOf(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		if quoted[i] = term.Safe(word); word == "" || strings.ContainsAny(word, " \t\n'\"$&|;<>()*?[]#~`\\") {
-			quoted[i] = "'" + quoted[i] + "'"
-		}
+		quoted[i] = term.Word(word)
 	}
 	return clean(strings.Join(quoted, " "))
 }
