@@ -66,6 +66,9 @@ func (s *session) record(ctx context.Context) error {
 			return err
 		}
 		*found[i] = mallocOf(p)
+		if len(s.o.Recordings) > 0 {
+			s.doubt(path, p)
+		}
 		for _, rec := range p.Recordings {
 			if rec.Meta == nil {
 				continue
@@ -79,6 +82,26 @@ func (s *session) record(ctx context.Context) error {
 		return fmt.Errorf("%s allocates nothing: no malloc can make a difference to it", s.result.Command)
 	}
 	return nil
+}
+
+// doubt notes why a recording that was made before does not tell what one run
+// allocates.
+func (s *session) doubt(path string, p *profile.Profile) {
+	for _, rec := range p.Recordings {
+		switch {
+		case rec.Meta == nil:
+		case rec.Meta.Imported != nil:
+			s.note("%s is imported (%s): it may not have all allocations of one run", launch.Quote(path), rec.Meta.Imported.Format)
+		case rec.Meta.Joined:
+			s.note("%s is of a part of a run: recording began while the program ran", launch.Quote(path))
+		}
+	}
+	if p.Running > 0 {
+		s.note("%s is of a part of a run: the program still runs", launch.Quote(path))
+	}
+	if p.Sampling != nil {
+		s.note("%s has samples: its allocations are estimates", launch.Quote(path))
+	}
 }
 
 func because(reason string) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,6 +176,18 @@ func TestGivenRecordings(t *testing.T) {
 	c := compared(t, "--rounds", "2", "--recording", more, "--recording", fewer, "--vs", program+" 1000 0", "--", program, "3000", "0")
 	if c.Removed == nil || c.Removed.Allocations != 2000 || c.Removed.Shown {
 		t.Errorf("%+v", c.Removed)
+	}
+	if len(c.Notes) > 0 {
+		t.Errorf("%q", c.Notes)
+	}
+	sampled := filepath.Join(harness.TempDir(t), "sampled.mallow")
+	command := exec.Command(harness.CLI(t), "record", "--sample", "100", "-o", sampled, program, "3000", "0")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c = compared(t, "--rounds", "1", "--only", "libmallow", "--recording", sampled, "--", program, "3000", "0")
+	if want := sampled + " has samples: its allocations are estimates"; !slices.Contains(c.Notes, want) {
+		t.Errorf("%q lack %q", c.Notes, want)
 	}
 }
 
