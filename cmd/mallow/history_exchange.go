@@ -195,7 +195,7 @@ benchmark: the last one of the branch that is checked out, or that of --commit.`
   mallow history export --format benchfmt parse | benchstat -
   mallow history export --format openmetrics -o metrics.txt`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return exportPoints(c.OutOrStdout(), place, args, o)
+			return exportPoints(c.OutOrStdout(), c.ErrOrStderr(), place, args, o)
 		},
 	}
 	f := c.Flags()
@@ -208,7 +208,7 @@ benchmark: the last one of the branch that is checked out, or that of --commit.`
 	return c
 }
 
-func exportPoints(w io.Writer, place *historyPlace, benchmarks []string, o historyExportOptions) error {
+func exportPoints(w, stderr io.Writer, place *historyPlace, benchmarks []string, o historyExportOptions) error {
 	format, err := formatNamed(o.format)
 	if err != nil {
 		return err
@@ -238,9 +238,15 @@ func exportPoints(w io.Writer, place *historyPlace, benchmarks []string, o histo
 	points = slices.DeleteFunc(points, func(p history.Point) bool {
 		return len(benchmarks) > 0 && !slices.Contains(benchmarks, p.Benchmark) ||
 			commit != "" && p.Commit != commit ||
-			o.platform != "" && p.Platform != o.platform || o.build != "" && p.Build != o.build ||
-			!format.Whole && commit == "" && (p.Dirty || graph.Elsewhere(p.Commit))
+			o.platform != "" && p.Platform != o.platform || o.build != "" && p.Build != o.build
 	})
+	if !format.Whole && commit == "" {
+		chosen := slices.Clone(points)
+		points = slices.DeleteFunc(points, func(p history.Point) bool { return p.Dirty || graph.Elsewhere(p.Commit) })
+		for _, benchmark := range missing(chosen, points) {
+			fmt.Fprintf(stderr, "mallow: %s: left out, for all its points are of changed trees or of other branches (--commit takes those of a commit)\n", term.Safe(benchmark))
+		}
+	}
 	write := func(to io.Writer) error { return safely(exchange.Write(to, format, points, store.Profile)) }
 	if o.output != "" && o.output != "-" {
 		return writeFile(o.output, write)
@@ -251,4 +257,18 @@ func exportPoints(w io.Writer, place *historyPlace, benchmarks []string, o histo
 	}
 	_, err = w.Write(all.Bytes())
 	return err
+}
+
+// missing returns the benchmarks of all that have no point among some.
+func missing(all, some []history.Point) []string {
+	has := func(benchmark string) func(history.Point) bool {
+		return func(p history.Point) bool { return p.Benchmark == benchmark }
+	}
+	var names []string
+	for _, p := range all {
+		if !slices.ContainsFunc(some, has(p.Benchmark)) && !slices.Contains(names, p.Benchmark) {
+			names = append(names, p.Benchmark)
+		}
+	}
+	return names
 }

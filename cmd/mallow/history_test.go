@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,5 +48,31 @@ func TestExportThatCannotBeWritten(t *testing.T) {
 		if code != 1 || stderr.String() != want || stdout.Len() > 0 {
 			t.Errorf("%s: %d %q%q", place, code, stdout.String(), stderr.String())
 		}
+	}
+}
+
+// Forms of one point for each benchmark have none of a tree with changes: where
+// a benchmark has no other, that is said.
+func TestExportOfChangedTrees(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := "benchmark,commit,dirty,metric,value\n" +
+		"clean,0123456789012345678901234567890123456789,false,allocations,3\n" +
+		"changed,0123456789012345678901234567890123456789,true,allocations,4\n"
+	if err := os.WriteFile("points.csv", []byte(table), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := mallow("history", "import", "--db", "h.db", "points.csv"); code != 0 {
+		t.Fatal(stderr)
+	}
+	export := []string{"history", "export", "--db", "h.db", "--format", "openmetrics"}
+	const left = "mallow: changed: left out, for all its points are of changed trees or of other branches (--commit takes those of a commit)\n"
+	if code, stdout, stderr := mallow(export...); code != 0 || !strings.Contains(stdout, `benchmark="clean"`) || strings.Contains(stdout, "changed") || stderr != left {
+		t.Errorf("%d, %s%s", code, stdout, stderr)
+	}
+	if code, stdout, stderr := mallow(append(export, "changed")...); code != 1 || stdout != "" || stderr != left+"mallow: no points to write\n" {
+		t.Errorf("%d, %s%s", code, stdout, stderr)
+	}
+	if code, _, stderr := mallow("history", "export", "--db", "h.db"); code != 0 || stderr != "" {
+		t.Errorf("%d, %s", code, stderr)
 	}
 }
