@@ -47,6 +47,7 @@ const (
 	mostNodes   = 1 << 23 // different frames of stacks
 	mostBlocks  = 1 << 22 // addresses that were ever used
 	mostProfile = 1 << 27 // bytes of a profile, which is read at once
+	mostParts   = 1 << 23 // of a profile, each some hundred bytes in memory
 )
 
 // target is the recording in the making.

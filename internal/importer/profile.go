@@ -3,6 +3,7 @@ package importer
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -91,8 +92,51 @@ func parseProfile(data []byte) (p *profile.Profile, missing string, err error) {
 			return nil, "", err
 		}
 	}
+	if !isLegacy(data) && countParts(data, true) > mostParts {
+		return nil, "", fmt.Errorf("has too many parts: no more than %d samples, places, names and labels in all", mostParts)
+	}
 	p, err = profile.ParseData(data)
 	return p, missingStacks(data), err
+}
+
+// countParts counts the messages and texts of a profile, and those within its
+// samples and places. What is wrong with one the parser says.
+func countParts(b []byte, outermost bool) int {
+	const samples, places = 2, 4
+	parts := 0
+	for len(b) > 0 {
+		key, n := binary.Uvarint(b)
+		if n <= 0 {
+			return parts
+		}
+		b = b[n:]
+		length := uint64(0)
+		switch key & 7 {
+		case 0:
+			_, n = binary.Uvarint(b)
+			length = uint64(max(n, 0))
+		case 1:
+			length = 8
+		case 5:
+			length = 4
+		case 2:
+			length, n = binary.Uvarint(b)
+			if n <= 0 || length > uint64(len(b)-n) {
+				return parts
+			}
+			b = b[n:]
+			if parts++; outermost && (key>>3 == samples || key>>3 == places) {
+				parts += countParts(b[:length], false)
+			}
+		default:
+			return parts
+		}
+		if length > uint64(len(b)) || key&7 == 0 && length == 0 {
+			return parts
+		}
+		b = b[length:]
+	}
+	return parts
 }
 
 func (h *heapProfile) chooseTypes() error {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -218,5 +219,23 @@ func TestProfileThatIsCut(t *testing.T) {
 		if notes := strings.Join(result.Notes, "\n"); !strings.Contains(notes, want) {
 			t.Errorf("%q", result.Notes)
 		}
+	}
+}
+
+// What a file says in two bytes takes a hundred in memory: there may be only so
+// many parts.
+func TestProfileOfTooManyParts(t *testing.T) {
+	sample, location := []byte{2<<3 | 2, 0}, []byte{4<<3 | 2, 0x80, 0x80, 0x80, 9} // of 9 << 21 bytes
+	lines := bytes.Repeat([]byte{4<<3 | 2, 0}, 9<<20)
+	for name, text := range map[string][]byte{
+		"samples": bytes.Repeat(sample, mostParts+1), "lines": append(location, lines...), "empty": {2<<3 | 2, 1}, "long": {2<<3 | 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
+	} {
+		_, err := Import(t.Context(), bytes.NewReader(text), Options{Output: t.TempDir() + "/x.mallow"})
+		if many := strings.Contains(fmt.Sprint(err), "no more than 8388608 samples, places, names and labels in all"); err == nil || many != (len(text) > 100) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if parts := countParts(sampledProfile(t, 1, "alloc_objects", "alloc_space", "inuse_objects", "inuse_space"), true); parts < 20 || parts > 100 {
+		t.Errorf("%d parts", parts)
 	}
 }
