@@ -88,7 +88,7 @@ func canWrite(path string) error {
 	if path == "" || path == standardOutput {
 		return nil
 	}
-	err := unix.Access(filepath.Dir(path), unix.W_OK)
+	err := unix.Access(filepath.Dir(behindLinks(path)), unix.W_OK)
 	if info, statErr := os.Stat(path); statErr == nil {
 		switch {
 		case info.IsDir():
@@ -103,9 +103,19 @@ func canWrite(path string) error {
 	return nil
 }
 
-// writeFile replaces the file when all of it is written, not before.
+// behindLinks is the file that a link leads to; path itself where there is none.
+func behindLinks(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// writeFile replaces the file when all of it is written, not before. It follows
+// a link to it, and keeps the mode of one that is there.
 func writeFile(path string, write func(to io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
 		return fmt.Errorf("%s cannot be written: %w", term.Safe(path), unix.EISDIR)
 	} else if err == nil && !info.Mode().IsRegular() {
 		device, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -119,16 +129,20 @@ func writeFile(path string, write func(to io.Writer) error) error {
 	if err := write(&page); err != nil {
 		return err
 	}
-	temporary, err := os.OpenFile(fmt.Sprintf("%s.%d.new", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	target := behindLinks(path)
+	temporary, err := os.OpenFile(fmt.Sprintf("%s.%d.new", target, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", term.Safe(path), cause(err))
 	}
 	_, err = temporary.Write(page.Bytes())
+	if err == nil && info != nil {
+		err = temporary.Chmod(info.Mode().Perm())
+	}
 	if closed := temporary.Close(); err == nil {
 		err = closed
 	}
 	if err == nil {
-		err = os.Rename(temporary.Name(), path)
+		err = os.Rename(temporary.Name(), target)
 	}
 	if err != nil {
 		os.Remove(temporary.Name())

@@ -296,3 +296,28 @@ func TestDeepStacks(t *testing.T) {
 		}
 	}
 }
+
+// A page that is written anew is where a link says, for those who may read it.
+func TestPageBehindALink(t *testing.T) {
+	recording, _ := filepath.Abs(handmade + "single-thread.mallow")
+	t.Chdir(t.TempDir())
+	os.Mkdir("www", 0o700)
+	os.WriteFile("www/page.html", nil, 0o640)
+	os.Chmod("www/page.html", 0o640)
+	if err := os.Symlink("www/page.html", "latest.html"); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := mallow("report", "--html", "latest.html", recording); code != 0 {
+		t.Fatal(stderr)
+	}
+	link, err := os.Lstat("latest.html")
+	if err != nil || link.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("%v, %v", link, err)
+	}
+	if page, err := os.Stat("www/page.html"); err != nil || page.Size() == 0 || page.Mode().Perm() != 0o640 {
+		t.Errorf("%v, %v", page, err)
+	}
+	if left, _ := os.ReadDir("www"); len(left) != 1 {
+		t.Error(left)
+	}
+}
