@@ -53,6 +53,9 @@ func Open(rec *recording.Recording, want func(*recording.Image) bool) (*Log, err
 	for _, im := range rec.Images {
 		asked = asked || im.Log != recording.NoLog
 		if want != nil && !want(im) {
+			if nanos, err := startOf(rec, im); err == nil {
+				l.begin(nanos)
+			}
 			continue
 		}
 		chosen = true
@@ -130,8 +133,14 @@ func (l *Log) warner(im *recording.Image) func(string, ...any) {
 func (l *Log) add(p *process) {
 	l.processes = append(l.processes, p)
 	l.Ordered = l.Ordered && p.clock == clockCycles
-	if len(l.processes) == 1 || p.startNanos < l.start {
-		l.start = p.startNanos
+	l.begin(p.startNanos)
+}
+
+// begin notes when the log of a process began. The first of them all is where
+// times begin, whether its events are wanted or not.
+func (l *Log) begin(nanos uint64) {
+	if l.start == 0 || nanos < l.start {
+		l.start = nanos
 	}
 }
 

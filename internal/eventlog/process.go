@@ -36,6 +36,18 @@ func openProcess(rec *recording.Recording, im *recording.Image, warn func(string
 	return p, nil
 }
 
+// startOf returns when the log of an image began.
+func startOf(rec *recording.Recording, im *recording.Image) (uint64, error) {
+	f := &file{recording: rec, name: FileName(im.Name)}
+	defer f.close()
+	size, err := f.size()
+	if err != nil {
+		return 0, err
+	}
+	h, err := readHeader(f, size)
+	return h.startNanos, err
+}
+
 // file is open from its first read to close, and again after it: there may be
 // more processes than descriptors.
 type file struct {

@@ -196,6 +196,14 @@ func TestFork(t *testing.T) {
 	if lines := strings.Count(mallowLog(t, "--process", child, folder), "logged.cc"); lines != 200 {
 		t.Errorf("%d lines of the child, want 200", lines)
 	}
+	// Choosing a process changes nothing of its calls, not their time either.
+	var chosen []string
+	for _, line := range strings.Split(mallowLog(t, "--json", folder), "\n") {
+		if !strings.Contains(line, `"call"`) || strings.Contains(line, `"process":`+child+",") {
+			chosen = append(chosen, line)
+		}
+	}
+	compare(t, chosen, strings.Split(mallowLog(t, "--json", "--process", child, folder), "\n"))
 }
 
 // tally is what the log and the counters must agree on, of a process.
