@@ -518,6 +518,30 @@ func TestWhatLives(t *testing.T) {
 	}
 }
 
+// Of several processes the peak is the sum of those that each had.
+func TestPeakOfSeveral(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "family.mallow")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"live at once", "sum over the processes"} {
+		im := symbolic()
+		im.PID += uint64(i)
+		im.Name = fmt.Sprintf("image-%d-1-0", im.PID)
+		if err := course(im, "", "server.cc", 1).Finish().Write(folder, recordingtest.Packed); err != nil {
+			t.Fatal(err)
+		}
+		rec, err := recording.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := open(t, profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()}))
+		if got := page.Text(".tiles"); !strings.Contains(got, want) {
+			t.Errorf("%d processes: %q", i+1, got)
+		}
+	}
+}
+
 // TestNothing shows a recording without any allocation.
 func TestNothing(t *testing.T) {
 	p := recordingtest.NewProcess(symbolic())

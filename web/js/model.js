@@ -62,6 +62,11 @@ export class Model {
     this.names = new Map();
   }
 
+  // Each has a peak of its own, at its own time: theirs add up to no moment.
+  severalProcesses() {
+    return this.head.profiles[this.head.profiles.length - 1].processes?.length > 1;
+  }
+
   functionName(f) {
     const name = this.strings[this.functions.name[f]];
     if (name) return name;

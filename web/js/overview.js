@@ -40,7 +40,7 @@ function note(app, metric, total) {
     case "calls": return app.filtered() ? `of ${count(app.totals("allocations"))}` : app.totals("frees") === null ? "" : `${counted(app.totals("frees"), "free", "frees")}`;
     case "bytes": return calls > 0 ? `${size(total / calls)} on average` : "";
     case "temporary": return `${percent(total, calls)} of the calls`;
-    case "peak": return app.filtered() ? "of it at the peak" : "live at once";
+    case "peak": return app.filtered() ? "of it at the peak" : model.severalProcesses() ? "sum over the processes" : "live at once";
     case "leaked": {
       let blocks = 0;
       for (const site of model.sites()) blocks += site.liveBlocks;
