@@ -100,7 +100,11 @@ func (o *historyAddOptions) add(store *history.SQLite, folder string, stderr io.
 	}
 	defer symbolizer.Close()
 	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer})
-	if p.Running > 0 { // the level of a series is that of whole runs
+	// The level of a series is that of whole runs.
+	if meta := recordings[0].Meta; meta != nil && meta.Joined {
+		return fmt.Errorf("%s is no point: it is of a part of a run, for recording began while the program ran", term.Safe(folder))
+	}
+	if p.Running > 0 {
 		return fmt.Errorf("%s is no point yet: %s", term.Safe(folder), figure.Counted(p.Running, "process still runs", "processes still run"))
 	}
 	point, err := history.Recorded(p, ".")

@@ -76,3 +76,21 @@ func TestExportOfChangedTrees(t *testing.T) {
 		t.Errorf("%d, %s", code, stderr)
 	}
 }
+
+// What record --pid leaves is of a part of a run, as long as somebody liked.
+func TestPartOfARunIsNoPoint(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "part.mallow")
+	if err := os.CopyFS(folder, os.DirFS(handmade+"single-thread.mallow")); err != nil {
+		t.Fatal(err)
+	}
+	const meta = `{"version":1,"started":"2026-01-02T03:04:05Z","ended":"2026-01-02T03:04:07Z","exit_status":0,"signal":0,"joined":true}`
+	os.Remove(filepath.Join(folder, "meta.json"))
+	if err := os.WriteFile(filepath.Join(folder, "meta.json"), []byte(meta), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := mallow("history", "add", "--benchmark", "x", "--db", filepath.Join(t.TempDir(), "h.db"), folder)
+	want := "mallow: " + folder + " is no point: it is of a part of a run, for recording began while the program ran\n"
+	if code != 1 || stdout != "" || stderr != want {
+		t.Errorf("%d, %s%s", code, stdout, stderr)
+	}
+}
