@@ -29,7 +29,7 @@ type Program struct {
 
 	Class       elf.Class
 	Machine     elf.Machine
-	Interpreter string   // the dynamic linker; "" for a static program
+	Interpreter string   // the dynamic linker, which has itself; "" for a static program
 	Needed      []string // libraries that it is linked with
 	GoVersion   string   // "" unless it is a Go program
 
@@ -167,9 +167,23 @@ func (p *Program) readLinking(object *elf.File) {
 			}
 		}
 	}
+	if p.Interpreter == "" {
+		p.Interpreter = loaderName(object)
+	}
 	if needed, err := object.ImportedLibraries(); err == nil {
 		p.Needed = needed
 	}
+}
+
+// loaderName is what glibc's dynamic linker calls itself, whatever its file is
+// called, and "" for everything else. It needs no other, and preloads into the
+// program that it is given by hand.
+func loaderName(object *elf.File) string {
+	names, err := object.DynString(elf.DT_SONAME)
+	if err != nil || len(names) != 1 || !strings.HasPrefix(names[0], "ld-linux") {
+		return ""
+	}
+	return names[0]
 }
 
 func (p *Program) readDebugging(object *elf.File) {

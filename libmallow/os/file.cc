@@ -181,8 +181,77 @@ size_t CurrentDirectory(char* path, size_t capacity) {
   return length > 1 && path[0] == '/' ? static_cast<size_t>(length) - 1 : 0;
 }
 
+namespace {
+
+// The path of the file that is mapped at an address.
+class MappedPath {
+ public:
+  MappedPath(uintptr_t address, char* path, size_t capacity)
+      : address_(address), path_(path), capacity_(capacity) {}
+
+  bool Find() {
+    const int descriptor = OpenForReading("/proc/self/maps");
+    if (descriptor < 0) return false;
+    char text[256];
+    for (long bytes; !found_ && (bytes = Read(descriptor, text, sizeof(text))) > 0;) {
+      for (long i = 0; i < bytes && !found_; ++i) Add(text[i]);
+    }
+    Close(descriptor);
+    return found_;
+  }
+
+ private:
+  enum class Within { kBegin, kEnd, kRest, kPath };
+
+  // A line is "BEGIN-END ...", and behind that the path, which begins with "/".
+  void Add(char letter) {
+    if (letter == '\n') return EndLine();
+    switch (within_) {
+      case Within::kBegin:
+        letter == '-' ? GoTo(Within::kEnd) : AddDigit(&begin_, letter);
+        break;
+      case Within::kEnd:
+        letter == ' ' ? GoTo(Within::kRest) : AddDigit(&end_, letter);
+        break;
+      case Within::kRest:
+        if (letter != '/' || address_ < begin_ || address_ >= end_) break;
+        GoTo(Within::kPath);
+        [[fallthrough]];
+      case Within::kPath:
+        if (length_ + 1 < capacity_) path_[length_++] = letter;
+    }
+  }
+  void EndLine() {
+    found_ = within_ == Within::kPath;
+    if (found_) path_[length_] = 0;
+    begin_ = end_ = 0;
+    GoTo(Within::kBegin);
+  }
+  void GoTo(Within part) { within_ = part; }
+  static void AddDigit(uintptr_t* number, char digit) {
+    *number = *number * 16 + static_cast<uintptr_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+  }
+
+  const uintptr_t address_;
+  char* const path_;
+  const size_t capacity_;
+  size_t length_ = 0;
+  Within within_ = Within::kBegin;
+  uintptr_t begin_ = 0, end_ = 0;
+  bool found_ = false;
+};
+
+// Where a loader was started by hand and given the program, the kernel takes the loader for the program. It has no other
+// loader then, as a static program has none, and has written down where the program's headers are.
+bool PathOfGivenToLoader(char* path, size_t capacity) {
+  const uintptr_t headers = getauxval(AT_PHDR);
+  return getauxval(AT_BASE) == 0 && headers != 0 && MappedPath(headers, path, capacity).Find();
+}
+
+}  // namespace
+
 void ExecutablePath(char* path, size_t capacity) {
-  if (ReadLink("/proc/self/exe", path, capacity) >= 0) return;
+  if (PathOfGivenToLoader(path, capacity) || ReadLink("/proc/self/exe", path, capacity) >= 0) return;
   path[0] = 0;
   auto* called = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (called == nullptr) return;
