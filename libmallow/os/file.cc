@@ -120,6 +120,13 @@ bool UnmapShared(void* p, size_t bytes) {
   return SystemCall(SYS_munmap, Word(p), static_cast<long>(bytes)) == 0;
 }
 
+bool Unlock(void* p, size_t bytes) {
+  if (bytes == 0) return false;
+  // What is locked cannot be let go of.
+  if (SystemCall(SYS_madvise, Word(p), static_cast<long>(bytes), MADV_DONTNEED) != -EINVAL) return false;
+  return SystemCall(SYS_munlock, Word(p), static_cast<long>(bytes)) == 0;
+}
+
 namespace {
 
 bool MapOver(void* p, size_t bytes, int protection, int flags, int descriptor, uint64_t offset) {

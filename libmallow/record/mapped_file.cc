@@ -192,12 +192,13 @@ bool MappedFile::GiveBackRoom() {
   bool given = false;
   for (size_t i = 0; i < kSectionCount; i++) {
     const uint64_t planned = PlannedBytes(kPlan[i], halvings), before = reserved_[i];
-    const uint64_t kept = planned > opened_[i] ? planned : opened_[i];
-    if (kept >= before) continue;
+    const uint64_t kept = Min(before, Max(planned, opened_[i]));
+    char* const section = base_ + header()->sections[i].offset;
     // First this: a fork child that comes between the two must not unmap what became somebody else's.
     reserved_[i] = kept;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    given |= os::UnmapShared(base_ + header()->sections[i].offset + kept, before - kept);
+    if (kept < before) given |= os::UnmapShared(section + kept, before - kept);
+    given |= os::Unlock(section + opened_[i], kept - opened_[i]);
   }
   return given;
 }
@@ -261,7 +262,10 @@ bool MappedFile::Detach(Mapping* mapping) {
 }
 
 bool MappedFile::NothingIn(uint64_t begin, uint64_t end) {
-  return begin == end || os::MapNothingOver(base_ + begin, end - begin);
+  if (begin == end) return true;
+  if (!os::MapNothingOver(base_ + begin, end - begin)) return false;
+  os::Unlock(base_ + begin, end - begin);
+  return true;
 }
 
 bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit) {

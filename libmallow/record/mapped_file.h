@@ -80,7 +80,8 @@ class MappedFile {
   static void Unmap(const Mapping& mapping);
 
   // Where address space is limited: gives up what this file would not have been given if it had been so at the start,
-  // but for what is in use. False: nothing. The caller holds the room. A shrunken section is full sooner.
+  // but for what is in use. A shrunken section is full sooner. Where the program locks all of its memory: no longer has what
+  // is not in use locked, which a limit counts. False: nothing. The caller holds the room.
   bool GiveBackRoom();
   // False: another thread has the room for long, or is not there (in a fork child).
   bool TryLockRoom();

@@ -31,7 +31,7 @@ static const struct {
     CALL(close),          CALL(read),         CALL(write),       CALL(lseek),         CALL(ftruncate),
     CALL(statx),          CALL(newfstatat),   CALL(readlinkat),  CALL(getcwd),        CALL(prlimit64),
     CALL(getppid),        CALL(timer_create), CALL(tgkill),      CALL(timer_settime), CALL(timer_delete),
-    CALL(rt_sigaction),   CALL(rt_sigreturn),
+    CALL(rt_sigaction),   CALL(rt_sigreturn), CALL(munlock),
 };
 
 // What becomes of threads and processes is their own.
