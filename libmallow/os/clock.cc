@@ -1,4 +1,6 @@
-// The vdso is asked directly: clock_gettime may be the program's own, which allocates, takes locks, or jumps.
+// The kernel is asked directly: clock_gettime may be the program's own, which allocates, takes locks, or jumps. Only for
+// coarse clocks by its vdso, which for others reads the processor's counter: that is a SIGSEGV where the program has
+// forbidden itself to (PR_SET_TSC, strict seccomp).
 #include "os/clock.h"
 
 #include <link.h>
@@ -41,7 +43,17 @@ GetTime FindGetTime() {
 
 constinit std::atomic<GetTime> g_get_time{nullptr};
 
+uint64_t Nanoseconds(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
 uint64_t Read(clockid_t clock) {
+  timespec now = {};
+  AskKernel(clock, &now);
+  return Nanoseconds(now);
+}
+
+uint64_t ReadCoarse(clockid_t clock) {
   GetTime get_time = g_get_time.load(std::memory_order_relaxed);
   if (MALLOW_UNLIKELY(get_time == nullptr)) {
     get_time = FindGetTime();
@@ -49,13 +61,14 @@ uint64_t Read(clockid_t clock) {
   }
   timespec now = {};
   get_time(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+  return Nanoseconds(now);
 }
 
 }  // namespace
 
 MALLOW_ALIGNS_STACK uint64_t MonotonicNanoseconds() { return Read(CLOCK_MONOTONIC); }
-MALLOW_ALIGNS_STACK uint64_t CoarseNanoseconds() { return Read(CLOCK_MONOTONIC_COARSE); }
+MALLOW_ALIGNS_STACK uint64_t CoarseNanoseconds() { return ReadCoarse(CLOCK_MONOTONIC_COARSE); }
 MALLOW_ALIGNS_STACK uint64_t RealtimeNanoseconds() { return Read(CLOCK_REALTIME); }
+MALLOW_ALIGNS_STACK uint64_t CoarseRealtimeNanoseconds() { return ReadCoarse(CLOCK_REALTIME_COARSE); }
 
 }  // namespace mallow::os

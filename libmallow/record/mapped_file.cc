@@ -294,7 +294,7 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
   }
   if (opened < kReadAheadFrom && target >= kReadAheadFrom)
     os::ReadAhead(base_ + entry.offset + target, reserved - target);
-  __atomic_store_n(&header()->last_realtime, os::RealtimeNanoseconds(), __ATOMIC_RELAXED);
+  __atomic_store_n(&header()->last_realtime, os::CoarseRealtimeNanoseconds(), __ATOMIC_RELAXED);
   __atomic_store_n(&opened, target, __ATOMIC_RELEASE);
   return true;
 }

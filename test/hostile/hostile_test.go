@@ -84,6 +84,7 @@ func TestProgramsThatChangeTheirSurroundings(t *testing.T) {
 		{change: "files"},
 		{change: "file_size"},
 		{change: "memory"},
+		{change: "counter", whole: true},
 	} {
 		t.Run(test.change, func(t *testing.T) {
 			if test.root {

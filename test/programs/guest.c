@@ -4,7 +4,7 @@
 //   guest CHANGE [FOLDER]
 //
 // CHANGE: nothing, descriptors (close all), chroot and chdir (into FOLDER), nobody (drop the user id), mask (umask 0777),
-// files, file_size, memory (resource limits), remove (FOLDER and what is in it).
+// files, file_size, memory (resource limits), counter (none of the processor's any more), remove (FOLDER and what is in it).
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -95,6 +96,8 @@ static void change(const char *what, const char *folder) {
     limit(RLIMIT_FSIZE, 4096);
   } else if (!strcmp(what, "memory")) {
     limit(RLIMIT_AS, address_space() + (16 << 20));
+  } else if (!strcmp(what, "counter")) {
+    expect(prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0);
   } else if (!strcmp(what, "remove")) {
     remove_folder(folder);
   } else {
