@@ -3,6 +3,7 @@ package recording
 import (
 	"bytes"
 	"io"
+	"strings"
 )
 
 // Module is a file with code that the process had mapped.
@@ -40,6 +41,25 @@ func (im *Image) parseModule(b []byte) Module {
 
 // Modules returns the modules that this image's own file describes.
 func (im *Image) Modules() []Module { return im.modules }
+
+// maxExecutable is what the header has room for of the executable's path.
+const maxExecutable = 511
+
+// completeExecutable finds the rest of a path that the header had no room for,
+// once the image knows its parent: a fork child need not name the module again.
+func (im *Image) completeExecutable() {
+	if len(im.Executable) < maxExecutable {
+		return
+	}
+	for from := im; from != nil; from = from.Parent {
+		for _, m := range from.modules {
+			if m.Kind == ModuleExecutable && strings.HasPrefix(m.Path, im.Executable) {
+				im.Executable = m.Path
+				return
+			}
+		}
+	}
+}
 
 // ModulePaths returns the files of the modules that frames of this image's own
 // file are in, and of symbolic frames.

@@ -163,6 +163,9 @@ func (rec *Recording) linkParents() {
 		}
 		im.Parent = parent
 	}
+	for _, im := range rec.Images {
+		im.completeExecutable()
+	}
 }
 
 func descends(im, from *Image) bool {

@@ -431,6 +431,22 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
+// The header of a recording has no room for the path of this program, whose name is at its end.
+func TestLongPath(t *testing.T) {
+	folder := filepath.Join(harness.TempDir(t), strings.Repeat("a", 240), strings.Repeat("b", 240), strings.Repeat("c", 240))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "guest")
+	copyProgram(t, harness.Program(t, "programs/guest"), program)
+	_, recording := harness.Record(t, harness.Command{Arguments: []string{program, "nothing"}})
+	for _, process := range harness.ReadReport(t, recording).Processes {
+		if process.Executable != program {
+			t.Errorf("%q, not %q", process.Executable, program)
+		}
+	}
+}
+
 func copyProgram(t *testing.T, from, to string) {
 	t.Helper()
 	content, err := os.ReadFile(from)
