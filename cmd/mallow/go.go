@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mallow/internal/gocode"
+	"mallow/internal/launch"
 	goreport "mallow/internal/report/gocode"
 	"mallow/internal/term"
 	"mallow/web"
@@ -166,6 +167,9 @@ func withGoFlags(c *cobra.Command, run func(goFlags, args []string) error) func(
 		}
 		if help, err := c.Flags().GetBool("help"); err == nil && help {
 			return c.Help()
+		}
+		if c.Name() != "run" { // there these signals are the program's
+			launch.RemoveWhenEnded()
 		}
 		return run(goFlags, c.Flags().Args())
 	}
@@ -445,7 +449,7 @@ func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) erro
 
 // visitTests builds the tests of a package for a visit.
 func visitTests(b *gocode.Builder, p gocode.Package, visit func(*gocode.Tests) error) error {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return err
 	}
@@ -496,7 +500,7 @@ func goRun(stdout, stderr io.Writer, goFlags, args []string, o goOptions) error 
 	if err != nil {
 		return clean(err)
 	}
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mallow/internal/gocode"
+	"mallow/internal/launch"
 	goreport "mallow/internal/report/gocode"
 	"mallow/internal/term"
 )
@@ -197,7 +198,7 @@ func (s goSide) visit(do func(*gocode.Side) error) error {
 	if s.revision == "" {
 		return do(about)
 	}
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchfmt"
+
+	"mallow/internal/launch"
 )
 
 // Benchmark is what one operation of a benchmark costs. Allocations are of
@@ -288,7 +290,7 @@ func (t *Tests) results(out []byte) ([]*Benchmark, error) {
 // profile runs a benchmark as it is, in a process of its own, for its time and
 // for where its CPU time goes.
 func (t *Tests) profile(b *Benchmark, o BenchmarkOptions) error {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return err
 	}

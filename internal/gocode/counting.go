@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mallow/internal/launch"
 )
 
 // shortRun is the number of operations of the shorter exact run, unless the
@@ -161,7 +163,7 @@ func (t *Tests) countRun(s sitting, operations uint64, o BenchmarkOptions) (*mea
 
 // counted runs the tests' executable, counting.
 func (t *Tests) counted(args, environment []string) (*measured, error) {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"mallow/internal/launch"
 	"mallow/internal/stat"
 )
 
@@ -99,7 +100,7 @@ func (b *Builder) Fix(p Package, o FixOptions) (*Fixed, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mallow/internal/launch"
 )
 
 // HeapValue is a value that the compiler puts on the heap.
@@ -40,7 +42,7 @@ func ReadHeapValues(goFlags, patterns []string) (*HeapValues, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return nil, err
 	}

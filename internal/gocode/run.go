@@ -44,7 +44,7 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (t *Tests) Run() ([]Process, error) {
 	if t.why != nil {
 		return nil, t.why
 	}
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"mallow/internal/launch"
 )
 
 // selfTestSource makes allocations of all kinds that the runtime treats
@@ -35,7 +37,7 @@ func (t *Toolchain) selfTest(overlay string) error {
 }
 
 func (t *Toolchain) trySelfTest(overlay string) error {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return err
 	}

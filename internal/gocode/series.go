@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mallow/internal/git"
+	"mallow/internal/launch"
 )
 
 // Message says what a step of the ladder does, as that of a commit.
@@ -62,7 +63,7 @@ func NewBranch(folder, branch string) error {
 // Commit makes a new branch on top of the last commit, with a commit for each
 // step. The working tree and the index stay as they are.
 func (f *Fixed) Commit(branch string, messages []Message) error {
-	scrap, err := os.MkdirTemp("", "mallow-go-*")
+	scrap, err := launch.Scratch()
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/pprof/profile"
+
+	"mallow/internal/launch"
 )
 
 // StockBuilder builds programs with the runtime as it is. Their benchmarks are
@@ -20,7 +22,7 @@ func StockBuilder(goFlags []string, why *UnknownVersionError) (*Builder, error) 
 
 // stockRun measures by the runtime's own profile.
 func (t *Tests) stockRun(args []string) (*measured, error) {
-	folder, err := os.MkdirTemp("", "mallow-go-*")
+	folder, err := launch.Scratch()
 	if err != nil {
 		return nil, err
 	}
