@@ -168,10 +168,15 @@ func withGoFlags(c *cobra.Command, run func(goFlags, args []string) error) func(
 		if help, err := c.Flags().GetBool("help"); err == nil && help {
 			return c.Help()
 		}
-		if c.Name() != "run" { // there these signals are the program's
-			launch.RemoveWhenEnded()
+		if c.Name() == "run" { // there these signals are the program's
+			return run(goFlags, c.Flags().Args())
 		}
-		return run(goFlags, c.Flags().Args())
+		launch.RemoveWhenEnded()
+		err := run(goFlags, c.Flags().Args())
+		if err != nil {
+			launch.AwaitEnd()
+		}
+		return err
 	}
 }
 

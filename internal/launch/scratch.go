@@ -5,13 +5,19 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
-// scratch are the folders of Scratch.
-var scratch struct {
+// scratch are the folders of Scratch, and whether a signal ends mallow.
+var scratch = struct {
 	sync.Mutex
 	folders []string
-}
+	ending  chan struct{}
+}{ending: make(chan struct{})}
+
+// A signal to a group of processes has come to mallow when it has ended another
+// one of them, but the goroutine that waits for it may have yet to run.
+const signalsLate = 100 * time.Millisecond
 
 // Scratch makes a temporary folder. The caller removes it; RemoveWhenEnded does
 // where a signal ends mallow before that.
@@ -37,6 +43,7 @@ func RemoveWhenEnded() {
 	}
 	go func() {
 		sig := <-signals
+		close(scratch.ending)
 		scratch.Lock() // for good: nothing is made any more
 		for _, folder := range scratch.folders {
 			os.RemoveAll(folder)
@@ -44,4 +51,14 @@ func RemoveWhenEnded() {
 		signal.Reset(sig)
 		syscall.Kill(os.Getpid(), sig.(syscall.Signal))
 	}()
+}
+
+// AwaitEnd does not return where a signal is about to end mallow: what failed
+// then is what the same signal did to others. Else it takes a tenth of a second.
+func AwaitEnd() {
+	select {
+	case <-scratch.ending:
+		select {}
+	case <-time.After(signalsLate):
+	}
 }
