@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ func (a *attachOptions) run(options launch.RecordOptions, stderr io.Writer) (con
 	if a.stop {
 		return control.Stop(a.pid)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), launch.EndSignals...)
 	defer stop()
 	return control.Record(ctx, a.pid, control.Options{
 		Folder: options.Folder, NoArguments: options.NoArguments, SampleBytes: options.SampleBytes,

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,7 +107,7 @@ func runCompare(w, stderr io.Writer, args []string, o compareOptions) error {
 	if err := o.prepare(args); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), launch.EndSignals...)
 	defer stop()
 	progress := term.Is(stderr)
 	if progress {

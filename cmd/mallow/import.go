@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -66,7 +65,7 @@ func importFile(w io.Writer, stdin io.Reader, path, output string) error {
 	if output = strings.TrimRight(output, "/"); output == "" {
 		output = name + ".mallow"
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), launch.EndSignals...)
 	defer stop()
 	result, err := importer.Import(ctx, stdin, importer.Options{Output: output, Name: name, Mallow: launch.Version})
 	var lines *importer.FormatError

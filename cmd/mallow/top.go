@@ -8,11 +8,11 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"mallow/internal/launch"
 	"mallow/internal/live"
 	"mallow/internal/profile"
 	"mallow/internal/report/json"
@@ -91,7 +91,7 @@ func top(w io.Writer, what string, o topOptions) error {
 	defer symbolizer.Close()
 	watch := live.New(folder, profile.Options{Symbolizer: symbolizer})
 
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), launch.EndSignals...)
 	defer stop()
 	show := o.writer(w)
 	if !o.json {

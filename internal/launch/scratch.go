@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// EndSignals are those by which users end mallow.
+var EndSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+
 // scratch are the folders of Scratch, and whether a signal ends mallow.
 var scratch = struct {
 	sync.Mutex
@@ -31,12 +34,11 @@ func Scratch() (string, error) {
 	return folder, err
 }
 
-// RemoveWhenEnded lets the signals by which users end mallow remove what
-// Scratch has made. They end it then as they would have anyway; those that are
+// RemoveWhenEnded lets EndSignals remove what Scratch has made. They end it then as they would have anyway; those that are
 // ignored still are.
 func RemoveWhenEnded() {
 	signals := make(chan os.Signal, 1)
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range EndSignals {
 		if !signal.Ignored(sig) {
 			signal.Notify(signals, sig)
 		}
@@ -48,8 +50,7 @@ func RemoveWhenEnded() {
 		for _, folder := range scratch.folders {
 			os.RemoveAll(folder)
 		}
-		signal.Reset(sig)
-		syscall.Kill(os.Getpid(), sig.(syscall.Signal))
+		DieBy(sig.(syscall.Signal))
 	}()
 }
 
