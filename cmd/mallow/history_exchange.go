@@ -241,11 +241,7 @@ func exportPoints(w, stderr io.Writer, place *historyPlace, benchmarks []string,
 			o.platform != "" && p.Platform != o.platform || o.build != "" && p.Build != o.build
 	})
 	if !format.Whole && commit == "" {
-		chosen := slices.Clone(points)
-		points = slices.DeleteFunc(points, func(p history.Point) bool { return p.Dirty || graph.Elsewhere(p.Commit) })
-		for _, benchmark := range missing(chosen, points) {
-			fmt.Fprintf(stderr, "mallow: %s: left out, for all its points are of changed trees or of other branches (--commit takes those of a commit)\n", term.Safe(benchmark))
-		}
+		points = ofCommits(stderr, points, graph)
 	}
 	write := func(to io.Writer) error { return safely(exchange.Write(to, format, points, store.Profile)) }
 	if o.output != "" && o.output != "-" {
@@ -259,16 +255,22 @@ func exportPoints(w, stderr io.Writer, place *historyPlace, benchmarks []string,
 	return err
 }
 
-// missing returns the benchmarks of all that have no point among some.
-func missing(all, some []history.Point) []string {
-	has := func(benchmark string) func(history.Point) bool {
-		return func(p history.Point) bool { return p.Benchmark == benchmark }
-	}
-	var names []string
-	for _, p := range all {
-		if !slices.ContainsFunc(some, has(p.Benchmark)) && !slices.Contains(names, p.Benchmark) {
-			names = append(names, p.Benchmark)
+// ofCommits returns the points of commits of the branch that is checked out, and
+// says of which benchmarks there is none.
+func ofCommits(stderr io.Writer, points []history.Point, graph *history.Graph) []history.Point {
+	var left []history.Point
+	has := make(map[string]bool)
+	for _, p := range points {
+		if !p.Dirty && !graph.Elsewhere(p.Commit) {
+			left = append(left, p)
+			has[p.Benchmark] = true
 		}
 	}
-	return names
+	for _, p := range points {
+		if !has[p.Benchmark] {
+			has[p.Benchmark] = true // said once
+			fmt.Fprintf(stderr, "mallow: %s: left out, for all its points are of changed trees or of other branches (--commit takes those of a commit)\n", term.Safe(p.Benchmark))
+		}
+	}
+	return left
 }
