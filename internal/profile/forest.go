@@ -153,8 +153,11 @@ func isProcessStart(n *recording.Node, im *recording.Image) bool {
 	outer, _ := im.Node(n.Parent)
 	m := im.Module(n.Extra)
 	return outer.Tag() == recording.TagTruncated && outer.Value() == recording.NoUnwindInformation &&
-		m != nil && m.Kind == recording.ModuleLibc && strings.HasPrefix(filepath.Base(m.Path), "ld-linux")
+		m != nil && m.Kind == recording.ModuleLibc && isLoader(m.Path)
 }
+
+// isLoader tells the file of glibc's dynamic loader.
+func isLoader(path string) bool { return strings.HasPrefix(filepath.Base(path), "ld-linux") }
 
 // find returns the number of an image's node; root for node 0 and for one
 // that no file has.

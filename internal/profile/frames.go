@@ -1,9 +1,7 @@
 package profile
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 )
 
@@ -211,7 +209,7 @@ func (s *search) node(n node) node {
 
 func (s *search) isLoaders(n node) bool {
 	module := s.placeOf(n).module
-	return module >= 0 && strings.HasPrefix(filepath.Base(s.places.modules[module].Path), "ld-linux")
+	return module >= 0 && isLoader(s.places.modules[module].Path)
 }
 
 // frame returns the frame of a node that node returned: the accepted one, the

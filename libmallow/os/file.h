@@ -42,8 +42,8 @@ long ReadLink(const char* path, char* target, size_t capacity);
 void* ReserveShared(int descriptor, size_t bytes);
 bool AllowWriting(void* p, size_t bytes);
 bool UnmapShared(void* p, size_t bytes);
-// Pages of a mapping by ReserveShared or MapNothingOver that nobody can reach are locked no longer (mlockall), so that the limit of what may be
-// counts them no longer. False where they were not. Both arguments page-aligned.
+// Pages of a mapping by ReserveShared or MapNothingOver that nobody can reach are locked no longer (mlockall), so that
+// the limit of what may be counts them no longer. False where they were not. Both arguments page-aligned.
 bool Unlock(void* p, size_t bytes);
 // Maps a file shared, readable and writable, from its start; null on failure. Reading behind its end is a SIGBUS.
 void* MapShared(int descriptor, size_t bytes);
