@@ -152,7 +152,7 @@ class Game {
       MALLOW_CHECK(found.size_class == 0);
     } else {
       MALLOW_CHECK(found.size_class == span->size_class && found.record == span->records + object);
-      MALLOW_CHECK(RecordMap::OfObject<1>(start).record == found.record);
+      MALLOW_CHECK(RecordMap::OfObject<1>(start, found.size_class).record == found.record);
       MALLOW_CHECK(RecordMap::At<1>(start + 1 + input_.Below(span->object_bytes - 1)).size_class == 0);
     }
   }

@@ -62,14 +62,18 @@ class RecordMap {
     const uint64_t offset = word.OffsetOf(p);
     const uint64_t index = offset * info.reciprocal >> 32;
     if (MALLOW_UNLIKELY(index * info.bytes != offset) || MALLOW_UNLIKELY(index >= info.objects)) return {};
-    return Found<kRecordBytes>(word, index);
+    const SizeClass size_class = word.size_class();
+    if (size_class == 0) __builtin_unreachable();
+    return {word.records() + index * kRecordBytes, size_class};
   }
-  // The same for a small object that the caller holds.
+  // The same for a small object that the caller holds. Knowing the class, it need not wait for the word to name it.
   template <size_t kRecordBytes>
-  static MALLOW_ALWAYS_INLINE RecordedObject OfObject(const void* p) {
+  static MALLOW_ALWAYS_INLINE RecordedObject OfObject(const void* p, SizeClass size_class) {
     const internal::RecordWord word{internal::record_window.Of(p)};
     if (MALLOW_UNLIKELY(!word)) return {};
-    return Found<kRecordBytes>(word, word.OffsetOf(p) * Info(word.size_class()).reciprocal >> 32);
+    char* const records = word.records();
+    if (records == nullptr) __builtin_unreachable();
+    return {records + (word.OffsetOf(p) * Info(size_class).reciprocal >> 32) * kRecordBytes, size_class};
   }
 
   // Both for a small span with side records, under the page heap's lock.
@@ -79,14 +83,6 @@ class RecordMap {
   // As PageMap's.
   static size_t MetadataBytes() { return internal::record_window.MetadataBytes(); }
   static size_t ResidentBytes() { return internal::record_window.ResidentBytes(); }
-
- private:
-  template <size_t kRecordBytes>
-  static MALLOW_ALWAYS_INLINE RecordedObject Found(internal::RecordWord word, uint64_t index) {
-    const SizeClass size_class = word.size_class();
-    if (size_class == 0) __builtin_unreachable();
-    return {word.records() + index * kRecordBytes, size_class};
-  }
 };
 
 }  // namespace mallow::heap

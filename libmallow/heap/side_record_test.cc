@@ -97,7 +97,7 @@ TEST_F(SideRecordTest, TheRecordMapSaysTheSame) {
     ASSERT_EQ(object.size_class, block.span->size_class);
     ASSERT_EQ(object.record, block.record);
     ASSERT_EQ(object.bytes(), block.usable_bytes);
-    ASSERT_EQ(RecordMap::OfObject<kRecordBytes>(p).record, block.record);
+    ASSERT_EQ(RecordMap::OfObject<kRecordBytes>(p, object.size_class).record, block.record);
     for (size_t inside : {size_t{1}, size_t{8}, block.usable_bytes / 2, block.usable_bytes - 1}) {
       ASSERT_EQ(RecordMap::At<kRecordBytes>(p + inside).size_class, 0u) << inside;
     }

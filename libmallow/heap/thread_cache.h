@@ -299,14 +299,23 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes) {
 
 // While the hit paths are closed: a small object of the thread's cache, which GiveBackClosed takes back as if it had not
 // been taken. Null: go the slow way.
-MALLOW_ALWAYS_INLINE void* TryAllocateClosed(size_t bytes) {
+struct TakenObject {
+  void* start;
+  SizeClass size_class;
+};
+MALLOW_ALWAYS_INLINE TakenObject TryTakeClosed(size_t bytes) {
   ThreadCache* const cache = thread_words.cache;
   if (MALLOW_UNLIKELY(reinterpret_cast<uintptr_t>(cache) <= 1) || MALLOW_UNLIKELY(cache->MayLook()))
-    return nullptr;
+    return {};
   const internal::ClassesBySize& classes = internal::kSizeClasses.by_size;
-  if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) return cache->Pop(classes.OfFine(bytes));
-  if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return nullptr;
-  return cache->Pop(classes.OfCoarse(bytes));
+  SizeClass size_class;
+  if (MALLOW_LIKELY(bytes <= internal::kFineLimit)) {
+    size_class = classes.OfFine(bytes);
+  } else {
+    if (MALLOW_UNLIKELY(bytes > kMaxSmallBytes)) return {};
+    size_class = classes.OfCoarse(bytes);
+  }
+  return {cache->Pop(size_class), size_class};
 }
 
 MALLOW_ALWAYS_INLINE void GiveBackClosed(void* p, SizeClass size_class) {

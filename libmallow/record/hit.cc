@@ -97,9 +97,10 @@ MALLOW_NOINLINE heap::RecordedObject AskSpan(const void* p) {
 }
 
 // The object and its record, wherever it lies.
-MALLOW_ALWAYS_INLINE heap::RecordedObject FindRecord(const void* p) {
-  const heap::RecordedObject object = heap::RecordMap::OfObject<kSideRecordBytes>(p);
-  return MALLOW_LIKELY(object.size_class != 0) ? object : AskSpan(p);
+MALLOW_ALWAYS_INLINE heap::RecordedObject FindRecord(const heap::TakenObject& taken) {
+  const heap::RecordedObject object =
+      heap::RecordMap::OfObject<kSideRecordBytes>(taken.start, taken.size_class);
+  return MALLOW_LIKELY(object.record != nullptr) ? object : AskSpan(taken.start);
 }
 
 // A block, or null: nothing has happened.
@@ -113,10 +114,11 @@ MALLOW_ALWAYS_INLINE void* TryAllocate(size_t bytes, const uintptr_t* frame) {
     return nullptr;
   };
   // What there is to know of the block comes from memory while the stack is compared.
-  void* const p = heap::TryAllocateClosed(bytes);
+  const heap::TakenObject taken = heap::TryTakeClosed(bytes);
+  void* const p = taken.start;
   if (MALLOW_UNLIKELY(p == nullptr)) return refuse();
-  const heap::RecordedObject object = FindRecord(p);
-  if (MALLOW_UNLIKELY(object.size_class == 0)) return GiveBack(thread, p);
+  const heap::RecordedObject object = FindRecord(taken);
+  if (MALLOW_UNLIKELY(object.record == nullptr)) return GiveBack(thread, p);
   __builtin_prefetch(object.record, 1);
   const Caller caller(thread, frame);
   LeafEntry* const leaf = caller.TryLeaf(function);
@@ -286,10 +288,11 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
   void* moved = p;
   if (!heap::FitsInPlace(old_usable_bytes, bytes)) {
     if (MALLOW_UNLIKELY(bytes >= heap::kLeastGrowing)) return refuse();
-    moved = heap::TryAllocateClosed(bytes);
+    const heap::TakenObject taken = heap::TryTakeClosed(bytes);
+    moved = taken.start;
     if (MALLOW_UNLIKELY(moved == nullptr)) return refuse();
-    object = FindRecord(moved);
-    if (MALLOW_UNLIKELY(object.size_class == 0)) return GiveBack(thread, moved);
+    object = FindRecord(taken);
+    if (MALLOW_UNLIKELY(object.record == nullptr)) return GiveBack(thread, moved);
   }
   caller.Count(*leaf);
   if (moved != p) memcpy(moved, p, Min(old_usable_bytes, bytes));

@@ -11,7 +11,7 @@ namespace {
 
 MALLOW_ALWAYS_INLINE void* TryAllocateNoSample(size_t bytes) {
   if (MALLOW_UNLIKELY(bytes > heap::kMaxSmallBytes || !g_sampler.PassesBy(bytes))) return nullptr;
-  void* const p = heap::TryAllocateClosed(bytes);
+  void* const p = heap::TryTakeClosed(bytes).start;
   if (MALLOW_UNLIKELY(p == nullptr)) return nullptr;
   g_sampler.PassBy(bytes);
   Sampler::NoteBirth(p);
