@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/config.h"
 #include "base/fork_locks.h"
 #include "os/clock.h"
@@ -173,6 +174,8 @@ void Process::RememberLibc() {
   // _dl_find_object itself is libc's.
   RangeOf(reinterpret_cast<const void*>(_r_debug.r_ldbase), &ldso_start_, &ldso_bytes_);
   RangeOf(reinterpret_cast<const void*>(&gnu_get_libc_version), &libc_start_, &libc_bytes_);
+  around_libc_start_ = ldso_bytes_ == 0 ? libc_start_ : Min(ldso_start_, libc_start_);
+  around_libc_bytes_ = Max(ldso_start_ + ldso_bytes_, libc_start_ + libc_bytes_) - around_libc_start_;
 }
 
 ThreadRecorder* Process::CurrentSlow() {

@@ -76,7 +76,10 @@ class Process {
   bool from_beginning() const { return from_beginning_; }
 
   bool IsLdSo(uintptr_t pc) const { return pc - ldso_start_ < ldso_bytes_; }
-  bool IsLibc(uintptr_t pc) const { return pc - libc_start_ < libc_bytes_ || IsLdSo(pc); }
+  bool IsLibc(uintptr_t pc) const {
+    return MALLOW_UNLIKELY(pc - around_libc_start_ < around_libc_bytes_) &&
+           (pc - libc_start_ < libc_bytes_ || IsLdSo(pc));
+  }
 
   uint64_t session() const { return session_; }
 
@@ -126,7 +129,9 @@ class Process {
   static void OnThreadExit(void* recorder);
 
   // What every call looks at.
-  alignas(kCacheLineBytes) uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
+  // From the first of the two to the end of the second: nearly all callers lie outside.
+  alignas(kCacheLineBytes) uintptr_t around_libc_start_ = 0, around_libc_bytes_ = 0;
+  uintptr_t ldso_start_ = 0, ldso_bytes_ = 0;
   uintptr_t libc_start_ = 0, libc_bytes_ = 0;
   uint64_t session_ = 0;
   bool from_beginning_ = false;
