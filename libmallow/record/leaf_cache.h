@@ -124,18 +124,27 @@ class LeafCache {
   bool MakeReady() { return ready() || Map(kFirstBits); }
 
   void Clear() {
-    if (ready()) os::Unmap(positions_, BytesFor(bits_));
+    if (ready()) os::Unmap(positions_ - kPasts, BytesFor(bits_));
     *this = LeafCache();
   }
 
   // A program that allocates at many places comes to them in much the same order time and again, with hundreds of
   // instructions in between: what it will want next can be on its way from memory meanwhile.
-  MALLOW_ALWAYS_INLINE void SetNext(LeafEntry& entry, const LeafEntry& next) const {
-    entry.next = static_cast<uint32_t>(Address(&next) - Address(entries_));
+  //
+  // A past is what the latest ten entries or so of a thread mix to. What came after it the last time is the better guess
+  // (of the captures of a Python program 19 of 20 are told by it, 7 of 10 by the newest entry alone); after a new past, what
+  // came after the newest entry.
+  static MALLOW_ALWAYS_INLINE uint32_t PastWith(uint32_t past, const LeafEntry& newest) {
+    return (past << kPastShift) + newest.node * kPastFactor;
+  }
+  MALLOW_ALWAYS_INLINE void SetNext(uint32_t past, LeafEntry& newest, const LeafEntry& next) const {
+    newest.next = static_cast<uint32_t>(Address(&next) - Address(entries_));
+    AfterPast(past) = newest.next ^ past << kPastBits;
   }
   // What lies now where that was: an entry of whichever start, or none, with a key that no code has.
-  MALLOW_ALWAYS_INLINE LeafEntry* NextOf(const LeafEntry& entry) const {
-    return reinterpret_cast<LeafEntry*>(Address(entries_) + entry.next);
+  MALLOW_ALWAYS_INLINE LeafEntry* NextOf(uint32_t past, const LeafEntry& newest) const {
+    const uint32_t next = AfterPast(past) ^ past << kPastBits;
+    return reinterpret_cast<LeafEntry*>(Address(entries_) + (next < entry_bytes_ ? next : newest.next));
   }
   static MALLOW_ALWAYS_INLINE void Prefetch(const LeafEntry& entry) {
     const char* const bytes = reinterpret_cast<const char*>(&entry);
@@ -156,8 +165,19 @@ class LeafCache {
   // In place of a position: the slot holds the rest of the entry before it.
   static constexpr uint32_t kContinued = 2;
 
+  // The table of what came after pasts, small enough to stay in the first cache: by their upper bits, LeafEntry::next mixed
+  // with the others. So what was there after another past comes out beyond the entries, but for one in 800.
+  static constexpr unsigned kPastBits = 10, kPastShift = 3;
+  static constexpr uint32_t kPastFactor = 0x9e3779b9;
+  static constexpr size_t kPasts = size_t{1} << kPastBits;
+  MALLOW_ALWAYS_INLINE uint32_t& AfterPast(uint32_t past) const {
+    return (positions_ - kPasts)[past >> (32 - kPastBits)];
+  }
+
   static uintptr_t Address(const LeafEntry* entry) { return reinterpret_cast<uintptr_t>(entry); }
-  static constexpr size_t BytesFor(unsigned bits) { return (sizeof(uint32_t) + sizeof(LeafEntry)) << bits; }
+  static constexpr size_t BytesFor(unsigned bits) {
+    return sizeof(uint32_t) * kPasts + ((sizeof(uint32_t) + sizeof(LeafEntry)) << bits);
+  }
   // Odd, and as good as different for any two places of a search.
   static MALLOW_ALWAYS_INLINE uint32_t PositionOf(size_t hash) {
     return static_cast<uint32_t>(hash >> 32) | 1;
@@ -169,8 +189,9 @@ class LeafCache {
     void* const memory = os::Map(nullptr, BytesFor(bits));
     if (memory == nullptr) return false;
     if (bits >= kBitsOfHugePages) os::WantHugePages(memory, BytesFor(bits));
-    positions_ = static_cast<uint32_t*>(memory);
+    positions_ = static_cast<uint32_t*>(memory) + kPasts;
     entries_ = reinterpret_cast<LeafEntry*>(positions_ + (size_t{1} << bits));
+    entry_bytes_ = static_cast<uint32_t>(sizeof(LeafEntry) << bits);
     bits_ = static_cast<uint8_t>(bits);
     shift_ = static_cast<uint8_t>(32 - bits);
     driven_out_ = 0;
@@ -222,9 +243,11 @@ class LeafCache {
     *this = wider;
   }
 
+  // In memory: what came after pasts, positions, entries.
   uint32_t* positions_ = nullptr;  // of the entries; 0: there is none
   LeafEntry* entries_ = nullptr;
-  uint64_t driven_out_ = 0;  // since the table has this size
+  uint32_t driven_out_ = 0;  // since the table has this size
+  uint32_t entry_bytes_ = 0;
   uint8_t bits_ = 0, shift_ = 0;
 };
 

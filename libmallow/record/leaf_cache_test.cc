@@ -79,6 +79,7 @@ TEST_F(LeafCacheTest, WhatItHoldsIsWholeHoweverMuchComes) {
 TEST_F(LeafCacheTest, TheNextOfAnEntryIsOneThatBeginsThereNowOrOfNoCode) {
   std::mt19937 random(2);
   constexpr uintptr_t kEntry = 0x7000, kOthers = 0x10'0000;
+  constexpr uint32_t kPast = 0x1234'5678;
   constexpr unsigned kCount = 3000;
   const auto other = [](unsigned i) { return kOthers + i * 16; };
   unsigned same = 0, none = 0, another = 0;
@@ -87,10 +88,10 @@ TEST_F(LeafCacheTest, TheNextOfAnEntryIsOneThatBeginsThereNowOrOfNoCode) {
     const uintptr_t next = other(random() % kCount);
     Make(next, random() % 2 == 0 ? kShort : kLong);
     if (Find(kEntry) == 0) continue;
-    cache_.SetNext(At(kEntry), At(next));
+    cache_.SetNext(kPast, At(kEntry), At(next));
     for (int i = 0; i < 400; ++i) Make(other(random() % kCount), random() % 2 == 0 ? kShort : kLong);
     if (Find(kEntry) == 0) continue;
-    const LeafEntry* const found = cache_.NextOf(At(kEntry));
+    const LeafEntry* const found = cache_.NextOf(kPast, At(kEntry));
     if (found->key == 0 || found->key >= kPcLimit) {
       ++none;
       continue;
@@ -104,6 +105,39 @@ TEST_F(LeafCacheTest, TheNextOfAnEntryIsOneThatBeginsThereNowOrOfNoCode) {
   EXPECT_GT(same, 3u);
   EXPECT_GT(none, 3u);
   EXPECT_GT(another, 3u);
+}
+
+// In A B A C A B A C the entry A alone cannot tell what comes.
+TEST_F(LeafCacheTest, WhatComesNextIsToldByMoreThanTheNewestEntry) {
+  constexpr uintptr_t kOrder[] = {0x7000, 0x8000, 0x7000, 0x9000};
+  for (const uintptr_t sp : kOrder) {
+    Make(sp, kShort);
+    At(sp).node = static_cast<NodeId>(sp >> 12);
+  }
+  uint32_t past = 0;
+  LeafEntry* newest = &At(kOrder[0]);
+  unsigned wrong = 0, early = 0;
+  for (int i = 1; i < 400; ++i) {
+    LeafEntry& next = At(kOrder[i % 4]);
+    past = LeafCache::PastWith(past, *newest);
+    if (cache_.NextOf(past, *newest) != &next) {
+      ++(i < 40 ? early : wrong);
+      cache_.SetNext(past, *newest, next);
+    }
+    newest = &next;
+  }
+  EXPECT_GT(early, 0u);
+  EXPECT_EQ(wrong, 0u);
+}
+
+TEST_F(LeafCacheTest, AfterANewPastComesWhatCameAfterTheEntry) {
+  for (const uintptr_t sp : {0x7000, 0x8000, 0x9000}) Make(sp, kShort);
+  LeafEntry& entry = At(0x7000);
+  cache_.SetNext(1u << 31, entry, At(0x8000));
+  cache_.SetNext(1u << 30, entry, At(0x9000));
+  EXPECT_EQ(cache_.NextOf(1u << 31, entry), &At(0x8000));
+  EXPECT_EQ(cache_.NextOf(1u << 30, entry), &At(0x9000));
+  EXPECT_EQ(cache_.NextOf(1u << 30 | 0xfffff, entry), &At(0x9000));
 }
 
 TEST_F(LeafCacheTest, GrowthLosesNothingThatIsThere) {

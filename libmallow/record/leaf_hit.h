@@ -47,15 +47,10 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE TwoWords LoadTwo(uintptr_t base, size_t 
 // are here: so several places come with one load, and two words are compared at a time.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry::Words& words, uintptr_t sp) {
   static_assert(LeafEntry::Words::kCount == 6);
-  uint64_t places;
-  memcpy(&places, words.places, sizeof(places));
-  uint32_t last_places;
-  memcpy(&last_places, words.places + 4, sizeof(last_places));
   const TwoWords* const values = reinterpret_cast<const TwoWords*>(words.values);
-  const auto place = [](uint64_t packed, unsigned i) { return static_cast<uint16_t>(packed >> 16 * i); };
-  const TwoWords changed = (LoadTwo(sp, place(places, 0), place(places, 1)) ^ values[0]) |
-                           (LoadTwo(sp, place(places, 2), place(places, 3)) ^ values[1]) |
-                           (LoadTwo(sp, place(last_places, 0), place(last_places, 1)) ^ values[2]);
+  const TwoWords changed = (LoadTwo(sp, words.places[0], words.places[1]) ^ values[0]) |
+                           (LoadTwo(sp, words.places[2], words.places[3]) ^ values[1]) |
+                           (LoadTwo(sp, words.places[4], words.places[5]) ^ values[2]);
   const __m128i same = _mm_cmpeq_epi8(reinterpret_cast<__m128i>(changed), _mm_setzero_si128());
   return _mm_movemask_epi8(same) == 0xffff;
 }
@@ -118,7 +113,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(Start
     return nullptr;
   // An entry of this start whose words are unchanged is right wherever it lies.
   LeafEntry* leaf = context.guess_;
-  if (!context.IsOfStart(*leaf, start)) {
+  if (MALLOW_UNLIKELY(!context.IsOfStart(*leaf, start))) {
     leaf = context.leaves_.At(context.FirstHash(start.pc(), start.sp()));
     if (leaf != nullptr && !context.IsOfStart(*leaf, start)) leaf = nullptr;
   }

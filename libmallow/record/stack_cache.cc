@@ -482,8 +482,6 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   const bool need_bp = innermost.need_bp();
   NoteWrapper(innermost);
   LeafEntry* const leaf = RoomForLeaf(innermost, group_count);
-  leaves_.SetNext(*leaf, *leaf);
-  newest_leaf_ = guess_ = leaf;
   leaf_generation_ = generation_;
   leaf->home = plain_home_;
   leaf->key = innermost.key;
@@ -508,6 +506,8 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
       group->values[i] = word.value;
     }
   }
+  leaves_.SetNext(past_, *leaf, *leaf);
+  SetNewest(*leaf);
   return &leaf->memo;
 }
 
@@ -546,7 +546,7 @@ LeafEntry* CaptureContext::Search(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
 // After an entry that leads to no frame that is still there. No search may come by where it lies, and so no walk replace it:
 // then it would be tried in vain for ever.
 LeafEntry* CaptureContext::ForgetGuess() {
-  leaves_.SetNext(*newest_leaf_, *newest_leaf_);
+  leaves_.SetNext(past_, *newest_leaf_, *newest_leaf_);
   guess_ = newest_leaf_;
   return nullptr;
 }

@@ -69,9 +69,8 @@ class CaptureContext {
   static LeafEntry* TryLeaf(Start start);
   // It was: true if that stack is truncated.
   MALLOW_ALWAYS_INLINE bool TakeLeaf(LeafEntry& leaf) {
-    if (guess_ != &leaf) leaves_.SetNext(*newest_leaf_, leaf);
-    newest_leaf_ = &leaf;
-    guess_ = leaves_.NextOf(leaf);
+    if (guess_ != &leaf) leaves_.SetNext(past_, *newest_leaf_, leaf);
+    SetNewest(leaf);
     LeafCache::Prefetch(*guess_);
     return base_truncated_;
   }
@@ -143,6 +142,11 @@ class CaptureContext {
   LeafEntry* Search(uintptr_t pc, uintptr_t sp, uintptr_t bp);
   template <typename Start>
   static MALLOW_NOINLINE LeafEntry* SearchFrom(Start start);
+  MALLOW_ALWAYS_INLINE void SetNewest(LeafEntry& leaf) {
+    newest_leaf_ = &leaf;
+    past_ = LeafCache::PastWith(past_, leaf);
+    guess_ = leaves_.NextOf(past_, leaf);
+  }
   LeafEntry* ForgetGuess();
   template <typename Start>
   static MALLOW_NOINLINE LeafEntry* ForgetGuessOf(Start start);
@@ -178,8 +182,8 @@ class CaptureContext {
   // What a leaf entry that is hit needs, in two cache lines.
   alignas(kCacheLineBytes) uint64_t leaf_generation_ = 0;  // that of leaves_; 0: it has no entry
   LeafCache leaves_;
-  // The entry that was hit or made last, and the one that followed it the last time, which is tried before all others. Not
-  // null while leaf_generation_ is not 0.
+  // The entry that was hit or made last, and the one that may follow it, which is tried before all others. Not null while
+  // leaf_generation_ is not 0.
   LeafEntry* newest_leaf_ = nullptr;
   LeafEntry* guess_ = nullptr;
   // The last stack.
@@ -187,6 +191,7 @@ class CaptureContext {
   MappedArray<StackWord> words_;  // the first kPaddingWords of them never change
   uint32_t plain_home_ = 0;       // where all words lie, if it is one place (stack_memory.h); else 0
   uint32_t last_stack_ = 0;       // its number: another one whenever anything of it changes
+  uint32_t past_ = 0;             // of the leaf entries, with the newest
   NodeId base_ = kRoot;           // parent of the outermost frame
   bool base_truncated_ = false;
   bool base_outside_objects_ = false;  // truncated at a pc that no object had then
