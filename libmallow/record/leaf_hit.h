@@ -43,8 +43,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE TwoWords LoadTwo(uintptr_t base, size_t 
   return TwoWords{Load(LeafEntry::AddressOf(base, place)), Load(LeafEntry::AddressOf(base, other))};
 }
 
-// Whether all words of a group are as they were. A hit waits for its loads more than for anything else, and most of them
-// are here: so several places come with one load, and two words are compared at a time.
+// Whether all words of a group are as they were: two are compared at a time.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry::Words& words, uintptr_t sp) {
   static_assert(LeafEntry::Words::kCount == 6);
   const TwoWords* const values = reinterpret_cast<const TwoWords*>(words.values);
