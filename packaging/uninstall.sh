@@ -3,6 +3,11 @@
 # and the folders that are mallow's own.
 set -eu
 build=$1 prefix=$2
+# As the installation took it: from the folder that make runs in, which is left below.
+case ${DESTDIR:-/} in
+  /*) root=${DESTDIR:-} ;;
+  *) root=$PWD/$DESTDIR ;;
+esac
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 for component in mallow tcmalloc; do
@@ -13,8 +18,8 @@ for component in mallow tcmalloc; do
 done
 rm "$stage/log"
 cd "$stage"
-find . ! -type d | while IFS= read -r file; do rm -f "${DESTDIR:-}/$file"; done
+find . ! -type d | while IFS= read -r file; do rm -f "$root/$file"; done
 # Folders of others hold other files; those of mallow are empty now.
 find . -depth -type d -path "./*" \( -name mallow -o -name gperftools -o -name google \) | while IFS= read -r folder; do
-  rmdir "${DESTDIR:-}/$folder" 2>/dev/null || true
+  rmdir "$root/$folder" 2>/dev/null || true
 done

@@ -124,3 +124,22 @@ func TestPrefixMustBeAbsolute(t *testing.T) {
 		t.Error("something was written")
 	}
 }
+
+// What a relative DESTDIR has put there, it takes away again.
+func TestRelativeDestination(t *testing.T) {
+	needBuildOfMake(t)
+	stage, err := os.MkdirTemp(filepath.Join(harness.Root(), "build"), "stage-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(stage)
+	for _, target := range []string{"install", "uninstall"} {
+		result := makeTarget(t, target, "PREFIX=/opt", "DESTDIR=build/"+filepath.Base(stage))
+		if result.Status != 0 {
+			t.Fatalf("make %s: %s\n%s", target, result.Ending(), result.Errors)
+		}
+		if found := files(t, stage); (found != nil) != (target == "install") {
+			t.Errorf("after make %s there is %q", target, found)
+		}
+	}
+}
