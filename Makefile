@@ -23,7 +23,7 @@ EMBEDDED := internal/launch/embedded
 CALIBRATE := internal/calibrate/embedded/calibrate
 METER := internal/measure/embedded/meter
 
-absolute_prefix = $(if $(patsubst /%,,$(firstword $(PREFIX))),$(error PREFIX must be an absolute path, and is '$(PREFIX)'),$(PREFIX))
+absolute_prefix = $(if $(filter /%,$(firstword $(PREFIX))),$(PREFIX),$(error PREFIX must be an absolute path, and is '$(PREFIX)'))
 install_component = DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(absolute_prefix)' --component $(1)
 
 # Runs the long tests of a label and keeps their table beside them: $(call long,LABEL,PRESET,FILE,JOBS).

@@ -116,11 +116,16 @@ func TestInstalledCommandRuns(t *testing.T) {
 
 func TestPrefixMustBeAbsolute(t *testing.T) {
 	needBuildOfMake(t)
-	result := makeTarget(t, "install", "PREFIX=here")
-	if result.Status == 0 || !strings.Contains(result.Errors, "PREFIX must be an absolute path, and is 'here'") {
-		t.Errorf("%s: %s", result.Ending(), result.Errors)
+	stage := t.TempDir()
+	for _, prefix := range []string{"here", ""} {
+		for _, target := range []string{"install", "uninstall"} {
+			result := makeTarget(t, target, "PREFIX="+prefix, "DESTDIR="+stage)
+			if result.Status == 0 || !strings.Contains(result.Errors, "PREFIX must be an absolute path, and is '"+prefix+"'") {
+				t.Errorf("%s: %s: %s", target, result.Ending(), result.Errors)
+			}
+		}
 	}
-	if _, err := os.Stat(filepath.Join(harness.Root(), "here")); err == nil {
+	if _, err := os.Stat(filepath.Join(harness.Root(), "here")); err == nil || files(t, stage) != nil {
 		t.Error("something was written")
 	}
 }
