@@ -24,7 +24,8 @@ CALIBRATE := internal/calibrate/embedded/calibrate
 METER := internal/measure/embedded/meter
 
 absolute_prefix = $(if $(filter /%,$(firstword $(PREFIX))),$(PREFIX),$(error PREFIX must be an absolute path, and is '$(PREFIX)'))
-install_component = DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(absolute_prefix)' --component $(1)
+# Whatever the umask: folders are for everybody to read, as CMake makes the files in them.
+install_component = umask 022 && DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(absolute_prefix)' --component $(1)
 
 # Runs the long tests of a label and keeps their table beside them: $(call long,LABEL,PRESET,FILE,JOBS).
 long = $(GO) run ./tools/suite -j $(4) -only $(1) && { $(call put,build/$(2)/results/$(1).md,test/$(3)); }

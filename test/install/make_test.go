@@ -148,3 +148,27 @@ func TestRelativeDestination(t *testing.T) {
 		}
 	}
 }
+
+// Everybody can read what is installed, whatever the umask of who installs it.
+func TestOthersCanRead(t *testing.T) {
+	needBuildOfMake(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	must(t, harness.Command{
+		Arguments: []string{"/bin/sh", "-c", `umask 077 && exec "$@"`, "sh",
+			tool(t, "make", "make"), "-s", "-o", "all", "install", "install-tcmalloc", "PREFIX=" + prefix},
+		Directory: harness.Root(),
+	})
+	err := filepath.WalkDir(prefix, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		about, err := entry.Info()
+		if err == nil && about.Mode()&fs.ModeSymlink == 0 && about.Mode().Perm()&0o044 != 0o044 {
+			t.Errorf("%s has the mode %v", path, about.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
