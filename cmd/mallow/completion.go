@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 
@@ -25,7 +26,11 @@ func newCompletionCommand() *cobra.Command {
 			root, out := c.Root(), c.OutOrStdout()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(out, true)
+				if err := root.GenBashCompletionV2(out, true); err != nil {
+					return err
+				}
+				_, err := io.WriteString(out, bashAlone)
+				return err
 			case "zsh":
 				return root.GenZshCompletion(out)
 			case "fish":
@@ -35,6 +40,22 @@ func newCompletionCommand() *cobra.Command {
 		},
 	}
 }
+
+// bashAlone takes the place of the function of the generated script that finds the words where the package
+// bash-completion is not loaded: that one calls another function of the package. Bash itself splits words at = and :,
+// so the line is split here; quotes may stay, because the words are joined and evaluated as one line again.
+const bashAlone = `
+__mallow_init_completion()
+{
+    COMPREPLY=()
+    local line=${COMP_LINE:0:COMP_POINT}
+    read -ra words <<<"$line"
+    [[ $line != *[[:blank:]] ]] || words+=('')
+    cword=$((${#words[@]} - 1))
+    cur=${words[cword]}
+    prev=${words[cword ? cword - 1 : 0]}
+}
+`
 
 // filesToo lets the first word be a file, too: a program to record.
 func filesToo(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
