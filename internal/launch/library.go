@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -72,7 +74,11 @@ func kernelNamesPlatform() bool {
 // names in LD_PRELOAD, and only its owner can change the file.
 func Library() (string, error) {
 	if path := os.Getenv("MALLOW_LIB"); path != "" {
-		return preloadable(path, "MALLOW_LIB names")
+		loadable, err := preloadable(path, "MALLOW_LIB names")
+		if err == nil && !isLibmallow(loadable) {
+			return "", fmt.Errorf("MALLOW_LIB names %s, which is no libmallow.so", Quote(path))
+		}
+		return loadable, err
 	}
 	if len(embedded) > 0 {
 		return unpack(embedded)
@@ -86,6 +92,20 @@ func Library() (string, error) {
 		return "", fmt.Errorf("this mallow was built without libmallow.so, and there is none at %s: run make", Quote(path))
 	}
 	return preloadable(path, "beside this mallow is")
+}
+
+// isLibmallow tells whether the file is a library that ld.so will load and that has our names: it only warns of one that
+// it cannot load, and then runs the program without.
+func isLibmallow(path string) bool {
+	file, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	symbols, err := file.DynamicSymbols()
+	return err == nil && file.Class == elf.ELFCLASS64 && slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
+		return s.Name == "mallow_version" && s.Section != elf.SHN_UNDEF
+	})
 }
 
 // preloadable returns path made absolute, or that of a copy where ld.so could

@@ -160,6 +160,24 @@ func TestPreloadablePath(t *testing.T) {
 	}
 }
 
+func TestNamedLibrary(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, testContent, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{text, executable} {
+		t.Setenv("MALLOW_LIB", path)
+		got, err := Library()
+		if want := "MALLOW_LIB names " + path + ", which is no libmallow.so"; err == nil || err.Error() != want || got != "" {
+			t.Errorf("%q, %v, not %q", got, err, want)
+		}
+	}
+}
+
 // Where no place takes it, one sentence says why, of each.
 func TestUnpackNowhere(t *testing.T) {
 	before := libraryPlaces
