@@ -93,7 +93,10 @@ func (p *Program) mallocLine() string {
 
 // isAllocator knows the shared libraries that replace malloc.
 func isAllocator(library string) bool {
-	for _, stem := range []string{"libjemalloc", "libtcmalloc", "libmimalloc", "libsnmalloc", "librpmalloc", "libhardened_malloc"} {
+	for _, stem := range []string{
+		"libmallow", "libjemalloc", "libtcmalloc", "libmimalloc", "libsnmalloc", "librpmalloc", "libhardened_malloc", "libtbbmalloc_proxy",
+		"libscudo", "libhoard",
+	} {
 		if strings.HasPrefix(filepath.Base(library), stem) {
 			return true
 		}

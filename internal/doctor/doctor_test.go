@@ -54,6 +54,22 @@ func TestOwnMalloc(t *testing.T) {
 	}
 }
 
+func TestLinkedMalloc(t *testing.T) {
+	for library, from := range map[string]string{
+		"libc.so.6":               "glibc's",
+		"libmallow.so":            "that of libmallow.so",
+		"libmallow_minimal.so":    "that of libmallow_minimal.so",
+		"libjemalloc.so.2":        "that of libjemalloc.so.2",
+		"libtbbmalloc_proxy.so.2": "that of libtbbmalloc_proxy.so.2",
+		"libtbbmalloc.so.2":       "glibc's",
+	} {
+		p := &Program{Needed: []string{"libm.so.6", library}}
+		if got, want := p.mallocLine(), from+", replaced by libmallow while it is recorded"; got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 func TestOwnHeap(t *testing.T) {
 	const releasing = "void mi_free(void* p) { (void)p; }\n" + plain
 	const warning = "const char* volatile message = \"mimalloc: warning: \";\nint main(void) { return message == 0; }\n"
