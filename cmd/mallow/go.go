@@ -57,7 +57,6 @@ are passed on to it; mallow's own have two.`,
 		},
 	}
 	for _, sub := range []*cobra.Command{newGoTestCommand(), newGoRunCommand(), newGoBuildCommand(), newGoFixCommand(), newGoGateCommand(), newGoDiffCommand()} {
-		sub.DisableFlagsInUseLine = true
 		sub.DisableFlagParsing = true // see splitGoFlags
 		c.AddCommand(sub)
 	}

@@ -13,8 +13,6 @@ func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
 		Short: "Say what a verb does, and which flags it has",
-
-		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			at := c.Root()
 			for i, word := range args {

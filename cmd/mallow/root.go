@@ -59,11 +59,10 @@ mallow's own flags end at the first word that is no flag.`,
 	cobra.EnableCommandSorting = false
 	root.SetUsageTemplate("{{if .HasParent}}" + root.UsageTemplate() + "{{else}}" + rootUsage + "{{end}}")
 	for _, newCommand := range commands {
-		c := newCommand()
-		c.DisableFlagsInUseLine = true // Use shows them where they stand
-		root.AddCommand(c)
+		root.AddCommand(newCommand())
 	}
 	root.SetHelpCommand(newHelpCommand())
+	useLinesAsTheyAre(root)
 	completeChoices(root)
 	refuseEmptyValues(root)
 	for _, verb := range verbs {
@@ -72,6 +71,14 @@ mallow's own flags end at the first word that is no flag.`,
 		}
 	}
 	return root
+}
+
+// useLinesAsTheyAre lets cobra put no "[flags]" behind them: Use shows them where they stand.
+func useLinesAsTheyAre(c *cobra.Command) {
+	c.DisableFlagsInUseLine = true
+	for _, inner := range c.Commands() {
+		useLinesAsTheyAre(inner)
+	}
 }
 
 // helpOutput remembers the error that cobra does not ask for.

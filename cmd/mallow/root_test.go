@@ -32,9 +32,11 @@ func TestVerbs(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for args, want := range map[string]string{
-		"help":             "Usage:\n  mallow PROG ARGS\n",
-		"help report":      "Usage:\n  mallow report [FLAGS] NAME.mallow...\n",
-		"help history add": "Usage:\n  mallow history add ",
+		"help":              "Usage:\n  mallow PROG ARGS\n",
+		"help report":       "Usage:\n  mallow report [FLAGS] NAME.mallow...\n",
+		"help history add":  "Usage:\n  mallow history add [FLAGS] NAME.mallow...\n",
+		"help gate publish": "Usage:\n  mallow gate publish [FLAGS] [NAME=]GATE.json...\n",
+		"help go test":      "] [GO FLAGS] [PACKAGES]\n",
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(strings.Fields(args), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), want) || stderr.Len() > 0 {
@@ -152,6 +154,8 @@ func TestFlagsThatAreWrong(t *testing.T) {
 		"compare --limit 5 -- c":           "mallow: invalid argument \"5\" for \"--limit\" flag: it takes a time with its unit, such as 90s or 10m\n",
 		"compare --limit x -- c":           "mallow: invalid argument \"x\" for \"--limit\" flag: it takes a time with its unit, such as 90s or 10m\n",
 		"gate --no-base=maybe":             "mallow: invalid argument \"maybe\" for \"--no-base\" flag: it takes true or false\n",
+		"lib now":                          "mallow: mallow lib takes no arguments, and \"now\" is one\n",
+		"history rescue -o a b":            "mallow: mallow history rescue takes no arguments, and \"b\" is one\n",
 		"go test --exact-seconds long":     "mallow: invalid argument \"long\" for \"--exact-seconds\" flag: it takes a number\n",
 		"go test --exact-seconds nan":      "mallow: --exact-seconds takes a number above 0\n",
 		"go fix --exact-seconds -1":        "mallow: --exact-seconds takes a number above 0\n",

@@ -12,8 +12,9 @@ import (
 
 // Sentences of the library that reads flags, which speak of its own matters.
 var (
-	exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
-	flagValue = regexp.MustCompile(`^(invalid argument ".*" for "(?:-\w, )?--[\w-]+" flag): (strconv\.Parse\w+|time): (.*)$`)
+	exclusive   = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
+	superfluous = regexp.MustCompile(`^unknown command (".*") for "(mallow [a-z ]+)"$`)
+	flagValue   = regexp.MustCompile(`^(invalid argument ".*" for "(?:-\w, )?--[\w-]+" flag): (strconv\.Parse\w+|time): (.*)$`)
 )
 
 // plainly says what is wrong with flags in words of mallow; anything else it
@@ -21,6 +22,9 @@ var (
 func plainly(text string) string {
 	if found := exclusive.FindStringSubmatch(text); found != nil {
 		return "--" + strings.ReplaceAll(found[1], " ", " and --") + " do not go together: give one of them"
+	}
+	if found := superfluous.FindStringSubmatch(text); found != nil {
+		return found[2] + " takes no arguments, and " + found[1] + " is one"
 	}
 	found := flagValue.FindStringSubmatch(text)
 	if found == nil {
