@@ -121,7 +121,7 @@ func newUnbuiltCommand(verb string) *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return fmt.Errorf("mallow %s is not built yet", verb)
+			return fmt.Errorf("mallow %s is not built yet (a program named %s needs mallow record -- %s)", verb, verb, verb)
 		},
 	}
 }

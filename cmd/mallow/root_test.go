@@ -21,7 +21,7 @@ func TestVerbs(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		code := run([]string{verb, "--any", "thing"}, &stdout, &stderr)
-		if want := "mallow: mallow " + verb + " is not built yet\n"; code != 1 || stderr.String() != want || stdout.Len() > 0 {
+		if want := "mallow: mallow " + verb + " is not built yet (a program named " + verb + " needs mallow record -- " + verb + ")\n"; code != 1 || stderr.String() != want || stdout.Len() > 0 {
 			t.Errorf("%s: %d %q", verb, code, stderr.String())
 		}
 		if strings.Contains(help.String(), "\n  "+verb+" ") {
@@ -46,7 +46,7 @@ func TestHelp(t *testing.T) {
 	for args, want := range map[string]string{
 		"help reprot":    "mallow: there is no verb reprot: mallow help lists them\n",
 		"help go nosuch": "mallow: there is no verb go nosuch: mallow help go lists them\n",
-		"help check":     "mallow: mallow check is not built yet\n",
+		"help check":     "mallow: mallow check is not built yet (a program named check needs mallow record -- check)\n",
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(strings.Fields(args), &stdout, &stderr); code != 1 || stderr.String() != want || stdout.Len() > 0 {
