@@ -89,6 +89,50 @@ func TestManual(t *testing.T) {
 	}
 }
 
+var (
+	longFlag = regexp.MustCompile(`(?m)^ +(?:-\w, )?(--[\w-]+)`)
+	pageLink = regexp.MustCompile(`\]\((\w+\.md)[)#]`)
+	verbLine = regexp.MustCompile(`(?m)^  (\w+) +\S`)
+)
+
+// Each flag that help lists stands in the page of its verb, in one that this names, or in the first page of all.
+func TestFlagsAreInThePages(t *testing.T) {
+	help := func(verb ...string) string {
+		output, err := exec.Command(harness.CLI(t), append([]string{"help"}, verb...)...).Output()
+		if err != nil {
+			t.Fatalf("help %s: %v", verb, err)
+		}
+		return string(output)
+	}
+	read := func(page string) string {
+		content, err := os.ReadFile(filepath.Join(harness.Root(), "docs", "manual", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	_, list, _ := strings.Cut(help(), "Verbs:\n")
+	verbs := verbLine.FindAllStringSubmatch(list, -1)
+	if len(verbs) < 10 {
+		t.Fatalf("help lists %q", verbs)
+	}
+	for _, verb := range verbs {
+		text := read(verb[1]+".md") + read("README.md")
+		for _, link := range pageLink.FindAllStringSubmatch(read(verb[1]+".md"), -1) {
+			text += read(link[1])
+		}
+		for _, flag := range longFlag.FindAllStringSubmatch(help(verb[1]), -1) {
+			said := regexp.MustCompile(flag[1] + `\b`).MatchString(text)
+			if short := map[string]string{"--output": "-o", "--readings": "-n"}[flag[1]]; !said && short != "" {
+				said = strings.Contains(text, "`"+short)
+			}
+			if !said && flag[1] != "--help" {
+				t.Errorf("no page of mallow %s says what %s is", verb[1], flag[1])
+			}
+		}
+	}
+}
+
 func execute(t *testing.T, page string) {
 	content, err := os.ReadFile(page)
 	if err != nil {
