@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +87,24 @@ func TestManual(t *testing.T) {
 	}
 	for _, page := range append(pages, filepath.Join(harness.Root(), "README.md"), filepath.Join(harness.Root(), "README.zh-CN.md"), filepath.Join(harness.Root(), "examples", "README.md")) {
 		t.Run(filepath.Base(page), func(t *testing.T) { execute(t, page) })
+	}
+}
+
+// Both READMEs name the same commands and pages.
+func TestReadmesAgree(t *testing.T) {
+	named := func(page string) []string {
+		content, err := os.ReadFile(filepath.Join(harness.Root(), page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile("`(?:mallow|make) [^`]+`|\\]\\([^)]+\\)").FindAllString(string(content), -1)
+		found = slices.DeleteFunc(found, func(s string) bool { return strings.HasPrefix(s, "](README") })
+		slices.Sort(found)
+		return slices.Compact(found)
+	}
+	english, chinese := named("README.md"), named("README.zh-CN.md")
+	if !slices.Equal(english, chinese) {
+		t.Errorf("README.md has\n%s\nand README.zh-CN.md\n%s", strings.Join(english, "\n"), strings.Join(chinese, "\n"))
 	}
 }
 
