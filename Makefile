@@ -126,4 +126,4 @@ clean: ## Remove what was built
 	rm -rf build $(EMBEDDED) $(CALIBRATE) $(METER)
 
 help: ## List these targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26

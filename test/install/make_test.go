@@ -172,3 +172,16 @@ func TestOthersCanRead(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What each target does begins in the same column.
+func TestHelpIsATable(t *testing.T) {
+	result := harness.Run(t, harness.Command{Arguments: []string{tool(t, "make", "make"), "-s", "help"}, Directory: harness.Root()})
+	columns := map[int]bool{}
+	for line := range strings.Lines(result.Output) {
+		name := len("  make ") + strings.Index(line[len("  make "):], " ")
+		columns[name+len(line[name:])-len(strings.TrimLeft(line[name:], " "))] = true
+	}
+	if result.Status != 0 || len(columns) != 1 {
+		t.Errorf("%s, columns %v:\n%s", result.Ending(), columns, result.Output)
+	}
+}
