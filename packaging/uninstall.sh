@@ -3,6 +3,10 @@
 # and the folders that are mallow's own.
 set -eu
 build=$1 prefix=$2
+[ -f "$build/cmake_install.cmake" ] || {
+  echo "mallow: nothing is built in $build, and the build knows what is to be removed: run make first" >&2
+  exit 1
+}
 # As the installation took it: from the folder that make runs in, which is left below.
 case ${DESTDIR:-/} in
   /*) root=${DESTDIR:-} ;;

@@ -149,6 +149,18 @@ func TestRelativeDestination(t *testing.T) {
 	}
 }
 
+// What was installed is known from the build: without one a sentence says so.
+func TestUninstallNeedsABuild(t *testing.T) {
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{filepath.Join(harness.Root(), "packaging", "uninstall.sh"), "nosuchbuild", "/opt"},
+		Directory: t.TempDir(),
+	})
+	want := "mallow: nothing is built in nosuchbuild, and the build knows what is to be removed: run make first\n"
+	if result.Status != 1 || result.Errors != want {
+		t.Errorf("%s: %q, not %q", result.Ending(), result.Errors, want)
+	}
+}
+
 // Everybody can read what is installed, whatever the umask of who installs it.
 func TestOthersCanRead(t *testing.T) {
 	needBuildOfMake(t)
