@@ -10,8 +10,9 @@
  *   }
  *
  * Counted are the calls of malloc and its family and of operator new that the calling thread makes inside the braces,
- * without what libc does on its own account (the buffer of a stream). The braces may be left by break, return or an
- * exception. For C++, and for C from C99 on as GCC and Clang have it.
+ * without what libc does on its own account (the buffer of a stream); linked with -static, where libc is a part of the
+ * program, that counts too. The braces may be left by break, return or an exception. For C++, and for C from C99 on as
+ * GCC and Clang have it.
  *
  * The test has to run on libmallow: linked with it, or LD_PRELOAD=$(mallow lib). Without, one line on stderr says that
  * nothing is counted, and the code runs; with MALLOW_EXPECT=required in the environment every expectation fails then.

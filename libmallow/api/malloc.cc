@@ -14,6 +14,7 @@ void* memalign(size_t alignment, size_t bytes);
 size_t malloc_usable_size(void* p);
 char* strdup(const char* text);
 unsigned mallow_region_begin(const char* name);
+int mallow_is_recording(void);
 }
 
 namespace {
@@ -23,8 +24,9 @@ namespace {
     reinterpret_cast<const void*>(memalign),
     reinterpret_cast<const void*>(malloc_usable_size),
     reinterpret_cast<const void*>(strdup),
-    // Programs refer to it weakly, which asks for no part of an archive.
+    // Programs refer to these and what stands beside them weakly, which asks for no part of an archive.
     reinterpret_cast<const void*>(mallow_region_begin),
+    reinterpret_cast<const void*>(mallow_is_recording),
 };
 
 // Apart from realloc, so that a block that stays saves no registers.
