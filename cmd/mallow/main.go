@@ -30,7 +30,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	command, err := withDefaultVerb(root, args)
 	if err == nil {
 		root.SetArgs(command)
-		err = perhapsVerb(root, args, root.Execute())
+		err = perhapsRate(args, perhapsVerb(root, args, root.Execute()))
 	}
 	err = cmp.Or(err, help.err)
 	return exitCode(err, stderr)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -167,6 +168,19 @@ func perhapsVerb(root *cobra.Command, args []string, err error) error {
 		return exitError{e.code, fmt.Errorf("%w; did you mean mallow %s?", e.err, near[0])}
 	}
 	return err
+}
+
+// perhapsRate is for those who wrote --cpu 500, which makes 500 the program: its value may be left out, so = stands before it.
+func perhapsRate(args []string, err error) error {
+	at := slices.Index(args, "--cpu") + 1
+	var e exitError
+	if at == 0 || at == len(args) || !errors.As(err, &e) || e.err == nil || e.code != launch.StatusNotFound {
+		return err
+	}
+	if _, noNumber := strconv.Atoi(args[at]); noNumber != nil || !strings.HasPrefix(e.err.Error(), args[at]+": ") {
+		return err
+	}
+	return exitError{e.code, fmt.Errorf("%w; did you mean --cpu=%s?", e.err, args[at])}
 }
 
 // firstWord returns the first argument that is neither a flag nor the value

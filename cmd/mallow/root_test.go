@@ -123,6 +123,21 @@ func TestTheDefaultVerb(t *testing.T) {
 	}
 }
 
+func TestRateBehindABlank(t *testing.T) {
+	for line, want := range map[string]string{
+		"record --cpu 500 true": "mallow: 500: not found in PATH; did you mean --cpu=500?\n",
+		"--cpu 500 true":        "mallow: 500: not found in PATH; did you mean --cpu=500?\n",
+		"record --cpu nosuch":   "mallow: nosuch: not found in PATH\n",
+		"record --cpu":          "mallow: no program given",
+	} {
+		var stdout, stderr bytes.Buffer
+		run(strings.Fields(line), &stdout, &stderr)
+		if !strings.HasPrefix(stderr.String(), want) {
+			t.Errorf("%s: %q, not %q", line, stderr.String(), want)
+		}
+	}
+}
+
 func TestRecordRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"--cpu=-1 true":          "--cpu=-1: samples per second of CPU time, 1 to 10000",
