@@ -35,7 +35,7 @@ void MallocExtension_GetStats(char* buffer, int length);
 /* The properties, all in bytes:
  *   generic.current_allocated_bytes            what live blocks can hold
  *   generic.heap_size                          mapped from the system for blocks
- *   generic.total_physical_bytes               the same less what was given back, with the heap's own structures
+ *   generic.total_physical_bytes               the same less what was given back, and what is in memory of our structures
  *   tcmalloc.slack_bytes                       free pages, given back or not
  *   tcmalloc.pageheap_free_bytes               free pages that may hold memory
  *   tcmalloc.pageheap_unmapped_bytes           free pages that were given back

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "heap/heap.h"
 #include "heap/large.h"
+#include "heap/page_heap.h"
 #include "heap/size_class.h"
 #include "heap/statistics.h"
 #include "mallow/tc.h"
@@ -42,7 +43,9 @@ constexpr Property kProperties[] = {
     {"generic.current_allocated_bytes", [](const Statistics& heap) { return heap.in_use_bytes; }},
     {"generic.heap_size", [](const Statistics& heap) { return heap.system_bytes; }},
     {"generic.total_physical_bytes",
-     [](const Statistics& heap) { return heap.system_bytes - heap.returned_bytes + heap.metadata_bytes; }},
+     [](const Statistics& heap) {
+       return heap.system_bytes - heap.returned_bytes + mallow::heap::page_heap.MetadataResidentBytes();
+     }},
     {"tcmalloc.slack_bytes", [](const Statistics& heap) { return heap.page_heap_bytes; }},
     {"tcmalloc.pageheap_free_bytes",
      [](const Statistics& heap) { return heap.page_heap_bytes - heap.returned_bytes; }},

@@ -146,6 +146,9 @@ static int Extension(void) {
   MallocExtension_ReleaseFreeMemory();
   CHECK(MallocExtension_GetAllocatedSize(p) == 0 && !MallocExtension_VerifyMallocMemory(p));
   CHECK(MallocExtension_GetNumericProperty("tcmalloc.pageheap_unmapped_bytes", &value) && value >= 1 << 24);
+  CHECK(MallocExtension_GetNumericProperty("tcmalloc.pageheap_committed_bytes", &during));
+  CHECK(MallocExtension_GetNumericProperty("generic.total_physical_bytes", &value) && value > during);
+  CHECK(value < during + (8 << 20));  // what is in use of our tables, not the addresses that they have
   CHECK(!MallocExtension_GetNumericProperty("tcmalloc.no_such_thing", &value));
   CHECK(!MallocExtension_SetNumericProperty("tcmalloc.max_total_thread_cache_bytes", 1));
   MallocExtension_GetStats(text, sizeof(text));
