@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -86,7 +87,7 @@ func record(args, per []string, options launch.RecordOptions, benchmark historyA
 		err = benchmark.check()
 	}
 	if err == nil {
-		options.Library, err = library()
+		options.Library, err = recorder()
 	}
 	if err == nil && len(per) > 0 {
 		err = countCalls(command, per, &options)
@@ -171,6 +172,21 @@ func unseen(path string, environment []string) []string {
 		return nil // it may be executed and not read
 	}
 	return program.Unseen(environment)
+}
+
+// recorder is the library, which must be able to record: the minimal one, which MALLOW_LIB may name, is a malloc only.
+func recorder() (string, error) {
+	path, err := library()
+	if err != nil || os.Getenv("MALLOW_LIB") == "" {
+		return path, err
+	}
+	if named, err := doctor.Inspect(path); err == nil && named.Minimal {
+		return "", &launch.Error{
+			Code: launch.StatusCannotRecord,
+			Err:  fmt.Errorf("MALLOW_LIB names %s, the minimal library, which has no recorder", launch.Quote(path)),
+		}
+	}
+	return path, nil
 }
 
 func library() (string, error) {

@@ -111,3 +111,16 @@ func TestMinimalSaysThatItCannotRecord(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 }
+
+// mallow record does not start a program to record nothing of it.
+func TestMinimalIsNoRecorder(t *testing.T) {
+	minimal := filepath.Join(preloadable(t), "libmallow_minimal.so")
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "record", "/bin/echo", "started"}, Directory: t.TempDir(),
+		Settings: []string{"MALLOW_LIB=" + minimal},
+	})
+	want := "mallow: MALLOW_LIB names " + minimal + ", the minimal library, which has no recorder\n"
+	if result.Status != 125 || result.Output != "" || result.Errors != want {
+		t.Errorf("%s\n%s%s", result.Ending(), result.Output, result.Errors)
+	}
+}
