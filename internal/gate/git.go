@@ -52,17 +52,18 @@ func openRepository(ctx context.Context, folder, budget string) (*repository, er
 	}
 	r.at = r.timeOf(ctx, "HEAD")
 	// Budgets are no part of what is measured.
-	status, err := r.git(ctx, "status", "--porcelain", "--untracked-files=no")
-	for line := range strings.Lines(status) {
-		r.dirty = r.dirty || !r.isBudgetFile(strings.TrimSpace(line))
+	status, err := r.git(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
+	for entry := range strings.SplitSeq(strings.TrimSuffix(status, "\x00"), "\x00") {
+		const states = 3 // two letters and a blank before the name
+		r.dirty = r.dirty || len(entry) > states && !r.isBudgetFile(entry[states:])
 	}
 	r.dirty = r.dirty || err != nil
 	return r, nil
 }
 
-func (r *repository) isBudgetFile(line string) bool {
-	return strings.HasSuffix(line, budget.FileName) || strings.HasSuffix(line, " "+filepath.Join(r.inside, r.budget)) ||
-		strings.Contains(line, stacksFolder+"/")
+// isBudgetFile takes a name from the root on.
+func (r *repository) isBudgetFile(name string) bool {
+	return filepath.Base(name) == budget.FileName || name == filepath.Join(r.inside, r.budget) || filepath.Base(filepath.Dir(name)) == stacksFolder
 }
 
 // git runs git in the working tree.
