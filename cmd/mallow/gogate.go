@@ -113,7 +113,7 @@ func readGoBudget(file string, update bool) (*gocode.Budget, error) {
 	}
 	budget, err := gocode.ParseBudget(content)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", term.Safe(file), err)
+		return nil, fmt.Errorf("%s: %w", term.Safe(file), clean(err))
 	}
 	return budget, nil
 }

@@ -130,6 +130,9 @@ func ParseBudget(content []byte) (*Budget, error) {
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %w", number, err)
 			}
+			if b.Entry(e.Package, e.Benchmark) != nil { // as a merge leaves them
+				return nil, fmt.Errorf("line %d: Benchmark%s of %s has a budget above already: take out the one that does not hold", number, e.Benchmark, e.Package)
+			}
 			b.Entries = append(b.Entries, e)
 		case strings.HasPrefix(text, "\t") && len(b.Entries) > 0:
 			figure, rest, ok := strings.Cut(strings.TrimSpace(text), " ")
@@ -162,6 +165,9 @@ func parseEntry(text string) (BudgetEntry, error) {
 	count, err := strconv.ParseUint(operations, 10, 32)
 	if !ok || !found || !over || !lowValid || !highValid || err != nil || count == 0 || count > mostOperations {
 		return e, fmt.Errorf("expected \"BenchmarkNAME PACKAGE: FIGURE over OPERATIONS\", with at most %d operations", mostOperations)
+	}
+	if e.Least.Cmp(e.Most) > 0 {
+		return e, fmt.Errorf("the least, %s, is more than the most, %s", least, most)
 	}
 	e.Operations = count
 	return e, nil

@@ -68,6 +68,7 @@ func TestBudgetsWithErrors(t *testing.T) {
 	for _, text := range []string{
 		"sing", "\t3 a.F", "BenchmarkX a: 3", "BenchmarkX a: x over 10", "BenchmarkX a: 1/0 over 10", "BenchmarkX a: -1 over 10",
 		"BenchmarkX a: 1 over 0", "BenchmarkX a: 1 over 99999999", "BenchmarkX a: 1 over 10\n\tmany a.F",
+		"BenchmarkX a: 2 to 1 over 10", "BenchmarkX a: 1 over 10\nBenchmarkX b: 1 over 10\nBenchmarkX a: 9 over 10",
 	} {
 		if b, err := ParseBudget([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "line ") {
 			t.Errorf("%q: %+v, %v", text, b, err)
