@@ -46,8 +46,9 @@ func WriteDifferences(w io.Writer, d *gocode.Differences, o Options) error {
 	if len(d.Benchmarks) > 0 {
 		fmt.Fprintln(out)
 	}
+	names := namesOfChecks(d.Benchmarks)
 	for i := range d.Benchmarks {
-		writeChange(out, &d.Benchmarks[i])
+		writeChange(out, &d.Benchmarks[i], names)
 	}
 	return out.Flush()
 }
@@ -81,8 +82,8 @@ func ofFunction(c *gocode.EscapeChange) string {
 }
 
 // writeChange prints one benchmark of both sides.
-func writeChange(out *bufio.Writer, c *gocode.Check) {
-	name := term.Safe("Benchmark" + c.Now.Benchmark)
+func writeChange(out *bufio.Writer, c *gocode.Check, names names) {
+	name := names.of(c.Now.Package, c.Now.Benchmark)
 	switch c.Verdict {
 	case gocode.Unknown:
 		fmt.Fprintf(out, "new    %s: %s allocations/op\n", name, entryFigures(&c.Now)[0])

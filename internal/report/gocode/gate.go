@@ -15,9 +15,10 @@ import (
 // WriteChecks prints a line for each benchmark, and what grew below it.
 func WriteChecks(w io.Writer, checks []gocode.Check) error {
 	out := bufio.NewWriter(w)
+	names := namesOfChecks(checks)
 	for i := range checks {
 		c := &checks[i]
-		name := term.Safe("Benchmark" + c.Now.Benchmark)
+		name := names.of(c.Now.Package, c.Now.Benchmark)
 		switch c.Verdict {
 		case gocode.Unknown:
 			fmt.Fprintf(out, "new    %s: %s allocations/op, which no budget knows\n", name, entryFigures(&c.Now)[0])

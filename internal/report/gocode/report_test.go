@@ -102,6 +102,33 @@ func TestChecks(t *testing.T) {
 	golden(t, "checks.benchfmt", func(w io.Writer) error { return WriteChecksBenchfmt(w, checks()) })
 }
 
+// Of benchmarks of one name it is said which package they are of.
+func TestNamesOfSeveralPackages(t *testing.T) {
+	var measured []*gocode.Benchmark
+	var checks []gocode.Check
+	for _, name := range [][2]string{{"example.org/a", "Parse"}, {"example.org/b", "Parse"}, {"example.org/b", "Write"}} {
+		b := &gocode.Benchmark{Package: name[0], Name: name[1], Operations: 1000, Checked: true}
+		measured, checks = append(measured, b), append(checks, gocode.Compare(nil, gocode.NewEntry([]*gocode.Benchmark{b})))
+	}
+	for what, write := range map[string]func(io.Writer) error{
+		"gate": func(w io.Writer) error { return WriteChecks(w, checks) },
+		"diff": func(w io.Writer) error {
+			return WriteDifferences(w, &gocode.Differences{Benchmarks: checks}, Options{})
+		},
+		"test": func(w io.Writer) error { return WriteBenchmarks(w, measured, nil, Options{}) },
+	} {
+		var out bytes.Buffer
+		if err := write(&out); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"BenchmarkParse of example.org/a", "BenchmarkParse of example.org/b", "BenchmarkWrite"} {
+			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "BenchmarkWrite of") {
+				t.Errorf("%s: no %q in\n%s", what, want, out.String())
+			}
+		}
+	}
+}
+
 func TestDifferences(t *testing.T) {
 	d := &gocode.Differences{
 		Old: gocode.Side{Name: "main" + hostile, Commit: "0123456789abcdef", Version: "go1.25.7"},

@@ -35,11 +35,12 @@ const worthSaying = 0.5
 // unsound in their code.
 func WriteBenchmarks(w io.Writer, all []*gocode.Benchmark, unsound []gocode.Unsound, o Options) error {
 	out := bufio.NewWriter(w)
+	names := namesOfBenchmarks(all)
 	for i, b := range all {
 		if i > 0 && (len(b.Lines) > 0 || len(all[i-1].Lines) > 0) {
 			fmt.Fprintln(out)
 		}
-		writeBenchmark(out, b, o)
+		writeBenchmark(out, b, names.of(b.Package, b.Name), o)
 	}
 	writeNoCPU(out, all)
 	writeUnsound(out, unsound, o)
@@ -57,12 +58,12 @@ func writeNoCPU(out *bufio.Writer, all []*gocode.Benchmark) {
 	}
 }
 
-func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, o Options) {
+func writeBenchmark(out *bufio.Writer, b *gocode.Benchmark, name string, o Options) {
 	if b.Uncounted != "" {
-		fmt.Fprintf(out, "Benchmark%s  NOT COUNTED, %s/op\n        %s\n", term.Safe(b.Name), duration(b.NsPerOp), term.Safe(b.Uncounted))
+		fmt.Fprintf(out, "%s  NOT COUNTED, %s/op\n        %s\n", name, duration(b.NsPerOp), term.Safe(b.Uncounted))
 		return
 	}
-	fmt.Fprintf(out, "Benchmark%s  %s allocations/op, %s/op, %s/op, %s collections/op\n", term.Safe(b.Name),
+	fmt.Fprintf(out, "%s  %s allocations/op, %s/op, %s/op, %s collections/op\n", name,
 		perOp(b.AllocsPerOp), figure.Size(uint64(max(0, b.BytesPerOp+0.5))), duration(b.NsPerOp), perOp(b.GCPerOp))
 	if b.AllocsPerOp <= 0 && len(b.Lines) == 0 && b.Checked && b.C == nil && b.RuntimePerOp < worthSaying && b.UntimedPerOp == 0 {
 		return
