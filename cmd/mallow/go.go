@@ -436,19 +436,20 @@ func (o goOptions) noBenchmark() error {
 }
 
 // eachTests builds the tests of each package that has some and visits them, for
-// figures that are compared: without the reasons why lines allocate.
-func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) error {
+// figures that are compared: without the reasons why lines allocate. It returns
+// all packages, also those without tests.
+func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) ([]gocode.Package, error) {
 	b, packages, err := goPackages(goFlags, patterns, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b.Unexplained = true
 	for _, p := range packages {
 		if err := visitTests(b, p, visit); err != nil && !errors.Is(err, gocode.ErrNoTests) {
-			return clean(err)
+			return nil, clean(err)
 		}
 	}
-	return nil
+	return packages, nil
 }
 
 // visitTests builds the tests of a package for a visit.

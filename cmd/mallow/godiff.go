@@ -177,7 +177,7 @@ func diffBenchmarks(goFlags, patterns []string, budget *gocode.Budget, o goOptio
 		return nil, nil
 	}
 	var checks []gocode.Check
-	err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+	_, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
 		found, err := gateTests(tests, budget, o)
 		checks = append(checks, found...)
 		return err

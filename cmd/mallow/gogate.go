@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 		return err
 	}
 	var checks []gocode.Check
-	err = eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+	packages, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
 		found, err := gateTests(tests, budget, o)
 		checks = append(checks, found...)
 		return err
@@ -94,7 +95,11 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 	if o.json {
 		write = goreport.WriteChecksJSON
 	}
-	if err := write(w, checks); err != nil || update {
+	var notes []string
+	if o.bench == everyBenchmark {
+		notes = unmeasured(budget, packages, checks, file)
+	}
+	if err := write(w, checks, notes); err != nil || update {
 		return err
 	}
 	return goVerdict(checks, strict)
@@ -116,6 +121,23 @@ func readGoBudget(file string, update bool) (*gocode.Budget, error) {
 		return nil, fmt.Errorf("%s: %w", term.Safe(file), clean(err))
 	}
 	return budget, nil
+}
+
+// unmeasured says what of the budget was not held to it, though all benchmarks
+// of its package were asked for. One that is skipped here may run elsewhere: so
+// the budget keeps it.
+func unmeasured(budget *gocode.Budget, packages []gocode.Package, checks []gocode.Check, file string) (notes []string) {
+	for _, p := range packages {
+		var names []string
+		for _, e := range budget.Unmeasured(p.ImportPath, checks) {
+			names = append(names, "Benchmark"+e.Benchmark)
+		}
+		if len(names) > 0 {
+			notes = append(notes, fmt.Sprintf("%s of %s did not run, and %s has a budget for it: what is not skipped but gone for good, or has another name now, can be taken out there",
+				strings.Join(names, ", "), p.ImportPath, file))
+		}
+	}
+	return notes
 }
 
 // gateTests checks the benchmarks of a package.

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,6 +59,34 @@ func TestGate(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.Output), &report); err != nil || r.Status != 4 || report.Schema != "mallow.gate/1" || len(report.Checks) != 1 ||
 		report.Checks[0].Verdict != "fewer" || report.Checks[0].Class != "exact" || report.Checks[0].Was != 2031 || report.Checks[0].Now != 2030 {
 		t.Errorf("--strict: status %d: %v %s", r.Status, err, r.Output)
+	}
+}
+
+// A budget that nothing was held to is said, and kept: what is skipped here may
+// run elsewhere.
+func TestGateOfWhatDoesNotRun(t *testing.T) {
+	folder := copied(t, "chance")
+	budget := "BenchmarkChance example.org/chance: 2 over 1000\n\nBenchmarkGone example.org/chance: 3 over 1000\n\nBenchmarkOther example.org/other: 3 over 1000\n"
+	file := filepath.Join(folder, "mallow.go.budget")
+	if err := errors.Join(os.WriteFile(file, []byte(budget), 0o644), os.WriteFile(filepath.Join(folder, "luckless"), []byte("0"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	const note = "BenchmarkGone of example.org/chance did not run, and mallow.go.budget has a budget for it"
+	if r := gate(t, folder); r.Status != 0 || !strings.Contains(r.Output, "\nnote: "+note) || strings.Contains(r.Output, "Other") {
+		t.Errorf("status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+	var report struct{ Notes []string }
+	if r := gate(t, folder, "--json"); json.Unmarshal([]byte(r.Output), &report) != nil || len(report.Notes) != 1 || !strings.HasPrefix(report.Notes[0], note) {
+		t.Errorf("--json: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+	if r := gate(t, folder, "--bench", "Chance"); r.Status != 0 || strings.Contains(r.Output, "note") {
+		t.Errorf("of what was not asked for: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+	if r := gate(t, folder, "--update"); r.Status != 0 || !strings.Contains(r.Output, "note: "+note) {
+		t.Errorf("--update: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+	if kept, err := os.ReadFile(file); err != nil || !strings.Contains(string(kept), "BenchmarkGone example.org/chance: 3 over 1000\n") {
+		t.Errorf("%v: %s", err, kept)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 	"mallow/internal/term"
 )
 
-// WriteChecks prints a line for each benchmark, and what grew below it.
-func WriteChecks(w io.Writer, checks []gocode.Check) error {
+// WriteChecks prints a line for each benchmark, and what grew below it; then
+// what the checks must be read with.
+func WriteChecks(w io.Writer, checks []gocode.Check, notes []string) error {
 	out := bufio.NewWriter(w)
 	names := namesOfChecks(checks)
 	for i := range checks {
@@ -32,6 +33,9 @@ func WriteChecks(w io.Writer, checks []gocode.Check) error {
 			continue
 		}
 		writeGrown(out, c.Grown)
+	}
+	for _, note := range notes {
+		fmt.Fprintf(out, "note: %s\n", term.Safe(note))
 	}
 	return out.Flush()
 }
@@ -149,11 +153,12 @@ type gateSite struct {
 }
 
 // WriteChecksJSON prints the checks as one line of JSON.
-func WriteChecksJSON(w io.Writer, checks []gocode.Check) error {
+func WriteChecksJSON(w io.Writer, checks []gocode.Check, notes []string) error {
 	all := struct {
-		Schema string  `json:"schema"`
-		Checks []check `json:"checks"`
-	}{GateSchema, checksKeys(checks)}
+		Schema string   `json:"schema"`
+		Checks []check  `json:"checks"`
+		Notes  []string `json:"notes"`
+	}{GateSchema, checksKeys(checks), append([]string{}, notes...)}
 	return term.WriteJSON(w, all, "")
 }
 
