@@ -187,8 +187,8 @@ func (r *runner) runs(ctx context.Context, b *budget.Benchmark, m *measured, tim
 		m.profile = profiles[i]
 		m.stacks = stacks.Of(m.profile, r.root)
 	}
-	if len(m.outputs) > 1 && !slices.ContainsFunc(m.notes, func(n string) bool { return strings.Contains(n, "prints differently") }) {
-		m.notes = append(m.notes, fmt.Sprintf("%s prints differently in each run: its figures hold if it does the same work", b.Name))
+	if len(m.outputs) > 1 {
+		m.note("%s prints differently in each run: its figures hold if it does the same work", b.Name)
 	}
 	return nil
 }
@@ -236,6 +236,9 @@ func (r *runner) record(ctx context.Context, b *budget.Benchmark, m *measured) (
 		return nil, err
 	}
 	m.outputs[output] = true
+	if left {
+		m.note("%s: processes that it had started still ran when it ended, and were ended: how much of them counts is chance, unless the command waits for them", b.Name)
+	}
 	rec, err := recording.Open(options.Folder)
 	if err != nil {
 		return nil, failed("its recording cannot be read: %v", err)
@@ -266,12 +269,16 @@ func (m *measured) judgeFamily(b *budget.Benchmark, rec *recording.Recording) er
 		if why == "" {
 			why = "it left nothing in the recording"
 		}
-		note := fmt.Sprintf("%s: %s was not recorded: %s", b.Name, launch.Quote(u.Executable), why)
-		if !slices.Contains(m.notes, note) {
-			m.notes = append(m.notes, note)
-		}
+		m.note("%s: %s was not recorded: %s", b.Name, launch.Quote(u.Executable), why)
 	}
 	return nil
+}
+
+// note adds a sentence once.
+func (m *measured) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(m.notes, text) {
+		m.notes = append(m.notes, text)
+	}
 }
 
 func compiled(patterns []string) (all []*regexp.Regexp, err error) {

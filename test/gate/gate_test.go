@@ -396,7 +396,9 @@ func TestEnds(t *testing.T) {
 	running := func() bool { return r.run("pgrep", "-f", "^sleep "+marker).Status == 0 }
 	// What is ended while it starts has no recording: it is given the time for one, which is mapped before it begins to sleep.
 	r.write("mallow.toml", "[benchmark.leaves]\ncommand = 'sleep "+marker+" & until grep -q sleep /proc/$!/comm && grep -q /image- /proc/$!/maps; do :; done; sleep 0.5; echo started'\n")
-	r.gate(0, "--runs", "1")
+	if found := r.decide(0, "--runs", "1"); !noted(found, "leaves: processes that it had started still ran when it ended, and were ended") || len(found.Notes) != 2 {
+		t.Errorf("%q", found.Notes)
+	}
 	if running() {
 		t.Error("what the benchmark left behind still runs")
 	}
