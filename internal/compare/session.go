@@ -120,7 +120,7 @@ func (s *session) nothingLeft() error {
 		}
 	}
 	if len(all) == 0 {
-		all = []string{"none is installed"}
+		all = []string{"none but libc's was chosen (--only names others, --with adds one)"}
 	}
 	return fmt.Errorf("there is no other malloc to compare with: %s", strings.Join(all, "; "))
 }
