@@ -432,6 +432,9 @@ func writeBeside(file string, write func(w io.Writer) error) error {
 }
 
 func (o goOptions) noBenchmark() error {
+	if o.bench == everyBenchmark {
+		return errors.New("there is no benchmark in these packages, or all are skipped")
+	}
 	return fmt.Errorf("there is no benchmark that matches %s", term.Safe(o.bench))
 }
 

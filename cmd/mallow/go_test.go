@@ -64,6 +64,16 @@ func TestFlagsOfGoThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestNoBenchmark(t *testing.T) {
+	for bench, want := range map[string]string{
+		everyBenchmark: "there is no benchmark in these packages, or all are skipped", "Par\x1bse": `there is no benchmark that matches Par\x1bse`,
+	} {
+		if err := (goOptions{bench: bench}).noBenchmark(); err.Error() != want {
+			t.Errorf("%s: %v, want %s", bench, err, want)
+		}
+	}
+}
+
 func TestNamesOfPrograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	folder, _ := os.Getwd()
