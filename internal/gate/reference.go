@@ -143,6 +143,9 @@ func (g *gate) tree(ctx context.Context, commit string) (*runner, error) {
 	g.cleanup = append(g.cleanup, remove)
 	r := *g.runner
 	r.folder, r.root, r.built, r.where = inside, folder, make(map[string]error), " at "+short(commit)
+	if _, err := os.Stat(filepath.Join(folder, ".gitmodules")); err == nil {
+		r.lacks = ", where no submodule is checked out"
+	}
 	g.trees[commit] = &r
 	return &r, nil
 }

@@ -66,6 +66,7 @@ type runner struct {
 	scrap  string // folder for recordings
 	built  map[string]error
 	where  string // " at the merge base", "" for the working tree
+	lacks  string // what a build may miss there: ", where no submodule is checked out"
 }
 
 // build does the build step of a benchmark, each one once.
@@ -83,9 +84,9 @@ func (r *runner) build(ctx context.Context, b *budget.Benchmark) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		err = failed("the build failed%s: %v", r.where, err)
+		err = failed("the build failed%s%s: %v", r.where, r.lacks, err)
 	case run.Exit != 0 || run.Signal != 0:
-		err = failed("the build failed%s: %s%s", r.where, run.Ending(), lastWords(string(run.Stdout)+string(run.Stderr)))
+		err = failed("the build failed%s%s: %s%s", r.where, r.lacks, run.Ending(), lastWords(string(run.Stdout)+string(run.Stderr)))
 	}
 	r.built[b.Build] = err
 	return err

@@ -329,6 +329,25 @@ func TestMergeBase(t *testing.T) {
 	}
 }
 
+// TestSubmodule builds of a submodule, which the working tree of the merge base has not.
+func TestSubmodule(t *testing.T) {
+	r := parsing(t)
+	library := newRepository(t)
+	library.write("library.c", "")
+	library.commit("a library")
+	r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library.folder, "library")
+	r.replace("mallow.toml", "parse.c", "parse.c library/library.c")
+	r.commit("it is built of the library")
+	r.plant()
+	found := r.decide(0, "--no-history")
+	if !noted(found, "the build failed at "+r.git("rev-parse", "HEAD")[:10]+", where no submodule is checked out: exit status 1; it said: ") {
+		t.Errorf("%q", found.Notes)
+	}
+	if trees := r.git("worktree", "list"); strings.Contains(trees, "\n") {
+		t.Errorf("left behind: %s", trees)
+	}
+}
+
 // TestBelow has its budget in a folder of the repository, and runs as a hook of git's, which tells its hooks of one working
 // tree alone.
 func TestBelow(t *testing.T) {
