@@ -74,7 +74,8 @@ func Bisect(ctx context.Context, o BisectOptions) (*Bisected, error) {
 			git.Run(ctx, g.repository.root, "worktree", "prune")
 		}
 	}()
-	b.runner = &runner{Tools: o.Tools, folder: filepath.Join(tree, g.repository.inside), root: tree, scrap: scrap, where: ""}
+	b.runner = &runner{Tools: o.Tools, folder: filepath.Join(tree, g.repository.inside), root: tree, scrap: scrap, where: "",
+		other: newOwnPaths(g.repository.root, folder, g.repository.inside)}
 	if err := b.search(ctx, tree); err != nil {
 		return nil, err
 	}

@@ -143,6 +143,7 @@ func (g *gate) tree(ctx context.Context, commit string) (*runner, error) {
 	g.cleanup = append(g.cleanup, remove)
 	r := *g.runner
 	r.folder, r.root, r.built, r.where = inside, folder, make(map[string]error), " at "+short(commit)
+	r.other = newOwnPaths(g.repository.root, g.runner.folder, g.repository.inside)
 	if _, err := os.Stat(filepath.Join(folder, ".gitmodules")); err == nil {
 		r.lacks = ", where no submodule is checked out"
 	}

@@ -65,12 +65,16 @@ type runner struct {
 	root   string // of the tree
 	scrap  string // folder for recordings
 	built  map[string]error
-	where  string // " at the merge base", "" for the working tree
-	lacks  string // what a build may miss there: ", where no submodule is checked out"
+	where  string    // " at the merge base", "" for the working tree
+	other  *ownPaths // of the working tree that this one is not; nil for the working tree
+	lacks  string    // what a build may miss there: ", where no submodule is checked out"
 }
 
 // build does the build step of a benchmark, each one once.
 func (r *runner) build(ctx context.Context, b *budget.Benchmark) error {
+	if err := r.other.check(b, r.where); err != nil {
+		return err
+	}
 	if b.Build == "" {
 		return nil
 	}

@@ -329,6 +329,23 @@ func TestMergeBase(t *testing.T) {
 	}
 }
 
+// TestPathsOfTheTree has a command that is the same program at each commit: the merge base is not said to cost what it costs.
+func TestPathsOfTheTree(t *testing.T) {
+	r := parsing(t)
+	base := r.git("rev-parse", "HEAD")
+	r.git("checkout", "-q", "-b", "work")
+	r.plant()
+	r.replace("mallow.toml", `"./parse"`, `"`+r.path("parse")+`"`)
+	r.commit("it grows")
+	found := r.decide(0)
+	if !noted(found, "parse: the merge base "+base[:10]+" is left out: its settings name "+r.folder+", which stays what it is at "+base[:10]+": ") {
+		t.Errorf("%q", found.Notes)
+	}
+	if points := r.run(harness.CLI(t), "history", "--json").Output; strings.Contains(points, base) {
+		t.Errorf("the history has a point of what did not run: %s", points)
+	}
+}
+
 // TestSubmodule builds of a submodule, which the working tree of the merge base has not.
 func TestSubmodule(t *testing.T) {
 	r := parsing(t)
