@@ -45,6 +45,9 @@ func CheckOut(revision, into string) (*Revision, error) {
 	if _, err := withIndex(index, top, "checkout-index", "--all", "--prefix="+tree+"/"); err != nil {
 		return nil, err
 	}
+	if err := carryWorkspace(top, tree, prefix); err != nil {
+		return nil, err
+	}
 	r := &Revision{Commit: commit, Folder: filepath.Join(tree, prefix)}
 	if info, err := os.Stat(r.Folder); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s has no folder %s", revision, prefix)
