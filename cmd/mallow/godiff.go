@@ -151,6 +151,7 @@ func goDiff(w io.Writer, goFlags, args []string, o goDiffOptions) error {
 				return nil
 			}
 			d.New, d.Escapes, d.Benchmarks = *about, gocode.DiffHeapValues(old, values), checks
+			d.Gone = budget.Unmeasured(checks)
 			return nil
 		})
 		if err != nil {
@@ -158,7 +159,7 @@ func goDiff(w io.Writer, goFlags, args []string, o goDiffOptions) error {
 		}
 	}
 	if len(d.Notes) > 0 {
-		d.Benchmarks = nil
+		d.Benchmarks, d.Gone = nil, nil
 	}
 	if o.json {
 		err = goreport.WriteDifferencesJSON(w, d)

@@ -127,10 +127,13 @@ func readGoBudget(file string, update bool) (*gocode.Budget, error) {
 // of its package were asked for. One that is skipped here may run elsewhere: so
 // the budget keeps it.
 func unmeasured(budget *gocode.Budget, packages []gocode.Package, checks []gocode.Check, file string) (notes []string) {
+	entries := budget.Unmeasured(checks)
 	for _, p := range packages {
 		var names []string
-		for _, e := range budget.Unmeasured(p.ImportPath, checks) {
-			names = append(names, "Benchmark"+e.Benchmark)
+		for _, e := range entries {
+			if e.Package == p.ImportPath {
+				names = append(names, "Benchmark"+e.Benchmark)
+			}
 		}
 		if len(names) > 0 {
 			notes = append(notes, fmt.Sprintf("%s of %s did not run, and %s has a budget for it: what is not skipped but gone for good, or has another name now, can be taken out there",

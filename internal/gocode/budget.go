@@ -211,12 +211,11 @@ func (b *Budget) Set(e BudgetEntry) {
 	})
 }
 
-// Unmeasured are the entries of a package that none of the checks is of.
-func (b *Budget) Unmeasured(importPath string, checks []Check) (all []*BudgetEntry) {
-	for i := range b.Entries {
-		e := &b.Entries[i]
+// Unmeasured are the entries that none of the checks is of.
+func (b *Budget) Unmeasured(checks []Check) (all []BudgetEntry) {
+	for _, e := range b.Entries {
 		isOf := func(c Check) bool { return c.Now.Package == e.Package && c.Now.Benchmark == e.Benchmark }
-		if e.Package == importPath && !slices.ContainsFunc(checks, isOf) {
+		if !slices.ContainsFunc(checks, isOf) {
 			all = append(all, e)
 		}
 	}

@@ -14,7 +14,8 @@ type Differences struct {
 	Old, New   Side
 	Escapes    []EscapeChange // what functions of both sides newly put on the heap first
 	Benchmarks []Check
-	Notes      []string // why there are no benchmarks
+	Gone       []BudgetEntry // benchmarks that only the old side has
+	Notes      []string      // why there are no benchmarks
 }
 
 // Worse tells whether a function of both sides newly puts a value on the heap,

@@ -244,3 +244,16 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
+
+// A benchmark that was there and is not any more is said.
+func TestBenchmarkThatIsGone(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the Go runtime is known on amd64 only")
+	}
+	_, module := repository(t)
+	write(t, module, "p_test.go", strings.Replace(benchmark, "BenchmarkSum", "BenchmarkAll", 1))
+	result := diff(t, module, "--fail", "HEAD")
+	if result.Status != 0 || !strings.Contains(result.Output, "new    BenchmarkAll: ") || !strings.Contains(result.Output, "gone   BenchmarkSum: ") {
+		t.Errorf("status %d: %s%s", result.Status, result.Output, result.Errors)
+	}
+}

@@ -43,12 +43,19 @@ func WriteDifferences(w io.Writer, d *gocode.Differences, o Options) error {
 	for _, note := range d.Notes {
 		fmt.Fprintf(out, "no benchmarks: %s\n", term.Safe(note))
 	}
-	if len(d.Benchmarks) > 0 {
+	if len(d.Benchmarks)+len(d.Gone) > 0 {
 		fmt.Fprintln(out)
 	}
 	names := namesOfChecks(d.Benchmarks)
+	for i := range d.Gone {
+		names.add(d.Gone[i].Package, d.Gone[i].Benchmark)
+	}
 	for i := range d.Benchmarks {
 		writeChange(out, &d.Benchmarks[i], names)
+	}
+	for i := range d.Gone {
+		e := &d.Gone[i]
+		fmt.Fprintf(out, "gone   %s: %s allocations/op\n", names.of(e.Package, e.Benchmark), entryFigures(e)[0])
 	}
 	return out.Flush()
 }
@@ -107,7 +114,14 @@ type differences struct {
 	New        side           `json:"new"`
 	Escapes    []escapeChange `json:"escapes"`
 	Benchmarks []check        `json:"benchmarks"`
+	Gone       []goneKeys     `json:"gone"`  // benchmarks that only the old side has
 	Notes      []string       `json:"notes"` // why there are no benchmarks
+}
+
+type goneKeys struct {
+	Benchmark string  `json:"benchmark"`
+	Package   string  `json:"package"`
+	Was       float64 `json:"was"`
 }
 
 type side struct {
@@ -132,7 +146,7 @@ type escapeChange struct {
 func WriteDifferencesJSON(w io.Writer, d *gocode.Differences) error {
 	all := differences{
 		Schema: DiffSchema, Old: sideKeys(&d.Old), New: sideKeys(&d.New),
-		Escapes: []escapeChange{}, Benchmarks: checksKeys(d.Benchmarks), Notes: append([]string{}, d.Notes...),
+		Escapes: []escapeChange{}, Benchmarks: checksKeys(d.Benchmarks), Gone: []goneKeys{}, Notes: append([]string{}, d.Notes...),
 	}
 	for i := range d.Escapes {
 		c := &d.Escapes[i]
@@ -150,6 +164,9 @@ func WriteDifferencesJSON(w io.Writer, d *gocode.Differences) error {
 			keys.Flow[j] = strings.TrimSpace(keys.Flow[j])
 		}
 		all.Escapes = append(all.Escapes, keys)
+	}
+	for _, e := range d.Gone {
+		all.Gone = append(all.Gone, goneKeys{e.Benchmark, e.Package, floatOf(e.Most)})
 	}
 	return term.WriteJSON(w, all, "")
 }

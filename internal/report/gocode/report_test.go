@@ -143,7 +143,8 @@ func TestDifferences(t *testing.T) {
 			{HeapValue: gocode.HeapValue{Package: "example.org/p", Function: "F", Value: "new(int)", File: "p.go", Line: 5, Why: "new(int) goes to the heap"}, Kept: true},
 			{HeapValue: gocode.HeapValue{Package: "example.org/p", Function: "G", Value: "y", File: "p.go", Line: 6, Why: "y goes to the heap"}},
 		},
-		Benchmarks: checks(), Notes: []string{"go1.25.7: " + hostile},
+		Benchmarks: checks(), Gone: []gocode.BudgetEntry{{Package: "example.org/q", Benchmark: "Gone" + hostile, Operations: 10, Least: big.NewRat(1, 4), Most: big.NewRat(1, 2)}},
+		Notes: []string{"go1.25.7: " + hostile},
 	}
 	golden(t, "differences.txt", func(w io.Writer) error { return WriteDifferences(w, d, Options{Verbose: true}) })
 	golden(t, "differences.json", func(w io.Writer) error { return WriteDifferencesJSON(w, d) })
