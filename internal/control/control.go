@@ -59,6 +59,8 @@ func (p *Process) Start(ctx context.Context, folder string, sample uint64) error
 	inside := insideRoot(p.PID, folder)
 	answer, err := p.file.give(ctx, command{start, inside, sample}, false, p.Alive)
 	switch {
+	case errors.Is(err, ErrSilent) && running.Stopped(p.PID):
+		return fmt.Errorf("process %d is stopped, by a signal or a debugger, and begins to record only when it runs: continue it first", p.PID)
 	case err != nil:
 		return fmt.Errorf("process %d %w", p.PID, err)
 	case answer == done:

@@ -161,6 +161,9 @@ func stopOne(pid int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatient)
 	defer cancel()
 	err = process.Stop(ctx)
+	if errors.Is(err, ErrSilent) && running.Stopped(pid) {
+		return fmt.Errorf("process %d is stopped, by a signal or a debugger; it stops recording at its first call of malloc or free after that", pid)
+	}
 	if errors.Is(err, ErrSilent) {
 		return fmt.Errorf("process %d makes no call of malloc or free now; it stops recording at its next one", pid)
 	}

@@ -99,13 +99,26 @@ func OwnPID(pid int) uint64 {
 
 // Alive tells whether the process pid runs, or may.
 func Alive(pid int) bool {
+	state, found := stateOf(pid)
+	return found && !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+}
+
+// Stopped tells whether the process pid has been stopped, by a signal or by a
+// debugger.
+func Stopped(pid int) bool {
+	state, _ := stateOf(pid)
+	return strings.HasPrefix(state, "T") || strings.HasPrefix(state, "t")
+}
+
+// stateOf returns what the system says of the process pid behind its name.
+func stateOf(pid int) (state string, found bool) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
-		return false
+		return "", false
 	}
 	// The name before the state may contain anything, also a bracket.
-	_, state, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
-	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+	_, state, _ = strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
+	return state, true
 }
 
 // visible returns folder, a path in the eyes of the process, as we see it. With

@@ -520,6 +520,41 @@ func TestIdle(t *testing.T) {
 	program.End(t)
 }
 
+// A process that is stopped is said to be so, not to be one that does not allocate: nothing happens to it before it goes on.
+func TestStopped(t *testing.T) {
+	program := busy(t, "1", "0")
+	process := program.Process.Process
+	stop := func() {
+		t.Helper()
+		process.Signal(syscall.SIGSTOP)
+		for deadline := time.Now().Add(harness.Patience); !running.Stopped(process.Pid); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("it does not stop")
+			}
+		}
+	}
+	const says = "is stopped, by a signal or a debugger"
+
+	stop()
+	s := record(t, process.Pid, "--seconds", "0.2")
+	s.Wait(t)
+	if status := s.Process.ProcessState.ExitCode(); status != 125 || !strings.Contains(s.Errors(), says) {
+		t.Errorf("stopped before: %d: %s", status, s.Errors())
+	}
+	if _, err := os.Stat(s.folder); err == nil {
+		t.Error("the folder was left")
+	}
+	process.Signal(syscall.SIGCONT)
+
+	s = record(t, process.Pid)
+	s.awaitCalls(t, 1000)
+	stop()
+	if status := s.Stop(t, syscall.SIGINT); status != 0 || !strings.Contains(s.Errors(), says) {
+		t.Errorf("stopped meanwhile: %d: %s", status, s.Errors())
+	}
+	process.Signal(syscall.SIGCONT)
+}
+
 func TestRefused(t *testing.T) {
 	plain := harness.Start(t, harness.Command{Arguments: []string{"/bin/sleep", "100"}})
 	fromStart := harness.Converse(t, harness.Command{
