@@ -68,7 +68,7 @@ func (p *Process) Start(ctx context.Context, folder string, sample uint64) error
 	case answer == alreadyRecording:
 		return fmt.Errorf("process %d is being recorded already", p.PID)
 	}
-	return fmt.Errorf("process %d could not make its file in the recording: is the disk full, or is the folder out of its reach, by its user or its root?", p.PID)
+	return fmt.Errorf("process %d could not make its file in the recording: is the disk full, is the folder out of its reach, by its user or its root, or has it a limit of memory, file size or open files (/proc/%[1]d/limits)?", p.PID)
 }
 
 // Stop makes the process stop recording. A process that makes no call until

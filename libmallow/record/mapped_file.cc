@@ -104,6 +104,8 @@ void MappedFile::LeaveWord(const char* folder) {
   if (fd >= 0) os::Close(fd);
 }
 
+void MappedFile::Unlink() { os::Unlink(path_); }
+
 bool MappedFile::Create(const char* folder, Mapping* before) {
   const uint64_t now = os::RealtimeNanoseconds();
   char name[kNameBytes];

@@ -123,7 +123,14 @@ bool Process::Start(const char* folder, uint64_t joined) {
   timeline_.StartIn(&header());
   node_table_ = {this, &PathOf, &ModuleOfRule};
   RememberLibc();
-  if (!stacks_.Init(&file_)) return false;
+  if (!stacks_.Init(&file_)) {
+    // From the beginning of the process on the file is the word that it is not recorded.
+    if (joined != 0) {
+      file_.Unlink();
+      LetGoOfFile();
+    }
+    return false;
+  }
   // Without a shard, for want of room, every call is counted as lost: the recording says what it lacks.
   Current();
   return true;
@@ -158,6 +165,10 @@ void Process::Stop() {
   if (IsForkChild()) return;
   WaitForRecords();
   header().stopped_realtime = os::RealtimeNanoseconds();
+  LetGoOfFile();
+}
+
+void Process::LetGoOfFile() {
   MappedFile::Mapping& oldest = kept_[session_ % kKeptMappings];
   if (oldest.base != nullptr) MappedFile::Unmap(oldest);
   file_.Detach(&oldest);

@@ -114,6 +114,7 @@ class Process {
   bool IsOfThisSession(const ThreadRecorder* recorder) const { return recorder->session == session_; }
   bool SetFolder(const char* folder);
   void WaitForRecords();
+  void LetGoOfFile();
   void ForgetLastSession(bool joins);
   bool GiveShard(ThreadRecorder* recorder);
   // Since the fork nothing has been recorded, or a thread is just about to record the first call.

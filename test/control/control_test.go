@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"mallow/internal/recording"
 	"mallow/internal/running"
 	"mallow/test/harness"
@@ -553,6 +555,47 @@ func TestStopped(t *testing.T) {
 		t.Errorf("stopped meanwhile: %d: %s", status, s.Errors())
 	}
 	process.Signal(syscall.SIGCONT)
+}
+
+// A program whose limits leave no room for a recording: mallow says so and leaves nothing behind, and with the limit gone
+// it can be recorded.
+func TestLimits(t *testing.T) {
+	for name, resource := range map[string]int{
+		"file size": unix.RLIMIT_FSIZE, "data": unix.RLIMIT_DATA, "address space": unix.RLIMIT_AS, "open files": unix.RLIMIT_NOFILE,
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := onDemand(t, harness.Program(t, "programs/rounds"))
+			program.Order(t, "r")
+			pid := program.Process.Process.Pid
+			var before unix.Rlimit
+			if err := unix.Prlimit(pid, resource, nil, &before); err != nil {
+				t.Skip(err)
+			}
+			unix.Prlimit(pid, resource, &unix.Rlimit{Cur: 3, Max: before.Max}, nil)
+			for range 2 {
+				s := record(t, pid)
+				s.awaitOrder(t, startIt)
+				program.Order(t, "r")
+				s.Wait(t)
+				if status := s.Process.ProcessState.ExitCode(); status != 125 || !strings.Contains(s.Errors(), fmt.Sprintf("/proc/%d/limits", pid)) {
+					t.Errorf("%d: %s", status, s.Errors())
+				}
+				if left, err := os.ReadDir(s.folder); err == nil {
+					t.Errorf("the folder was left, with %v", left)
+				}
+			}
+			unix.Prlimit(pid, resource, &before, nil)
+			s := record(t, pid)
+			s.awaitOrder(t, startIt)
+			program.Order(t, "r")
+			program.End(t)
+			s.Wait(t)
+			report := harness.ReadReport(t, s.folder)
+			if got := site(t, report, "often").Allocations; got != often || report.Quality.Incomplete {
+				t.Errorf("with the limit gone: %d allocations, want %d: %q", got, often, report.Quality.Warnings)
+			}
+		})
+	}
 }
 
 func TestRefused(t *testing.T) {
