@@ -152,7 +152,8 @@ func TestWorkspaceAndTags(t *testing.T) {
 		Arguments: []string{harness.CLI(t), "go", "test", "--bench", "Inner", "--benchtime", "10x", "./one/inner", "./other one/inner"},
 		Settings:  tagged, Directory: root, Timeout: fixTimeout,
 	})
-	if result.Status != 0 || strings.Count(result.Output, "BenchmarkInner  37 ") != 2 || !strings.Contains(result.Output, "other one/inner/inner.go:10") {
+	if result.Status != 0 || !strings.Contains(result.Output, "BenchmarkInner of example.org/one/inner  37 ") ||
+		!strings.Contains(result.Output, "BenchmarkInner of example.org/other/inner  37 ") || !strings.Contains(result.Output, "other one/inner/inner.go:10") {
 		t.Errorf("status %d: %s%s", result.Status, result.Output, result.Errors)
 	}
 	if everything(t, root) != before {
