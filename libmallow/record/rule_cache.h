@@ -2,7 +2,13 @@
 //
 // Open addressing in mapped pages, by cache lines: the pcs of a small piece of code, which are wanted together, lie in one.
 // Grows with the number of different pcs that the thread's stacks had and starts anew when it would become unreasonably
-// large. Thread-compatible; all zero is empty.
+// large.
+//
+// A walk cannot ask for a rule before it has the one before, and most come from behind the second cache. So there are
+// chains besides, one in a cache line: the rules of a pc and of the three callers that it had the last time. In a compiler
+// every third or fourth caller is another one than the last time: a walk waits half as often.
+//
+// Thread-compatible; all zero is empty.
 #pragma once
 
 #include <emmintrin.h>
@@ -55,8 +61,28 @@ class RuleCache {
     Insert(entry);
   }
 
+  // Where the chain of a key lies, if there is one: else it begins with another key, or with 0. Null: nothing was added yet.
+  // Until the next Add.
+  MALLOW_ALWAYS_INLINE RuleEntry* ChainOf(FrameKey key) const {
+    if (MALLOW_UNLIKELY(entries_ == nullptr)) return nullptr;
+    return entries_ - ChainedOf(capacity_) + LineAt(HashToTop(key) >> (shift_ + kChainedBits));
+  }
+  // Nothing follows in the chain; of null, too.
+  static MALLOW_ALWAYS_INLINE bool IsEndOfChain(const RuleEntry* next) {
+    return reinterpret_cast<uintptr_t>(next) % kCacheLineBytes == 0;
+  }
+  // Makes one there, of this rule alone.
+  static void BeginChain(RuleEntry* chain, const RuleEntry& rule) {
+    *chain++ = rule;
+    while (!IsEndOfChain(chain)) *chain++ = {};
+  }
+  // One goes on from `next` as another one does from its beginning.
+  static MALLOW_ALWAYS_INLINE void GoOnAs(RuleEntry* next, const RuleEntry* other) {
+    while (!IsEndOfChain(next)) *next++ = *other++;
+  }
+
   void Clear() {
-    if (entries_ != nullptr) os::Unmap(entries_, capacity_ * sizeof(RuleEntry));
+    if (entries_ != nullptr) os::Unmap(entries_ - ChainedOf(capacity_), BytesOf(capacity_));
     *this = RuleCache();
   }
 
@@ -68,10 +94,18 @@ class RuleCache {
   static constexpr size_t kLineEntries = 4;
   static_assert(kLineEntries * sizeof(RuleEntry) == kCacheLineBytes);
 
+  // Chains have a quarter of the table's room: few pcs begin one.
+  static constexpr unsigned kChainedBits = 2;
+  static constexpr size_t ChainedOf(size_t capacity) { return capacity >> kChainedBits; }
+  static constexpr size_t BytesOf(size_t capacity) {
+    return (ChainedOf(capacity) + capacity) * sizeof(RuleEntry);
+  }
+
   // The first entry of the line where a search begins. A line is filled from there on, and then the next one.
   MALLOW_ALWAYS_INLINE size_t LineOf(FrameKey key) const {
-    return HashToTop(key >> kPieceBits) >> shift_ & ~(kLineEntries - 1);
+    return LineAt(HashToTop(key >> kPieceBits) >> shift_);
   }
+  static MALLOW_ALWAYS_INLINE size_t LineAt(size_t entry) { return entry & ~(kLineEntries - 1); }
   MALLOW_ALWAYS_INLINE size_t LineAfter(size_t line) const { return (line + kLineEntries) & mask_; }
 
   // Which of a line's entries have the key, a bit for each. All four at once: where in its line an entry lies is as good
@@ -111,11 +145,11 @@ class RuleCache {
     }
     larger.mask_ = larger.capacity_ - 1;
     larger.shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(larger.capacity_));
-    void* pages = os::Map(nullptr, larger.capacity_ * sizeof(RuleEntry));
+    void* pages = os::Map(nullptr, BytesOf(larger.capacity_));
     if (pages == nullptr) return false;
     // What there is comes to lie all over it, and each page would be read before it is written: two faults.
-    if (count_ != 0) os::Populate(pages, larger.capacity_ * sizeof(RuleEntry));
-    larger.entries_ = static_cast<RuleEntry*>(pages);
+    if (count_ != 0) os::Populate(pages, BytesOf(larger.capacity_));
+    larger.entries_ = static_cast<RuleEntry*>(pages) + ChainedOf(larger.capacity_);
     for (size_t i = 0; i < capacity_; ++i) {
       if (entries_[i].key_and_module != 0) larger.Insert(entries_[i]);
     }
@@ -124,7 +158,7 @@ class RuleCache {
     return true;
   }
 
-  RuleEntry* entries_ = nullptr;
+  RuleEntry* entries_ = nullptr;  // behind the chains
   size_t mask_ = 0;
   size_t count_ = 0;
   size_t capacity_ = 0;

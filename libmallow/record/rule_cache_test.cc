@@ -4,6 +4,7 @@
 
 #include <random>
 #include <unordered_map>
+#include <vector>
 
 namespace mallow::record {
 namespace {
@@ -57,6 +58,54 @@ TEST_F(RuleCacheTest, BeginsAnewWhenItWouldBecomeTooLarge) {
   for (FrameKey key = 1; key <= 600'000; key++) cache_.Add(EntryOf(key << 4, 1));
   EXPECT_NE(nullptr, cache_.Find(600'000 << 4));
   EXPECT_EQ(nullptr, cache_.Find(1 << 4));
+}
+
+// Whatever a chain says of a key is what the table says, chains that follow one another come to be one, and the table keeps
+// what it has.
+TEST_F(RuleCacheTest, ChainsSayWhatTheTableSays) {
+  std::mt19937_64 random(5);
+  std::unordered_map<FrameKey, int32_t> model;
+  std::vector<FrameKey> keys;
+  EXPECT_EQ(nullptr, cache_.ChainOf(0x400000));
+  const auto key_at = [&](size_t i) {
+    while (keys.size() <= i) {
+      keys.push_back(0x400000 + random() % (1 << 24));
+      if (model.emplace(keys.back(), static_cast<int32_t>(keys.size())).second)
+        cache_.Add(EntryOf(keys.back(), model[keys.back()]));
+    }
+    return keys[i];
+  };
+  key_at(0);
+  size_t followed = 0, steps = 0;
+  for (size_t walk = 0; walk < 3'000; ++walk) {
+    RuleEntry* next = nullptr;
+    // Callers are mostly the same again, and now and then another one, or the function itself.
+    for (size_t i = random() % 64; i < 60 + walk / 50;) {
+      const size_t known = keys.size();
+      const FrameKey key = key_at(i);
+      if (keys.size() != known) next = nullptr;  // the table may lie elsewhere
+      const RuleEntry* rule = next;
+      ++steps;
+      if (!RuleCache::IsEndOfChain(next) && next->key() == key) {
+        ++followed;
+        ++next;
+      } else {
+        RuleEntry* const chain = cache_.ChainOf(key);
+        ASSERT_TRUE(RuleCache::IsEndOfChain(chain)) << "chains begin where others end";
+        if (chain->key() != key) RuleCache::BeginChain(chain, *cache_.Find(key));
+        RuleCache::GoOnAs(next, chain);
+        rule = chain;
+        next = chain + 1;
+      }
+      ASSERT_EQ(key, rule->key());
+      ASSERT_EQ(model[key], rule->rule.cfa);
+      ASSERT_EQ(7u, rule->module());
+      const unsigned way = random() % 16;
+      i += way == 0 ? 0 : way == 1 ? 20 : 1;
+    }
+  }
+  EXPECT_GT(followed * 5, steps * 2);
+  Check(model);
 }
 
 }  // namespace

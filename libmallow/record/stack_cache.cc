@@ -147,6 +147,36 @@ MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const Nod
   return uncached_rule_;
 }
 
+// Begins a chain with the key, if its rule is kept.
+MALLOW_NOINLINE const RuleEntry* CaptureContext::BeginChain(FrameKey key, const NodeTable& table,
+                                                            RuleEntry** next) {
+  RuleEntry* const expected = *next;
+  *next = nullptr;
+  const RuleEntry& rule = FindRule(key, table);
+  // Added just now: no chain is where it was.
+  if (&rule == &uncached_rule_) return &rule;
+  RuleEntry* const chain = rules_.ChainOf(key);
+  RuleCache::BeginChain(chain, rule);
+  RuleCache::GoOnAs(expected, chain);
+  *next = chain + 1;
+  return chain;
+}
+
+// The rule that a walk needs next; `next` is where it lies in a chain if the caller is that of the last time.
+MALLOW_ALWAYS_INLINE const RuleEntry* CaptureContext::FindNextRule(FrameKey key, const NodeTable& table,
+                                                                   RuleEntry** next) {
+  RuleEntry* const expected = *next;
+  if (MALLOW_LIKELY(!RuleCache::IsEndOfChain(expected) && expected->key() == key)) {
+    *next = expected + 1;
+    return expected;
+  }
+  RuleEntry* const chain = rules_.ChainOf(key);
+  if (MALLOW_UNLIKELY(chain == nullptr || chain->key() != key)) return BeginChain(key, table, next);
+  RuleCache::GoOnAs(expected, chain);
+  *next = chain + 1;
+  return chain;
+}
+
 // --- The walk ---------------------------------------------------------------------------------
 
 CaptureContext::End CaptureContext::Walk(Cursor cursor, const NodeTable& table) {
@@ -155,9 +185,10 @@ CaptureContext::End CaptureContext::Walk(Cursor cursor, const NodeTable& table) 
     if (Step(own, &cursor) == Advance::kEnd) return end_;
     interpreted_words_.Truncate(0);
   }
+  RuleEntry* next = nullptr;
   for (;;) {
     if (TryJoin(cursor)) return End::kJoined;
-    const RuleEntry& entry = FindRule(cursor.key, table);
+    const RuleEntry& entry = *FindNextRule(cursor.key, table, &next);
     if (!walked_.Reserve(1)) {
       EndTruncated(Truncation::kNoRoom);
       return end_;
@@ -508,6 +539,8 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   }
   leaves_.SetNext(past_, *leaf, *leaf);
   SetNewest(*leaf);
+  // As a rule nothing is known to follow it, and to ask for that is to wait.
+  guess_ = leaf;
   return &leaf->memo;
 }
 

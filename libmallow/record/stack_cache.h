@@ -71,6 +71,7 @@ class CaptureContext {
   MALLOW_ALWAYS_INLINE bool TakeLeaf(LeafEntry& leaf) {
     if (guess_ != &leaf) leaves_.SetNext(past_, *newest_leaf_, leaf);
     SetNewest(leaf);
+    guess_ = leaves_.NextOf(past_, leaf);
     LeafCache::Prefetch(*guess_);
     return base_truncated_;
   }
@@ -123,6 +124,8 @@ class CaptureContext {
   void BeginLastStack();
   const RuleEntry& FindRule(FrameKey key, const NodeTable& table);
   const RuleEntry& NewRule(FrameKey key, const NodeTable& table);
+  const RuleEntry* FindNextRule(FrameKey key, const NodeTable& table, RuleEntry** next);
+  const RuleEntry* BeginChain(FrameKey key, const NodeTable& table, RuleEntry** next);
 
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
@@ -145,7 +148,6 @@ class CaptureContext {
   MALLOW_ALWAYS_INLINE void SetNewest(LeafEntry& leaf) {
     newest_leaf_ = &leaf;
     past_ = LeafCache::PastWith(past_, leaf);
-    guess_ = leaves_.NextOf(past_, leaf);
   }
   LeafEntry* ForgetGuess();
   template <typename Start>
