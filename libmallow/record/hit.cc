@@ -194,7 +194,10 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
   }
   const uint64_t bytes = tag->size();
   const Study study = tag->study();
-  if (study != Study::kNone) thread.PrefetchTraits(stack);
+  if (study != Study::kNone) {
+    thread.PrefetchCaller(pc);
+    thread.PrefetchTraits(stack);
+  }
   Counting counting(thread);
   Shard& shard = *thread.shard;
   InFlight::Begin(shard, stack);

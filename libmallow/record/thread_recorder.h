@@ -92,6 +92,8 @@ struct ThreadRecorder {
     CallerSlot& slot = SlotOfCaller(pc);
     return slot.pc == pc && callers_generation == ModuleGeneration() ? &slot : nullptr;
   }
+  // Asks for what CallerAt looks at.
+  MALLOW_ALWAYS_INLINE void PrefetchCaller(uintptr_t pc) { __builtin_prefetch(&SlotOfCaller(pc)); }
   // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
   MALLOW_ALWAYS_INLINE Counts* KnownCountsOf(StackId stack) const {
     return KnownRecord<Counts>(counts_pages, StackIndex(stack));
