@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
+#include "base/bits.h"
 #include "base/syscall.h"
 #include "os/memory.h"
 
@@ -20,12 +21,18 @@ bool ReadablePages::Has(const void* begin, size_t bytes) {
   const uintptr_t page_bytes = PageSize(), start = reinterpret_cast<uintptr_t>(begin);
   const uintptr_t last = (start + bytes - 1) & ~(page_bytes - 1);
   for (uintptr_t page = start & ~(page_bytes - 1); page <= last; page += page_bytes) {
-    if (page == known_[0]) continue;
-    if (page != known_[1] && !IsReadable(page)) return false;
-    known_[1] = known_[0];
-    known_[0] = page;
+    if (Knows(page)) continue;
+    if (!IsReadable(page)) return false;
+    known_[learned_++ % kMost] = page;
   }
   return true;
+}
+
+bool ReadablePages::Knows(uintptr_t page) const {
+  for (unsigned i = 0; i < Min(learned_, kMost); ++i) {
+    if (known_[i] == page) return true;
+  }
+  return false;
 }
 
 }  // namespace mallow::os

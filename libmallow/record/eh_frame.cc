@@ -21,7 +21,7 @@ DwarfReader ReaderAt(const LoadedObject& object, const uint8_t* p) {
   const bool inside = Inside(object, p);
   const uint8_t* end = inside ? Address(object.end) : p;
   const size_t fixed = Min(kFixedPart, static_cast<size_t>(end - p));
-  return DwarfReader(p, object.pages.Has(p, fixed) ? end : p);
+  return DwarfReader(p, object.pages->Has(p, fixed) ? end : p);
 }
 
 // A record of .eh_frame: a CIE, an FDE or, with length 0, the end.
@@ -42,7 +42,7 @@ RecordStatus ReadRecord(const LoadedObject& object, const uint8_t* at, Record* r
   const uint8_t* start = reader.at();
   reader.Skip(bytes);
   record->end = reader.at();
-  if (!reader.ok() || !object.pages.Has(start, bytes)) return RecordStatus::kMalformed;
+  if (!reader.ok() || !object.pages->Has(start, bytes)) return RecordStatus::kMalformed;
   DwarfReader body(start, record->end);
   record->id_field = start;
   record->id = body.Fixed<uint32_t>();
@@ -150,7 +150,7 @@ bool FindByTable(const LoadedObject& object, DwarfReader reader, uint64_t count,
   const uint8_t* table = reader.at();
   if (count > static_cast<uint64_t>(reader.end() - table) / sizeof(SearchTableEntry)) return false;
   // Whoever unmaps tables leaves no hole amid one.
-  if (!object.pages.Has(table + (count - 1) * sizeof(SearchTableEntry), sizeof(SearchTableEntry)))
+  if (!object.pages->Has(table + (count - 1) * sizeof(SearchTableEntry), sizeof(SearchTableEntry)))
     return false;
   const auto entry_at = [table](uint64_t index) {
     SearchTableEntry item;

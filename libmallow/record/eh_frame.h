@@ -3,7 +3,7 @@
 // Reads only memory of the object itself, with bounds; a table that makes no sense, or that the program has unmapped, gives
 // "not found", never a fault. Thread-safe (reads only). Cost: a binary search of .eh_frame_hdr, or a linear pass over
 // .eh_frame where the object has no search table; then one run of the entry's program; a system call for each of the few
-// pages that it begins to read.
+// pages that it begins to read and this capture has not asked about.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace mallow::record {
 struct LoadedObject {
   uintptr_t start, end;         // of its mapping
   const uint8_t* eh_frame_hdr;  // null: it has no unwind tables
-  mutable os::ReadablePages pages = {};
+  os::ReadablePages* pages;
 };
 
 // One frame description entry (FDE) with what its common entry (CIE) says.
@@ -101,6 +101,7 @@ struct UnwindScratch {
     uintptr_t location;
     unsigned remembered;
   } progress;
+  os::ReadablePages pages;  // what this capture has learned of memory that is not the stack
 };
 
 // Whether its unwind tables are still there.

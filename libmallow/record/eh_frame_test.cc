@@ -71,7 +71,8 @@ class MadeObject {
     }
     memcpy(base, header.data(), header.size());
     memcpy(base + kHeaderRoom, section_.data(), section_.size());
-    return {hdr, hdr + words * 8, base};
+    pages_ = {};
+    return {hdr, hdr + words * 8, base, &pages_};
   }
 
  private:
@@ -93,6 +94,7 @@ class MadeObject {
   Bytes section_;
   std::vector<Entry> entries_;
   std::vector<uint64_t> memory_;
+  os::ReadablePages pages_ = {};
 };
 
 // def_cfa rsp, 8; offset of the return address -8.
@@ -355,12 +357,13 @@ TEST_F(EhFrameTest, RefusesTablesThatLieAboutTheirSize) {
   for (uintptr_t end = whole.start; end < whole.end; ++end) {
     const Bytes copy(Bytes(whole.eh_frame_hdr, whole.eh_frame_hdr + (end - whole.start)));
     const auto start = reinterpret_cast<uintptr_t>(copy.data());
-    if (FindFrameEntry({start, start + copy.size(), copy.data()}, kCode, &entry)) {
-      FindUnwindRow({start, start + copy.size(), copy.data()}, entry, kCode, scratch_.get());
-    }
+    os::ReadablePages pages = {};
+    const LoadedObject cut = {start, start + copy.size(), copy.data(), &pages};
+    if (FindFrameEntry(cut, kCode, &entry)) FindUnwindRow(cut, entry, kCode, scratch_.get());
   }
-  EXPECT_FALSE(FindFrameEntry({whole.start, whole.start + 8, whole.eh_frame_hdr}, kCode, &entry));
-  EXPECT_FALSE(FindFrameEntry({whole.start, whole.end, nullptr}, kCode, &entry));
+  EXPECT_FALSE(
+      FindFrameEntry({whole.start, whole.start + 8, whole.eh_frame_hdr, whole.pages}, kCode, &entry));
+  EXPECT_FALSE(FindFrameEntry({whole.start, whole.end, nullptr, whole.pages}, kCode, &entry));
 }
 
 }  // namespace

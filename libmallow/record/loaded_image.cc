@@ -13,14 +13,14 @@ namespace {
 constexpr uintptr_t kHeaderPage = 4096;
 
 // The executable's headers are where the kernel says; those of other objects begin behind their ELF header.
-bool FindHeaders(const dl_find_object& found, LoadedImage* image) {
+bool FindHeaders(const dl_find_object& found, os::ReadablePages* pages, LoadedImage* image) {
   const link_map* map = found.dlfo_link_map;
   if (map != nullptr && (map->l_name == nullptr || map->l_name[0] == 0)) {
     image->headers = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
     image->header_count = getauxval(AT_PHNUM);
-    return getauxval(AT_PHENT) == sizeof(ElfW(Phdr)) && os::IsReadable(getauxval(AT_PHDR));
+    return getauxval(AT_PHENT) == sizeof(ElfW(Phdr)) && pages->HasWord(getauxval(AT_PHDR));
   }
-  if (!os::IsReadable(image->start)) return false;
+  if (!pages->HasWord(image->start)) return false;
   const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(image->start);
   if (image->end - image->start < sizeof(*elf) || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) return false;
   if (elf->e_phoff + elf->e_phnum * sizeof(ElfW(Phdr)) > kHeaderPage) return false;
@@ -31,10 +31,10 @@ bool FindHeaders(const dl_find_object& found, LoadedImage* image) {
 
 }  // namespace
 
-LoadedImage FindLoadedImage(const dl_find_object& found) {
+LoadedImage FindLoadedImage(const dl_find_object& found, os::ReadablePages* pages) {
   LoadedImage image = {reinterpret_cast<uintptr_t>(found.dlfo_map_start),
                        reinterpret_cast<uintptr_t>(found.dlfo_map_end), nullptr, 0};
-  if (!FindHeaders(found, &image)) {
+  if (!FindHeaders(found, pages, &image)) {
     image.headers = nullptr;
     image.header_count = 0;
   }

@@ -4,13 +4,15 @@
 // between its segments; its unwind tables and its ELF header then lie outside that range. A program may also have unmapped
 // by itself what the loader still tells of.
 //
-// Thread safety: any thread, any time; no lock, no allocation. Asks the kernel once whether the headers are there.
+// Thread safety: any thread, any time; no lock, no allocation. `pages` tells whether the headers are there.
 #pragma once
 
 #include <link.h>
 
 #include <cstddef>
 #include <cstdint>
+
+#include "os/readable.h"
 
 struct dl_find_object;
 
@@ -22,6 +24,6 @@ struct LoadedImage {
   size_t header_count;
 };
 
-LoadedImage FindLoadedImage(const dl_find_object& found);
+LoadedImage FindLoadedImage(const dl_find_object& found, os::ReadablePages* pages);
 
 }  // namespace mallow::record

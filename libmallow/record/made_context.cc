@@ -3,6 +3,7 @@
 #include <ucontext.h>
 
 #include <atomic>
+#include <cstddef>
 
 namespace mallow::record {
 
@@ -15,7 +16,7 @@ uintptr_t StartOfMadeContexts(UnwindScratch* scratch) {
     ucontext_t context;
     alignas(16) char stack[512];
   };
-  static_assert(sizeof(Made) + alignof(Made) <= sizeof(UnwindScratch));
+  static_assert(sizeof(Made) + alignof(Made) <= offsetof(UnwindScratch, code));
   scratch->progress = {};  // its rows make room
   const uintptr_t room = reinterpret_cast<uintptr_t>(scratch);
   Made* made = reinterpret_cast<Made*>((room + alignof(Made) - 1) & ~(alignof(Made) - 1));

@@ -24,7 +24,7 @@ struct Notes {
 };
 
 // The build id out of the loaded notes. Only what the program headers declare as loaded is read.
-Notes FindBuildId(const LoadedImage& image, uintptr_t bias) {
+Notes FindBuildId(const LoadedImage& image, uintptr_t bias, os::ReadablePages* pages) {
   Notes result;
   for (size_t i = 0; i < image.header_count; i++) {
     const ElfW(Phdr)& header = image.headers[i];
@@ -32,7 +32,7 @@ Notes FindBuildId(const LoadedImage& image, uintptr_t bias) {
     uintptr_t at = bias + header.p_vaddr;
     const uintptr_t limit = at + header.p_memsz;
     if (at < image.start || limit > image.end || limit < at) continue;
-    if (!os::ReadablePages().Has(reinterpret_cast<const void*>(at), header.p_memsz)) continue;
+    if (!pages->Has(reinterpret_cast<const void*>(at), header.p_memsz)) continue;
     const uintptr_t align = header.p_align == 8 ? 8 : 4;
     while (at + sizeof(ElfW(Nhdr)) <= limit) {
       const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
@@ -125,11 +125,12 @@ void ModuleTable::Answer::Become(uintptr_t start_now, const void* link_map_now, 
 
 uint32_t ModuleTable::Search(const dl_find_object& found) {
   const link_map* map = found.dlfo_link_map;
-  const LoadedImage image = FindLoadedImage(found);
+  os::ReadablePages pages = {};
+  const LoadedImage image = FindLoadedImage(found, &pages);
   // The executable is the one object without a name; ld.so and the vdso have theirs.
   const bool is_executable = map->l_name == nullptr || map->l_name[0] == 0;
   const char* path = is_executable ? executable_ : map->l_name;
-  const Notes notes = FindBuildId(image, map->l_addr);
+  const Notes notes = FindBuildId(image, map->l_addr, &pages);
 
   Known known{image.start, image.end, 0, KindOf(path, is_executable)};
   known.identity = Mix(0xcbf2'9ce4'8422'2325, reinterpret_cast<const uint8_t*>(path), strlen(path));

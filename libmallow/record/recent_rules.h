@@ -26,11 +26,11 @@ class RecentRules {
   static constexpr unsigned kCount = 32;
 
   // That of the code at `address`; null: none is known, or its tables are not there any more.
-  const RecentRule* Find(uintptr_t address) const {
+  const RecentRule* Find(uintptr_t address, os::ReadablePages* pages) const {
     for (const RecentRule& recent : rules_) {
       if (!recent.code.Has(address)) continue;
       const bool there =
-          os::IsReadable(reinterpret_cast<uintptr_t>(recent.tables)) && *recent.tables == recent.said;
+          pages->HasWord(reinterpret_cast<uintptr_t>(recent.tables)) && *recent.tables == recent.said;
       return there ? &recent : nullptr;
     }
     return nullptr;

@@ -131,9 +131,19 @@ bool FindRow(uintptr_t pc, UnwindScratch* scratch, FrameEntry* entry, bool* in_o
              dl_find_object* found) {
   *in_object = FindLoadedObject(pc, found);
   if (!*in_object) return false;
-  const LoadedImage image = FindLoadedImage(*found);
-  const LoadedObject object{image.start, image.end, static_cast<const uint8_t*>(found->dlfo_eh_frame)};
-  if (FindFrameEntry(object, pc, entry) && FindUnwindRow(object, *entry, pc, scratch)) return true;
+  const auto is_found = [=](const LoadedObject& object) {
+    return FindFrameEntry(object, pc, entry) && FindUnwindRow(object, *entry, pc, scratch);
+  };
+  LoadedObject object{reinterpret_cast<uintptr_t>(found->dlfo_map_start),
+                      reinterpret_cast<uintptr_t>(found->dlfo_map_end),
+                      static_cast<const uint8_t*>(found->dlfo_eh_frame), &scratch->pages};
+  if (is_found(object)) return true;
+  const LoadedImage image = FindLoadedImage(*found, &scratch->pages);
+  if (image.start != object.start || image.end != object.end) {
+    object.start = image.start;
+    object.end = image.end;
+    if (is_found(object)) return true;
+  }
   // Unmapped by the program itself: the loader still tells of it, but there may be other code by now.
   if (image.headers == nullptr && !HasUnwindTables(object)) *in_object = false;
   return false;

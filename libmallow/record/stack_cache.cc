@@ -68,6 +68,7 @@ Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTab
   candidates_ = frames_.size();
   switches_ = 0;
   outside_objects_ = false;
+  scratch_.pages.Forget();
 
   const End end = Walk({registers.pc, registers.sp, registers.bp}, table);
   if (MALLOW_UNLIKELY(end == End::kUnknownRegister)) {
@@ -128,7 +129,7 @@ MALLOW_ALWAYS_INLINE const RuleEntry& CaptureContext::FindRule(FrameKey key, con
 }
 
 MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const NodeTable& table) {
-  if (const RecentRule* const recent = recent_rules_.Find(AddressOf(key))) {
+  if (const RecentRule* const recent = recent_rules_.Find(AddressOf(key), &scratch_.pages)) {
     uncached_rule_ = {key | recent->module << kFrameKeyBits, recent->rule};
     rules_.Add(uncached_rule_);
     return uncached_rule_;
