@@ -131,6 +131,7 @@ bool FindRow(uintptr_t pc, UnwindScratch* scratch, FrameEntry* entry, bool* in_o
              dl_find_object* found) {
   *in_object = FindLoadedObject(pc, found);
   if (!*in_object) return false;
+  // The range that the loader names is all of the object, but for one that has gaps.
   const auto is_found = [=](const LoadedObject& object) {
     return FindFrameEntry(object, pc, entry) && FindUnwindRow(object, *entry, pc, scratch);
   };
