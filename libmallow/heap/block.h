@@ -8,6 +8,7 @@
 #include "heap/heap.h"
 #include "heap/large.h"
 #include "heap/page_map.h"
+#include "heap/record_map.h"
 #include "heap/span.h"
 #include "heap/thread_cache.h"
 
@@ -44,16 +45,18 @@ inline bool MovedAway(const Block& block) {
   return block.span->state == SpanState::kLarge && block.span->moved_away;
 }
 
-// The same for a block that the heap has just given out.
+struct NewBlock {
+  void* record;  // null: it has none
+  size_t usable_bytes;
+};
+
+// Of a block that the heap has just given out. Few need their span for that.
 template <size_t kRecordBytes>
-MALLOW_ALWAYS_INLINE Block DescribeNew(const void* p) {
-  Span* span = PageMap::KnownSpanOf(PageOf(p));
-  if (MALLOW_UNLIKELY(span->state != SpanState::kSmall))
-    return {span->records, span->pages * kPageBytes, span};
-  char* const records = __atomic_load_n(&span->records, __ATOMIC_ACQUIRE);
-  if (MALLOW_UNLIKELY(records == nullptr)) return {nullptr, span->object_bytes, span};
-  const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(p) - span->start());
-  return {records + ((offset * span->reciprocal) >> 32) * kRecordBytes, span->object_bytes, span};
+MALLOW_ALWAYS_INLINE NewBlock DescribeNew(const void* p) {
+  const RecordedObject object = RecordMap::At<kRecordBytes>(p);
+  if (MALLOW_LIKELY(object.size_class != 0)) return {object.record, object.bytes()};
+  const Block block = Describe<kRecordBytes>(p);
+  return {block.record, block.usable_bytes};
 }
 
 // Frees a block of which Describe gave the span.

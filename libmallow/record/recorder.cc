@@ -136,8 +136,8 @@ MALLOW_COLD Tag* MakeTag(const void* p) {
 template <bool kSampled>
 MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, const Registers& caller,
                                       uint64_t argument) {
-  const heap::Block block = heap::DescribeNew<kSideRecordBytes>(p);
-  Tag* tag = TagOf(block);
+  const heap::NewBlock block = heap::DescribeNew<kSideRecordBytes>(p);
+  Tag* tag = static_cast<Tag*>(block.record);
   if (MALLOW_UNLIKELY(tag == nullptr) && (tag = MakeTag(p)) == nullptr) {
     // Its release will count as that of a block from before.
     NoteLost();
@@ -149,9 +149,10 @@ MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, 
     return p;
   }
   ThreadRecorder& thread = entry.thread();
+  // A stack that has to be walked is a new one, as a rule.
+  thread.PrefetchCounts(g_process.stacks().stack_count());
   const StackId stack = StackOf(thread, function, caller);
   if (MALLOW_UNLIKELY(stack == kNoStack)) thread.shard->lost_growth++;
-  // A stack that had to be walked is a new one, as a rule.
   thread.PrefetchTraits(stack);
   InFlight in_flight(*thread.shard, stack);
   if constexpr (kSampled) Sampler::Catch(thread);
