@@ -72,7 +72,7 @@ StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, u
   if (node == kRoot) return kNoStack;
   file_->Items<uint32_t>(Section::kStacks)[item] = node;
   file_->SetUsed(Section::kStacks, item + 1);
-  stack_count_++;
+  __atomic_store_n(&stack_count_, id + 1, __ATOMIC_RELAXED);
   const StackId stack = id | (from_libc ? kLibcStack : 0);
   nodes_.At(node).first_child.store(stack, std::memory_order_relaxed);
   return Publish(caller, node) ? stack : kNoStack;

@@ -61,7 +61,8 @@ class StackTable {
   StackId AddStack(NodeId caller, Function function, bool from_libc, uint32_t region = 0);
 
   uint32_t node_count() const { return node_count_; }
-  uint32_t stack_count() const { return stack_count_; }
+  // Also the id of the next stack that is made.
+  uint32_t stack_count() const { return __atomic_load_n(&stack_count_, __ATOMIC_RELAXED); }
 
  private:
   struct Slot {

@@ -99,6 +99,11 @@ struct ThreadRecorder {
     return KnownRecord<Counts>(counts_pages, StackIndex(stack));
   }
 
+  // Asks for the counters of a stack, if it has a record.
+  MALLOW_ALWAYS_INLINE void PrefetchCounts(StackId stack) const {
+    const Counts* const counts = KnownCountsOf(stack);
+    if (counts != nullptr) __builtin_prefetch(counts, 1);
+  }
   // Asks for what NoteBirth and NoteDeath write: most of their time they would wait for it.
   MALLOW_ALWAYS_INLINE void PrefetchTraits(StackId stack) const {
     const Traits* const traits = KnownRecord<Traits>(traits_pages, StackIndex(stack));
