@@ -281,12 +281,8 @@ type tested struct {
 // visit visits the tests of packages, and goes on after one that fails.
 func (t *tested) visit(b *gocode.Builder, packages []gocode.Package, visit func(*gocode.Tests) error) {
 	for _, p := range packages {
-		err := p.Broken
-		if err == nil {
-			err = visitTests(b, p, visit)
-		}
-		if err != nil && !errors.Is(err, gocode.ErrNoTests) {
-			t.failed = append(t.failed, clean(err))
+		if err := visitPackage(b, p, visit); err != nil {
+			t.failed = append(t.failed, err)
 		}
 	}
 }
@@ -439,20 +435,38 @@ func (o goOptions) noBenchmark() error {
 }
 
 // eachTests builds the tests of each package that has some and visits them, for
-// figures that are compared: without the reasons why lines allocate. It returns
-// all packages, also those without tests.
-func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) ([]gocode.Package, error) {
-	b, packages, err := goPackages(goFlags, patterns, false)
+// figures that are compared: without the reasons why lines allocate. It goes on
+// after one that fails, and returns the others, also those without tests.
+func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) (whole []gocode.Package, failed error) {
+	b, err := gocode.NewBuilder(goFlags)
 	if err != nil {
-		return nil, err
+		return nil, clean(err)
+	}
+	packages, err := b.AllPackages(orHere(patterns))
+	if err != nil {
+		return nil, clean(err)
 	}
 	b.Unexplained = true
 	for _, p := range packages {
-		if err := visitTests(b, p, visit); err != nil && !errors.Is(err, gocode.ErrNoTests) {
-			return nil, clean(err)
+		err := visitPackage(b, p, visit)
+		if err == nil {
+			whole = append(whole, p)
 		}
+		failed = errors.Join(failed, err)
 	}
-	return packages, nil
+	return whole, failed
+}
+
+// visitPackage visits the tests of a package, if it has some.
+func visitPackage(b *gocode.Builder, p gocode.Package, visit func(*gocode.Tests) error) error {
+	err := p.Broken
+	if err == nil {
+		err = visitTests(b, p, visit)
+	}
+	if errors.Is(err, gocode.ErrNoTests) {
+		return nil
+	}
+	return clean(err)
 }
 
 // visitTests builds the tests of a package for a visit.
@@ -470,13 +484,10 @@ func visitTests(b *gocode.Builder, p gocode.Package, visit func(*gocode.Tests) e
 	return visit(tests)
 }
 
-// goPackages lists the packages that patterns match, "." where there is none.
+// goPackages lists the packages that patterns match.
 // anyway lists those, too, that cannot be built, and makes do with the runtime's
 // own profile where nothing better is to be had.
 func goPackages(goFlags, patterns []string, anyway bool) (*gocode.Builder, []gocode.Package, error) {
-	if len(patterns) == 0 {
-		patterns = []string{"."}
-	}
 	b, err := gocode.NewBuilder(goFlags)
 	var unknown *gocode.UnknownVersionError
 	if anyway && errors.As(err, &unknown) {
@@ -489,11 +500,19 @@ func goPackages(goFlags, patterns []string, anyway bool) (*gocode.Builder, []goc
 	if anyway {
 		list = b.AllPackages
 	}
-	packages, err := list(patterns)
+	packages, err := list(orHere(patterns))
 	if err != nil {
 		return nil, nil, clean(err)
 	}
 	return b, packages, nil
+}
+
+// orHere is the package of the folder where there is no pattern.
+func orHere(patterns []string) []string {
+	if len(patterns) == 0 {
+		return []string{"."}
+	}
+	return patterns
 }
 
 func goRun(stdout, stderr io.Writer, goFlags, args []string, o goOptions) error {

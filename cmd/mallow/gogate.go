@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,18 +70,19 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 		return err
 	}
 	var checks []gocode.Check
-	packages, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+	whole, failed := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
 		found, err := gateTests(tests, budget, o)
 		checks = append(checks, found...)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if len(checks) == 0 {
+	switch {
+	case len(checks) == 0 && failed == nil:
 		return o.noBenchmark()
-	}
-	if update {
+	case len(checks) == 0:
+		return failed
+	case update && failed != nil:
+		failed = errors.Join(failed, fmt.Errorf("%s stays as it is: nothing was written", term.Safe(file)))
+	case update:
 		for _, c := range checks {
 			budget.Set(c.Now)
 		}
@@ -97,12 +99,15 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 	}
 	var notes []string
 	if o.bench == everyBenchmark {
-		notes = unmeasured(budget, packages, checks, file)
+		notes = unmeasured(budget, whole, checks, file)
 	}
-	if err := write(w, checks, notes); err != nil || update {
+	if err := write(w, checks, notes); err != nil {
 		return err
 	}
-	return goVerdict(checks, strict)
+	if update {
+		return failed
+	}
+	return goVerdict(checks, strict, failed)
 }
 
 func readGoBudget(file string, update bool) (*gocode.Budget, error) {
@@ -124,7 +129,7 @@ func readGoBudget(file string, update bool) (*gocode.Budget, error) {
 }
 
 // unmeasured says what of the budget was not held to it, though all benchmarks
-// of its package were asked for. One that is skipped here may run elsewhere: so
+// of its package were asked for and none failed. One that is skipped here may run elsewhere: so
 // the budget keeps it.
 func unmeasured(budget *gocode.Budget, packages []gocode.Package, checks []gocode.Check, file string) (notes []string) {
 	entries := budget.Unmeasured(checks)
@@ -143,7 +148,7 @@ func unmeasured(budget *gocode.Budget, packages []gocode.Package, checks []gocod
 	return notes
 }
 
-// gateTests checks the benchmarks of a package.
+// gateTests checks the benchmarks of a package, also beside some that fail.
 func gateTests(tests *gocode.Tests, budget *gocode.Budget, o goOptions) ([]gocode.Check, error) {
 	options := o.benchmarks()
 	options.Benchtime = "10ms" // the time is no figure of the gate
@@ -154,19 +159,16 @@ func gateTests(tests *gocode.Tests, budget *gocode.Budget, o goOptions) ([]gocod
 		}
 		return 0
 	}
-	first, err := tests.Benchmarks(options)
-	if err != nil {
-		return nil, err
-	}
+	first, failed := tests.Benchmarks(options)
 	var checks []gocode.Check
 	for _, f := range first {
 		check, err := gateBenchmark(tests, budget.Entry(tests.Package, f.Name), f, options)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			checks = append(checks, check)
 		}
-		checks = append(checks, check)
+		failed = errors.Join(failed, err)
 	}
-	return checks, nil
+	return checks, failed
 }
 
 // gateBenchmark counts a benchmark, that was counted once, until its verdict
@@ -189,19 +191,16 @@ func gateBenchmark(tests *gocode.Tests, was *gocode.BudgetEntry, first *gocode.B
 	}
 }
 
-// goVerdict is the exit code that the checks deserve.
-func goVerdict(checks []gocode.Check, strict bool) error {
-	code := 0
-	for _, c := range checks {
-		switch {
-		case c.Verdict == gocode.More:
-			return exitError{code: 2}
-		case c.Verdict != gocode.Kept && strict:
-			code = 4
-		}
-	}
-	if code != 0 {
-		return exitError{code: code}
+// goVerdict is the exit code that the checks deserve, and what failed beside them.
+func goVerdict(checks []gocode.Check, strict bool, failed error) error {
+	has := func(is func(gocode.Check) bool) bool { return slices.ContainsFunc(checks, is) }
+	switch {
+	case has(func(c gocode.Check) bool { return c.Verdict == gocode.More }):
+		return exitError{code: 2, err: failed}
+	case failed != nil:
+		return failed
+	case strict && has(func(c gocode.Check) bool { return c.Verdict != gocode.Kept }):
+		return exitError{code: 4}
 	}
 	return nil
 }

@@ -191,8 +191,25 @@ var (
 	// operation: more of them will tell.
 	untimed = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+[1-9][0-9]*[ \t]*$`)
 	traced  = regexp.MustCompile(`(?m)^\S+\.(Benchmark\w*)[.(]`)
-	endless = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+0\s+NaN ns/op`)
+	endless = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+0\s+NaN ns/op.*\n(?:--- BENCH: .*\n +(.+))?`)
 )
+
+// endlessOnes names the benchmarks that did not come to their end, and what they
+// said on the way; those within guilty, which ended the process, are known.
+func (t *Tests) endlessOnes(out []byte, guilty string) error {
+	var all []error
+	for _, found := range endless.FindAllSubmatch(out, -1) {
+		name, said := withoutProcessors(string(found[1])), ""
+		if top, _, _ := strings.Cut(name, "/"); top == guilty {
+			continue
+		}
+		if len(found[2]) > 0 {
+			said = fmt.Sprintf(" (%s)", found[2])
+		}
+		all = append(all, fmt.Errorf("%s of %s did not come to its end: it was skipped after its first round%s, panicked, or called runtime.Goexit", name, t.Package, said))
+	}
+	return errors.Join(all...)
+}
 
 // endedBy names the benchmark that ended its process by a panic, as far as what
 // it printed tells, without those within it.
@@ -386,12 +403,10 @@ func (t *Tests) execute(executable string, environment, args []string) (ran, err
 		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-test.bench=") }) {
 			what = "a benchmark of " + t.Package + " fails"
 		}
-		return r, &CommandError{What: what, Output: strings.TrimSpace(string(out)), err: err}
+		failed := &CommandError{What: what, Output: strings.TrimSpace(string(out)), err: err}
+		return r, errors.Join(failed, t.endlessOnes(out, endedBy(out)))
 	}
-	if found := endless.FindSubmatch(out); found != nil {
-		return r, fmt.Errorf("%s of %s did not come to its end: it panicked, or called runtime.Goexit", withoutProcessors(string(found[1])), t.Package)
-	}
-	return r, nil
+	return r, t.endlessOnes(out, "")
 }
 
 // difference returns by how much the stacks of a longer run exceed those of a

@@ -125,3 +125,73 @@ func change(t *testing.T, folder, from, to string) {
 		t.Fatal(err)
 	}
 }
+
+// A benchmark that fails, in whichever round, and a package that cannot be
+// measured keep nobody else from the verdict, and the budget is not written.
+func TestGateWhereSomeFail(t *testing.T) {
+	folder := copied(t, "nested")
+	put(t, filepath.Join(folder, "broken/broken.go"), "package broken\n\nfunc Half() {\n")
+	put(t, filepath.Join(folder, "broken/broken_test.go"), "package broken\n\nimport \"testing\"\n\nfunc BenchmarkBroken(b *testing.B) {}\n")
+	put(t, filepath.Join(folder, "failing/failing_test.go"), `package failing
+
+import "testing"
+
+var sink *int
+
+func allocates(b *testing.B) {
+	for range b.N {
+		sink = new(int)
+	}
+}
+
+func BenchmarkFails(b *testing.B) { b.Fatal("no server") }
+
+func BenchmarkFew(b *testing.B) {
+	if b.N == 11 || b.N == 10 {
+		b.Skip("not so few")
+	}
+	allocates(b)
+}
+
+func BenchmarkSkips(b *testing.B) {
+	if b.N > 1 {
+		b.Skip("not so many")
+	}
+}
+
+func BenchmarkWorks(b *testing.B) { allocates(b) }
+`)
+	budget := filepath.Join(folder, "mallow.go.budget")
+	written := "BenchmarkFails example.org/nested/failing: 3 over 10\n\nBenchmarkGone example.org/nested/failing: 3 over 10\n\n" +
+		"BenchmarkInner example.org/nested/inner: 36 over 10\n\nBenchmarkWorks example.org/nested/failing: 1 over 10\n"
+	put(t, budget, written)
+	check := func(name string, r harness.Result, status int) {
+		t.Helper()
+		for _, words := range []string{"more   BenchmarkInner: 37 allocations/op", "kept   BenchmarkWorks: 1 allocations/op"} {
+			if !strings.Contains(r.Output, words) {
+				t.Errorf("%s: %q is missing in\n%s", name, words, r.Output)
+			}
+		}
+		for _, words := range []string{
+			"the tests of example.org/nested/broken do not build:\n", "a benchmark of example.org/nested/failing fails:\n", "no server",
+			"BenchmarkFew of example.org/nested/failing did not come to its end: it was skipped after its first round (failing_test.go:17: not so few), panicked, or called runtime.Goexit",
+			"BenchmarkSkips of example.org/nested/failing did not come to its end: it was skipped after its first round (failing_test.go:24: not so many), panicked, or called runtime.Goexit",
+		} {
+			if strings.Count(r.Errors, words) != 1 {
+				t.Errorf("%s: %q stands %d times in\n%s", name, words, strings.Count(r.Errors, words), r.Errors)
+			}
+		}
+		if r.Status != status || strings.Contains(r.Output, "note: ") || strings.Contains(r.Output, "BenchmarkFew") {
+			t.Errorf("%s: status %d: %s", name, r.Status, r.Output)
+		}
+	}
+	check("gate", gate(t, folder, "./..."), 2)
+	r := gate(t, folder, "--update", "./...")
+	check("--update", r, 1)
+	if kept, err := os.ReadFile(budget); err != nil || string(kept) != written || !strings.Contains(r.Errors, "nothing was written") {
+		t.Errorf("%v: %s%s", err, kept, r.Errors)
+	}
+	if r := gate(t, folder, "--bench", "Works|Skips", "./failing"); r.Status != 1 || !strings.Contains(r.Output, "kept   BenchmarkWorks") {
+		t.Errorf("of what is kept beside one that fails: status %d: %s%s", r.Status, r.Output, r.Errors)
+	}
+}
