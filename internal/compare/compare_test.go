@@ -263,6 +263,24 @@ func TestPreloadThatDoesNotTake(t *testing.T) {
 	}
 }
 
+// A launcher that drops LD_PRELOAD leaves the program in which it ends to libc's malloc; one that
+// runs such a program on its way is noted.
+func TestLauncherThatDropsThePreload(t *testing.T) {
+	for _, launcher := range [][]string{{"env", "-u", "LD_PRELOAD", "perl", "-e", "1"}, {"sh", "-c", "unset LD_PRELOAD; exec perl -e 1"}} {
+		o := options(launcher...)
+		o.Allocators = []Allocator{{Name: "bump", Library: library(t, "libbump.so", bump)}}
+		_, err := Run(t.Context(), o)
+		if err == nil || !strings.Contains(err.Error(), "bump: LD_PRELOAD is taken out of the environment on the way to the program that runs in the end: its malloc is that of ") || !strings.Contains(err.Error(), "libc.so.6") {
+			t.Errorf("%q: %v", launcher, err)
+		}
+	}
+	o := options("sh", "-c", "env -u LD_PRELOAD perl -e 1; true")
+	o.Rounds, o.Allocators = 1, []Allocator{{Name: "bump", Library: library(t, "libbump.so", bump)}}
+	if r := mustRun(t, o); !slices.Equal(r.Notes, []string{"1 of 3 programs under bump had another malloc"}) {
+		t.Errorf("%q", r.Notes)
+	}
+}
+
 func TestEnvironmentsOfOneSize(t *testing.T) {
 	t.Setenv("LD_PRELOAD", "")
 	s := &session{o: options("true"), folder: t.TempDir()}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,10 +22,10 @@ func probeSettings(folder string) []string {
 	return []string{"LD_DEBUG=bindings", "LD_DEBUG_OUTPUT=" + filepath.Join(folder, "bound")}
 }
 
-// bound is which mallocs the processes of a run had.
+// bound is which mallocs the programs of a run had.
 type bound struct {
-	first     []string   // of the command's own process; nil where the linker said nothing of it
-	processes [][]string // of each that the linker spoke of, the first included
+	first    [][]string // of those that the command's own process executed, in order; nil where the linker said nothing of it
+	programs [][]string // of each that the linker spoke of, those included
 }
 
 // readProbe reads what the linker wrote below folder; first is the number of
@@ -36,21 +37,22 @@ func readProbe(folder string, first int) (bound, error) {
 	}
 	var b bound
 	for _, path := range files {
-		providers, err := readBindings(path)
+		programs, err := readBindings(path)
 		if err != nil {
 			return bound{}, err
 		}
-		b.processes = append(b.processes, providers)
+		b.programs = append(b.programs, programs...)
 		if strings.HasSuffix(path, "."+strconv.Itoa(first)) {
-			b.first = providers
+			b.first = programs
 		}
 	}
 	return b, nil
 }
 
-// readBindings returns the files whose malloc a process was bound to. What is
-// bound to an executable that is itself bound to a library ends there.
-func readBindings(path string) ([]string, error) {
+// readBindings returns the files whose malloc a process was bound to, for each
+// program that it executed. That another one begins shows where an object is
+// bound anew, to another malloc; with the same malloc it does not matter.
+func readBindings(path string) (programs [][]string, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -60,38 +62,50 @@ func readBindings(path string) ([]string, error) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if from, to, ok := parseBinding(lines.Text()); ok {
-			targets[from] = to
+		from, to, ok := parseBinding(lines.Text())
+		if !ok {
+			continue
 		}
+		if before, known := targets[from]; known && before != to {
+			programs = append(programs, providersOf(targets))
+			clear(targets)
+		}
+		targets[from] = to
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("what the dynamic linker says of its bindings: %w", err)
 	}
-	var providers []string
-	seen := make(map[string]bool)
+	if providers := providersOf(targets); len(providers) > 0 {
+		programs = append(programs, providers)
+	}
+	return programs, nil
+}
+
+// providersOf are the files in which bindings end. What is bound to an
+// executable that is itself bound to a library ends there.
+func providersOf(targets map[string]string) (providers []string) {
 	for _, to := range targets {
 		if next, forwards := targets[to]; forwards && next != to {
 			continue
 		}
+		to = withoutNamespace(to)
 		if real, err := filepath.EvalSymlinks(to); err == nil {
 			to = real
 		}
-		if !seen[to] {
-			seen[to] = true
+		if !slices.Contains(providers, to) {
 			providers = append(providers, to)
 		}
 	}
-	return providers, nil
+	return providers
 }
 
-// parseBinding reads a line that binds malloc.
+// parseBinding reads a line that binds malloc: files with their namespaces.
 func parseBinding(line string) (from, to string, ok bool) {
 	rest, isMalloc := cutAround(line, "binding file ", ": normal symbol `malloc'")
 	if !isMalloc {
 		return "", "", false
 	}
-	from, to, ok = strings.Cut(rest, " to ")
-	return withoutNamespace(from), withoutNamespace(to), ok
+	return strings.Cut(rest, " to ")
 }
 
 func cutAround(s, before, after string) (string, bool) {

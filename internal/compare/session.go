@@ -148,7 +148,7 @@ func (s *session) rehearseOne(ctx context.Context, side *side) error {
 }
 
 // judge tells whether the malloc that was put under a side is the one that its
-// processes got.
+// programs got.
 func (s *session) judge(side *side, found bound) error {
 	if side.allocator == nil {
 		if s.o.Versus == "" {
@@ -160,17 +160,22 @@ func (s *session) judge(side *side, found bound) error {
 	if err != nil {
 		return err
 	}
-	if !has(found.first, library) {
-		return fmt.Errorf("the preload did not take: %s", insteadOf(found.first))
+	switch n := len(found.first); {
+	case n == 0:
+		return fmt.Errorf("the preload did not take: %s", insteadOf(nil))
+	case !has(found.first[0], library):
+		return fmt.Errorf("the preload did not take: %s", insteadOf(found.first[0]))
+	case !has(found.first[n-1], library):
+		return fmt.Errorf("LD_PRELOAD is taken out of the environment on the way to the program that runs in the end: %s", insteadOf(found.first[n-1]))
 	}
 	others := 0
-	for _, process := range found.processes {
-		if len(process) > 0 && !has(process, library) {
+	for _, program := range found.programs {
+		if !has(program, library) {
 			others++
 		}
 	}
 	if others > 0 {
-		s.note("%d of %d processes under %s had another malloc", others, len(found.processes), side.row.Name)
+		s.note("%d of %d programs under %s had another malloc", others, len(found.programs), side.row.Name)
 	}
 	return nil
 }
@@ -200,8 +205,8 @@ func insteadOf(providers []string) string {
 // under it like the others only where that is another one.
 func (s *session) nameBase(found bound) {
 	var names []string
-	for _, process := range found.processes {
-		for _, provider := range process {
+	for _, program := range found.programs {
+		for _, provider := range program {
 			if name := nameOf(provider); !slices.Contains(names, name) {
 				names = append(names, name)
 			}

@@ -62,7 +62,7 @@ func mallocs() *compare.Result {
 		Command: "prog " + hostile, Rows: []*compare.Row{base, fast, same, slow, failed}, Rounds: 14,
 		Plan: stat.NewPlan(14, 3), Stopped: compare.MostRuns, Options: compare.Options{Rounds: 14, Limit: 10 * time.Minute, Warmups: 1, Seed: 7},
 		Malloc: &compare.Malloc{Allocations: 41207, Bytes: 1_900_000, Each: 21, Share: share(0.12), Basis: "glibc's malloc at 21 ns a pair, measured on this machine"},
-		Notes:  []string{"2 of 3 processes under libmallow had another malloc"},
+		Notes:  []string{"2 of 3 programs under libmallow had another malloc"},
 	}
 }
 
