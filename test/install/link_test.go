@@ -122,3 +122,22 @@ func TestCMakePackage(t *testing.T) {
 		}
 	}
 }
+
+// The targets can be asked for as components; one that there is none of is named.
+func TestCMakeComponents(t *testing.T) {
+	cmake := tool(t, "cmake", "cmake")
+	for components, says := range map[string]string{
+		"static":                                "found: 1",
+		"mallow;static;minimal;minimal_static":  "found: 1",
+		"static;OPTIONAL_COMPONENTS;recorder":   "found: 1",
+		"recorder":                              "it has no component recorder; those are mallow, static, minimal and minimal_static",
+		"static;recorder;OPTIONAL_COMPONENTS;x": "it has no component recorder; those are mallow, static, minimal and minimal_static",
+	} {
+		result := harness.Run(t, harness.Command{Arguments: []string{
+			cmake, "-S", project("components"), "-B", filepath.Join(t.TempDir(), "build"), "-DCMAKE_PREFIX_PATH=" + tree(t), "-DCOMPONENTS=" + components,
+		}})
+		if text := strings.Join(strings.Fields(result.Output+result.Errors), " "); !strings.Contains(text, says) {
+			t.Errorf("%s: %q is missing in\n%s%s", components, says, result.Output, result.Errors)
+		}
+	}
+}
