@@ -362,8 +362,13 @@ func (g *gate) name(ctx context.Context, b *budget.Benchmark, metric string, m *
 			return nil
 		}
 	}
-	if !slices.ContainsFunc(all, func(r *reference) bool { return r.stacks != nil }) {
+	switch {
+	case !slices.ContainsFunc(all, func(r *reference) bool { return r.stacks != nil }):
 		c.Message += "; no stacks of a reference are kept, so that what grew cannot be named"
+	case fired.kind == Budget && fired.stacks != nil: // a figure was edited, or merged
+		c.Message += fmt.Sprintf("; no site has more than in %s: is that of this figure? mallow gate --update writes both", stacksPath(g.file, b.Name))
+	default:
+		c.Message += "; no site has more than in the stacks of the reference"
 	}
 	return nil
 }

@@ -271,6 +271,21 @@ func TestEmptyStacks(t *testing.T) {
 	}
 }
 
+// TestEditedBudget has a figure that its stacks do not have: that nothing can be named is said, and why.
+func TestEditedBudget(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update", "--no-history")
+	r.replace("mallow.toml", "allocations = 1_000", "allocations = 900")
+	c := r.check(r.decide(2, "--no-history", "--no-base"), "parse", "allocations")
+	if len(c.Sites) != 0 || !strings.HasSuffix(c.Message, "; no site has more than in mallow.stacks/parse.txt: is that of this figure? mallow gate --update writes both") {
+		t.Errorf("%+v", c)
+	}
+	r.plant() // beside that, what did grow is named
+	if c := r.check(r.decide(2, "--no-history", "--no-base"), "parse", "allocations"); len(c.Sites) != 1 || strings.Contains(c.Message, "stacks") {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestShallow is a clone that does not reach the merge base: that is said, and the others decide.
 func TestShallow(t *testing.T) {
 	r := parsing(t)
