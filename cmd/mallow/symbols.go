@@ -17,8 +17,8 @@ import (
 func newSymbolizer(recordings ...*recording.Recording) (*symbolize.Symbolizer, error) {
 	o := symbolize.Options{Cache: symbolize.UserCache()}
 	settings, ok := debuginfod.FromEnvironment()
-	for _, text := range settings.Ignored {
-		fmt.Fprintf(os.Stderr, "mallow: DEBUGINFOD_URLS: %s is no address of a server, http://... or https://...\n", launch.Quote(text))
+	for _, one := range settings.Ignored {
+		fmt.Fprintf(os.Stderr, "mallow: %s: %s is no %s\n", one.Name, launch.Quote(one.Text), one.Isnt)
 	}
 	if ok {
 		o.Fetch = debuginfod.New(settings, func(text string) {

@@ -31,12 +31,15 @@ const (
 // Settings are those of debuginfod clients.
 type Settings struct {
 	URLs     []*url.URL
-	Ignored  []string      // what stands among them and is no address
+	Ignored  []Ignored     // what the variables have and cannot be taken
 	Folder   string        // of the cache
 	Timeout  time.Duration // within which 100 KiB must arrive, or the answer
 	MostTime time.Duration // of one file; 0: no limit
 	MostSize int64         // bytes of one file
 }
+
+// Ignored is what a variable has and cannot be taken, and what it is not.
+type Ignored struct{ Name, Text, Isnt string }
 
 const (
 	defaultTimeout  = 90 * time.Second
@@ -55,26 +58,35 @@ func FromEnvironment() (s Settings, ok bool) {
 		case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
 			s.URLs = append(s.URLs, u)
 		case err != nil || u.Scheme != signatures:
-			s.Ignored = append(s.Ignored, text)
+			s.Ignored = append(s.Ignored, Ignored{"DEBUGINFOD_URLS", text, "address of a server, http://... or https://..."})
 		}
 	}
-	s.Folder = cacheFolder()
-	s.Timeout = seconds("DEBUGINFOD_TIMEOUT", defaultTimeout)
-	s.MostTime = seconds("DEBUGINFOD_MAXTIME", 0)
-	s.MostSize = number("DEBUGINFOD_MAXSIZE", defaultMostSize)
-	return s, len(s.URLs) > 0 && s.Folder != ""
-}
-
-func seconds(name string, otherwise time.Duration) time.Duration {
-	return time.Duration(min(number(name, int64(otherwise/time.Second)), math.MaxInt32)) * time.Second
-}
-
-func number(name string, otherwise int64) int64 {
-	n, err := strconv.ParseInt(os.Getenv(name), 10, 64)
-	if err != nil || n <= 0 {
-		return otherwise
+	if len(s.URLs) == 0 {
+		return s, false
 	}
-	return n
+	s.Folder = cacheFolder()
+	s.Timeout = s.seconds("DEBUGINFOD_TIMEOUT", defaultTimeout)
+	s.MostTime = s.seconds("DEBUGINFOD_MAXTIME", 0)
+	s.MostSize = s.number("DEBUGINFOD_MAXSIZE", "bytes", defaultMostSize)
+	return s, s.Folder != ""
+}
+
+func (s *Settings) seconds(name string, otherwise time.Duration) time.Duration {
+	return time.Duration(min(s.number(name, "seconds", int64(otherwise/time.Second)), math.MaxInt32)) * time.Second
+}
+
+// number reads a variable; without one, and for what is no number above 0,
+// there is otherwise.
+func (s *Settings) number(name, of string, otherwise int64) int64 {
+	text := os.Getenv(name)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && n > 0 {
+		return n
+	}
+	if text != "" && (err != nil || n != otherwise) {
+		s.Ignored = append(s.Ignored, Ignored{name, text, "number of " + of + " above 0"})
+	}
+	return otherwise
 }
 
 // Client fetches files. It is safe for concurrent use.

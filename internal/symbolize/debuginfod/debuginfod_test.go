@@ -259,7 +259,13 @@ func TestFromEnvironment(t *testing.T) {
 	t.Setenv("HOME", home)
 	for _, urls := range []string{"", "  ", "ftp://x", "file:///etc", "nonsense", "http://"} {
 		t.Setenv("DEBUGINFOD_URLS", urls)
-		if s, ok := FromEnvironment(); ok || strings.Join(s.Ignored, " ") != strings.TrimSpace(urls) {
+		ignored := func(s Settings) (texts []string) {
+			for _, one := range s.Ignored {
+				texts = append(texts, one.Text)
+			}
+			return texts
+		}
+		if s, ok := FromEnvironment(); ok || strings.Join(ignored(s), " ") != strings.TrimSpace(urls) {
 			t.Errorf("%q is taken, %q not", urls, s.Ignored)
 		}
 	}
@@ -290,6 +296,20 @@ func TestFromEnvironment(t *testing.T) {
 	t.Setenv("DEBUGINFOD_MAXTIME", "99000000000000")
 	if s, _ = FromEnvironment(); s.MostTime < 24*365*time.Hour {
 		t.Errorf("%+v", s)
+	}
+	for name, texts := range map[string][]string{
+		"DEBUGINFOD_TIMEOUT": {"90s", "0", "-1", "3.5", "99999999999999999999"}, "DEBUGINFOD_MAXTIME": {"soon", "-1"}, "DEBUGINFOD_MAXSIZE": {"1G", "0"},
+	} {
+		t.Setenv("DEBUGINFOD_MAXTIME", "0") // no limit
+		for _, text := range texts {
+			before := os.Getenv(name)
+			os.Setenv(name, text)
+			s, ok := FromEnvironment()
+			if !ok || len(s.Ignored) != 1 || s.Ignored[0].Name != name || s.Ignored[0].Text != text || s.Timeout <= 0 || s.MostTime != 0 || s.MostSize <= 0 {
+				t.Errorf("%s=%s: %+v", name, text, s)
+			}
+			os.Setenv(name, before)
+		}
 	}
 	t.Setenv("DEBUGINFOD_MAXTIME", "9")
 	t.Setenv("DEBUGINFOD_MAXSIZE", "1000")
