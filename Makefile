@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library test bench bench-record bench-malloc peers programs fast-path tidy fuzz prove-compare prove-gate prove-kills install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
+.PHONY: all library writable test bench bench-record bench-malloc peers programs fast-path tidy fuzz prove-compare prove-gate prove-kills install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -23,9 +23,11 @@ EMBEDDED := internal/launch/embedded
 CALIBRATE := internal/calibrate/embedded/calibrate
 METER := internal/measure/embedded/meter
 
+# A word of the shell, whatever is in it: $(call quoted,TEXT).
+quoted = '$(subst ','\'',$(1))'
 absolute_prefix = $(if $(filter /%,$(firstword $(PREFIX))),$(PREFIX),$(error PREFIX must be an absolute path, and is '$(PREFIX)'))
 # Whatever the umask: folders are for everybody to read, as CMake makes the files in them.
-install_component = umask 022 && DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(absolute_prefix)' --component $(1)
+install_component = umask 022 && DESTDIR=$(call quoted,$(DESTDIR)) cmake --install build/release --prefix $(call quoted,$(absolute_prefix)) --component $(1)
 
 # Runs the long tests of a label and keeps their table beside them: $(call long,LABEL,PRESET,FILE,JOBS).
 long = $(GO) run ./tools/suite -j $(4) -only $(1) && { $(call put,build/$(2)/results/$(1).md,test/$(3)); }
@@ -40,10 +42,14 @@ all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
 	@$(call put,build/release/meter/meter,$(METER))
 	CGO_ENABLED=0 $(GO) build -trimpath -tags embed -ldflags '-s -w -E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
 
-library: build/release/Makefile
+library: writable build/release/Makefile
 	$(CMAKE_BUILD) build/release -j$(JOBS) --target libraries calibrate meter
 	@$(call put,build/release/libmallow/libmallow.so,build/libmallow.so)
 	@$(call put,build/release/libmallow/libmallow.a,build/libmallow.a)
+
+# Somebody else's tree is for them to build; found out before anything runs that would end in the middle.
+writable:
+	@mkdir -p build 2>/dev/null && test -w build || { echo "mallow: $(CURDIR)/build cannot be written: build as a user who may" >&2; exit 1; }
 
 # Without the tests, which need more packages; `make test` adds them to the same folder.
 build/release/Makefile: CMakeLists.txt CMakePresets.json libmallow/CMakeLists.txt calibrate/CMakeLists.txt meter/CMakeLists.txt packaging/CMakeLists.txt
@@ -120,7 +126,7 @@ install-tcmalloc: all ## Install also under tcmalloc's names: libtcmalloc.so, gp
 	$(call install_component,tcmalloc)
 
 uninstall: ## Remove what both have installed below PREFIX
-	DESTDIR='$(DESTDIR)' packaging/uninstall.sh build/release '$(absolute_prefix)'
+	DESTDIR=$(call quoted,$(DESTDIR)) packaging/uninstall.sh build/release $(call quoted,$(absolute_prefix))
 
 clean: ## Remove what was built
 	rm -rf build $(EMBEDDED) $(CALIBRATE) $(METER)

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,9 +73,9 @@ func needBuildOfMake(t *testing.T) {
 
 func TestMakeInstall(t *testing.T) {
 	needBuildOfMake(t)
-	stage := t.TempDir()
-	settings := []string{"PREFIX=/opt/with a blank", "DESTDIR=" + stage}
-	prefix := filepath.Join(stage, "opt", "with a blank")
+	stage := filepath.Join(t.TempDir(), "who's")
+	settings := []string{"PREFIX=/opt/it's with a blank", "DESTDIR=" + stage}
+	prefix := filepath.Join(stage, "opt", "it's with a blank")
 	theirs := filepath.Join(prefix, "include", "google", "theirs.h")
 	if err := os.MkdirAll(filepath.Dir(theirs), 0o755); err != nil {
 		t.Fatal(err)
@@ -158,6 +159,22 @@ func TestUninstallNeedsABuild(t *testing.T) {
 	want := "mallow: nothing is built in nosuchbuild, and the build knows what is to be removed: run make first\n"
 	if result.Status != 1 || result.Errors != want {
 		t.Errorf("%s: %q, not %q", result.Ending(), result.Errors, want)
+	}
+}
+
+// In a tree that cannot be written nothing is begun that would end in the middle.
+func TestBuildThatCannotBeWritten(t *testing.T) {
+	folder := t.TempDir()
+	makefile, err := os.ReadFile(filepath.Join(harness.Root(), "Makefile"))
+	if err := errors.Join(err, os.WriteFile(filepath.Join(folder, "Makefile"), makefile, 0o644), os.WriteFile(filepath.Join(folder, "build"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"all", "install"} {
+		result := harness.Run(t, harness.Command{Arguments: []string{tool(t, "make", "make"), "-s", target}, Directory: folder})
+		want := "mallow: " + filepath.Join(folder, "build") + " cannot be written: build as a user who may\n"
+		if result.Status != 2 || !strings.HasPrefix(result.Errors, want) || strings.Count(result.Errors, "\n") != 2 { // make adds which target failed
+			t.Errorf("make %s: %s: %s%s", target, result.Ending(), result.Output, result.Errors)
+		}
 	}
 }
 
