@@ -100,8 +100,9 @@ func (o *historyAddOptions) add(store *history.SQLite, folder string, stderr io.
 	}
 	defer symbolizer.Close()
 	p := profile.New(recordings, profile.Options{Symbolizer: symbolizer})
+	meta := recordings[0].Meta
 	// The level of a series is that of whole runs.
-	if meta := recordings[0].Meta; meta != nil && meta.Joined {
+	if meta != nil && meta.Joined {
 		return fmt.Errorf("%s is no point: it is of a part of a run, for recording began while the program ran", term.Safe(folder))
 	}
 	if p.Running > 0 {
@@ -112,6 +113,9 @@ func (o *historyAddOptions) add(store *history.SQLite, folder string, stderr io.
 		return safely(err)
 	}
 	point.Key = history.Key{Benchmark: o.benchmark, Platform: history.Platform("libmallow"), Build: o.build}
+	if meta != nil && meta.Imported != nil { // nobody knows its machine and malloc
+		point.Platform = "imported from " + meta.Imported.Format
+	}
 	if point.Time.IsZero() {
 		point.Time = time.Now()
 	}

@@ -94,3 +94,18 @@ func TestPartOfARunIsNoPoint(t *testing.T) {
 		t.Errorf("%d, %s%s", code, stdout, stderr)
 	}
 }
+
+// What was imported did not run on libmallow, and perhaps not on this machine.
+func TestPlatformOfAnImport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	os.WriteFile("memdump", []byte("MEM a.c:1 malloc(10) = 0x1\nMEM a.c:2 free(0x1)\n"), 0o600)
+	if code, _, stderr := mallow("import", "memdump"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, _, stderr := mallow("history", "add", "--db", "history.db", "--benchmark", "words", "memdump.mallow"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, stdout, stderr := mallow("history", "--db", "history.db"); code != 0 || !strings.HasPrefix(stdout, "words   imported from curl memory log\n") {
+		t.Errorf("%d, %s%s", code, stdout, stderr)
+	}
+}
