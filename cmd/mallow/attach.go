@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,7 +67,7 @@ func (a *attachOptions) run(options launch.RecordOptions, stderr io.Writer) (con
 	if a.stop {
 		return control.Stop(a.pid)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), launch.EndSignals...)
+	ctx, stop := launch.UntilEnded(context.Background())
 	defer stop()
 	return control.Record(ctx, a.pid, control.Options{
 		Folder: options.Folder, NoArguments: options.NoArguments, SampleBytes: options.SampleBytes,

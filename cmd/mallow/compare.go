@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,7 +106,7 @@ func runCompare(w, stderr io.Writer, args []string, o compareOptions) error {
 	if err := o.prepare(args); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), launch.EndSignals...)
+	ctx, stop := launch.UntilEnded(context.Background())
 	defer stop()
 	progress := term.Is(stderr)
 	if progress {

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -106,7 +104,7 @@ func runGate(ctx context.Context, w, stderr io.Writer, names []string, o gateOpt
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := launch.UntilEnded(ctx)
 	defer stop()
 	path, err := budgetPath(o.budget)
 	if err != nil {

@@ -5,18 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"mallow/internal/budget"
 	"mallow/internal/gate"
 	"mallow/internal/history"
+	"mallow/internal/launch"
 	"mallow/internal/report/trend"
 	"mallow/internal/term"
 )
@@ -75,7 +73,7 @@ func bisect(c *cobra.Command, place *historyPlace, name string, command []string
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := launch.UntilEnded(ctx)
 	defer stop()
 	benchmark, folder, err := o.benchmark(name, command)
 	if err != nil {

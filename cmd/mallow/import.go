@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 
@@ -65,7 +64,7 @@ func importFile(w io.Writer, stdin io.Reader, path, output string) error {
 	if output = strings.TrimRight(output, "/"); output == "" {
 		output = name + ".mallow"
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), launch.EndSignals...)
+	ctx, stop := launch.UntilEnded(context.Background())
 	defer stop()
 	result, err := importer.Import(ctx, stdin, importer.Options{Output: output, Name: name, Mallow: launch.Version})
 	var lines *importer.FormatError

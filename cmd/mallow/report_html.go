@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"mallow/internal/advise"
 	"mallow/internal/analyze"
+	"mallow/internal/launch"
 	"mallow/internal/loopback"
 	"mallow/internal/profile"
 	"mallow/internal/report/html"
@@ -168,7 +167,7 @@ func showPage(w io.Writer, kind web.Kind, write func(to io.Writer) error) error 
 	if err := write(&page); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := launch.UntilEnded(context.Background())
 	defer stop()
 	server, err := loopback.Listen(page.Bytes(), web.Policy(kind))
 	if err != nil {

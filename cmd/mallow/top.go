@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strconv"
 	"time"
 
@@ -91,7 +90,7 @@ func top(w io.Writer, what string, o topOptions) error {
 	defer symbolizer.Close()
 	watch := live.New(folder, profile.Options{Symbolizer: symbolizer})
 
-	ctx, stop := signal.NotifyContext(context.Background(), launch.EndSignals...)
+	ctx, stop := launch.UntilEnded(context.Background())
 	defer stop()
 	show := o.writer(w)
 	if !o.json {

@@ -1,8 +1,10 @@
 package launch
 
 import (
+	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -10,6 +12,13 @@ import (
 
 // EndSignals are those by which users end mallow.
 var EndSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+
+// UntilEnded returns a context that EndSignals end; after nohup a hangup does
+// not.
+func UntilEnded(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := slices.DeleteFunc(slices.Clone(EndSignals), func(sig os.Signal) bool { return sig == syscall.SIGHUP && signal.Ignored(sig) })
+	return signal.NotifyContext(ctx, signals...)
+}
 
 // scratch are the folders of Scratch, and whether a signal ends mallow.
 var scratch = struct {

@@ -454,16 +454,30 @@ func TestEnds(t *testing.T) {
 		t.Error("what the benchmark left behind still runs")
 	}
 	r.write("mallow.toml", "[benchmark.stays]\ncommand = 'touch begun; sleep "+marker+" & sleep "+marker+"'\n")
-	background := harness.Start(t, harness.Command{Arguments: []string{harness.CLI(t), "gate"}, Directory: r.folder, Settings: r.settings})
-	for _, err := os.Stat(r.path("begun")); err != nil; _, err = os.Stat(r.path("begun")) {
-		time.Sleep(10 * time.Millisecond)
+	begin := func(arguments ...string) *harness.Background {
+		os.Remove(r.path("begun"))
+		background := harness.Start(t, harness.Command{Arguments: append(arguments, harness.CLI(t), "gate"), Directory: r.folder, Settings: r.settings})
+		for _, err := os.Stat(r.path("begun")); err != nil; _, err = os.Stat(r.path("begun")) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		return background
 	}
-	if status := background.Stop(t, syscall.SIGINT); status != 1 || !strings.Contains(background.Errors(), "interrupted: nothing was decided") {
-		t.Errorf("status %d: %s", status, background.Errors())
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		background := begin("env", "--default-signal")
+		if status := background.Stop(t, sig); status != 1 || !strings.Contains(background.Errors(), "interrupted: nothing was decided") {
+			t.Errorf("%v: status %d: %s", sig, status, background.Errors())
+		}
+		if running() {
+			t.Errorf("%v: what the gate had started still runs", sig)
+		}
 	}
-	if running() {
-		t.Error("what the gate had started still runs")
+	background := begin("env", "--ignore-signal=HUP") // as nohup does
+	background.Process.Process.Signal(syscall.SIGHUP)
+	time.Sleep(300 * time.Millisecond)
+	if background.Ended() {
+		t.Errorf("a hangup ends it after nohup: %s", background.Errors())
 	}
+	background.Stop(t, syscall.SIGTERM)
 }
 
 // TestHistory has neither budget nor build command: points decide, whatever clocks said.
