@@ -25,7 +25,8 @@ type AdviceChange struct {
 	// work as the new profile did.
 	Promised uint64
 	// Brought is how many allocations fewer, for as much work, its sites make
-	// now; less than 0: more. Nil where that cannot be told.
+	// now; less than 0: more. Nil where that cannot be told, as of other commands,
+	// of which nobody knows that they do the same work.
 	Brought *float64
 	// Divided tells that other advice is about some of these sites: what they
 	// make less is divided among them by what each promised and, where it is
@@ -51,6 +52,7 @@ func leastBrought(saves *advise.Saves) float64 {
 // in the order in which it was given, and then what is new.
 func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	p := d.places()
+	otherWork := d.otherCommand() && len(CommonUnits(d.Old, d.New)) == 0
 	var changes []AdviceChange
 	taken := make([]bool, len(new.Advice))
 	again := make([]int, len(old.Advice))
@@ -73,7 +75,9 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	for i := range old.Advice {
 		a := &old.Advice[i]
 		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(d.asMuchWork(a.Saves.Allocations) + 0.5)}
-		c.Brought, c.Divided = p.brought(p.old, oldWeights, a, promises[i])
+		if !otherWork {
+			c.Brought, c.Divided = p.brought(p.old, oldWeights, a, promises[i])
+		}
 		switch {
 		case again[i] >= 0:
 			c.Advice, c.Status = new.Advice[again[i]], Open

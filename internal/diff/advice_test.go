@@ -7,6 +7,7 @@ import (
 	"mallow/internal/diff"
 	"mallow/internal/diff/difftest"
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 )
 
 func advised(rule, function, file string, line int, saves uint64) advise.Advice {
@@ -79,5 +80,30 @@ func TestAdvice(t *testing.T) {
 	}
 	if changes[0].Promised != 3990 || changes[1].Saves.Allocations != 91 {
 		t.Errorf("promised %d, the open one says %d", changes[0].Promised, changes[1].Saves.Allocations)
+	}
+}
+
+// Where other arguments may have been less work, less that is made is nobody's
+// merit, unless work was counted.
+func TestAdviceOfAnotherCommand(t *testing.T) {
+	profileOf := func(program, argument string) *profile.Profile {
+		return ran(program, 1, recording.Meta{Command: []string{"demo", argument}})
+	}
+	const more, fewer = "4000 malloc 16: f a.c:10 < main m.c:1", "40 malloc 16: f a.c:10 < main m.c:1"
+	const units = "\nunit request 10"
+	for _, c := range []struct {
+		name     string
+		old, new *profile.Profile
+		want     diff.AdviceStatus
+	}{
+		{"the same", profileOf(more, "big"), profileOf(fewer, "big"), diff.Followed},
+		{"another", profileOf(more, "big"), profileOf(fewer, "small"), diff.Withdrawn},
+		{"another, of counted work", profileOf(more+units, "big"), profileOf(fewer+units, "small"), diff.Followed},
+	} {
+		d := diff.Compare(c.old, c.new, diff.Options{All: true})
+		changes := d.Advice(advise.Result{Advice: []advise.Advice{advised("temporary", "f", "a.c", 10, 3990)}}, advise.Result{})
+		if len(changes) != 1 || changes[0].Status != c.want || (changes[0].Brought == nil) != (c.want == diff.Withdrawn) {
+			t.Errorf("%s: %+v", c.name, changes)
+		}
 	}
 }

@@ -29,9 +29,8 @@ func (d *Diff) say(format string, args ...any) {
 
 // noteRuns compares what was run, and how it ended.
 func (d *Diff) noteRuns() {
-	oldCommand, newCommand := commands(d.Old), commands(d.New)
-	if oldCommand != "" && newCommand != "" && arguments(d.Old) != arguments(d.New) {
-		d.say("OLD ran %s, NEW ran %s", oldCommand, newCommand)
+	if d.otherCommand() {
+		d.say("OLD ran %s, NEW ran %s", commands(d.Old), commands(d.New))
 	}
 	if oldEnd, newEnd := ending(d.Old), ending(d.New); oldEnd != newEnd && oldEnd != "" && newEnd != "" {
 		d.say("OLD ended with %s, NEW with %s", oldEnd, newEnd)
@@ -44,6 +43,11 @@ func (d *Diff) noteRuns() {
 			d.say("OLD was recorded after NEW")
 		}
 	}
+}
+
+// otherCommand tells that the sides ran with other arguments, as far as is known.
+func (d *Diff) otherCommand() bool {
+	return commands(d.Old) != "" && commands(d.New) != "" && arguments(d.Old) != arguments(d.New)
 }
 
 func counted(n int, one, many string) string {
