@@ -70,6 +70,51 @@ func align(as, bs []*entry, unpaired float64) []pairing {
 	return pairs
 }
 
+// untangle pairs sites anew that changed places within their function: pairs
+// that differ, where each has the figures that another one had, and no two the
+// same.
+func untangle(pairs []pairing) {
+	if len(pairs) < 2 {
+		return
+	}
+	had, has := make([]figures, len(pairs)), make([]figures, len(pairs))
+	with, known := make(map[figures]int), make(map[figures]int) // pairs that have figures now, and how many had or have them
+	for i, p := range pairs {
+		had[i], has[i] = figuresOf("", &p.a.place.Counters, kindsOf(p.a)), figuresOf("", &p.b.place.Counters, kindsOf(p.b))
+		if had[i] != has[i] {
+			with[has[i]] = i
+			known[had[i]]++
+			known[has[i]]++
+		}
+	}
+	for i := range pairs {
+		if had[i] == has[i] {
+			continue
+		}
+		circle := []int{i}
+		for at := i; known[had[at]] == 2; {
+			next, there := with[had[at]]
+			if !there || next == i {
+				break
+			}
+			at = next
+			circle = append(circle, at)
+		}
+		last := circle[len(circle)-1]
+		if known[had[last]] != 2 || had[last] != has[i] {
+			continue
+		}
+		first := pairs[i].b
+		for k, at := range circle[:len(circle)-1] {
+			pairs[at].b = pairs[circle[k+1]].b
+		}
+		pairs[last].b = first
+		for _, at := range circle {
+			has[at] = had[at]
+		}
+	}
+}
+
 // alignByRank pairs the first with the first and so on.
 func alignByRank(as, bs []*entry, unpaired float64) []pairing {
 	var pairs []pairing

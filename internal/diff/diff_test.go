@@ -57,6 +57,24 @@ func TestMatching(t *testing.T) {
 			"new  f:32 0->14\nsame name f:28 14->14\nsame name f:33 14->14\n",
 		},
 		{
+			"two that changed places",
+			"14 malloc 16: f a.c:10 < main m.c:1\n14 malloc 32: f a.c:11 < main m.c:1",
+			"14 malloc 32: f a.c:10 < main m.c:1\n14 malloc 16: f a.c:11 < main m.c:1",
+			"same name f:10 14->14\nsame name f:11 14->14\n",
+		},
+		{
+			"three that changed places, beside one that changed",
+			"14 malloc 16: f a.c:10 < main m.c:1\n14 malloc 32: f a.c:11 < main m.c:1\n14 malloc 48: f a.c:12 < main m.c:1\n5 malloc 64: f a.c:13 < main m.c:1",
+			"14 malloc 32: f a.c:10 < main m.c:1\n14 malloc 48: f a.c:11 < main m.c:1\n14 malloc 16: f a.c:12 < main m.c:1\n6 malloc 64: f a.c:13 < main m.c:1",
+			"changed name f:13 5->6 more\nsame name f:10 14->14\nsame name f:11 14->14\nsame name f:12 14->14\n",
+		},
+		{
+			"one that has the figures of another, which changed",
+			"14 malloc 16: f a.c:10 < main m.c:1\n14 malloc 32: f a.c:11 < main m.c:1",
+			"14 malloc 32: f a.c:10 < main m.c:1\n15 malloc 32: f a.c:11 < main m.c:1",
+			"changed name f:11 14->15 more\nchanged name f:10 14->14 bigger\n",
+		},
+		{
 			"the only site of a function is the same whatever became of it",
 			"40000 malloc 16: f a.c:10 < main m.c:1",
 			"12 calloc 4096: f a.c:99 < main m.c:1",

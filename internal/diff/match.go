@@ -275,7 +275,9 @@ func (m *matcher) lonePass(how Match, keyOf func(*entry) (key, bool)) {
 }
 
 func (m *matcher) pairUp(group, others []*entry, how Match, unpaired float64) {
-	for _, p := range align(group, others, unpaired) {
+	pairs := align(group, others, unpaired)
+	untangle(pairs)
+	for _, p := range pairs {
 		p.a.pair, p.b.pair = p.b, p.a
 		p.a.match, p.b.match = how, how
 	}
