@@ -81,8 +81,8 @@ func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
 	}
 	last := finalSize(s, steps)
 	remedy := fmt.Sprintf("ask for the final size at once (%s)", atLast(s, buffers, last))
-	if !doubles(s, steps) {
-		remedy += ", or double the size with each step"
+	if saved := savedByDoubling(s, steps, last); saved >= leastByDoubling && !doubles(s, steps) {
+		remedy += fmt.Sprintf(", or double the size with each step, which saves about %.0f %% of that", 100*saved)
 	}
 	owner, _ := s.Owner()
 	return rule.Finding{
@@ -137,6 +137,17 @@ func finalSize(s *rule.Site, steps float64) uint64 {
 func doubles(s *rule.Site, steps float64) bool {
 	n := &s.Counters
 	return float64(n.SizeMax) >= float64(n.SizeMin)*math.Exp2(steps-1)/2
+}
+
+// leastByDoubling is what doubling must save of what the final size at once
+// does, to be spoken of.
+const leastByDoubling = 0.1
+
+// savedByDoubling is the part of the steps behind the first one that doubling
+// from the least size to the last saves.
+func savedByDoubling(s *rule.Site, steps float64, last uint64) float64 {
+	doublings := math.Ceil(math.Log2(float64(max(last, s.Counters.SizeMin, 1)) / float64(max(1, s.Counters.SizeMin))))
+	return (steps - 1 - doublings) / (steps - 1)
 }
 
 var containers = []struct {
