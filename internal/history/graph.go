@@ -123,25 +123,30 @@ func (g *Graph) Elsewhere(commit string) bool {
 // stay with the one before them.
 func (g *Graph) Sort(points []Point) {
 	type placed struct {
-		rank  int
-		point Point
+		rank    int
+		changed int // 1 where it, or the known one before it, is of a changed tree
+		run     int // where points of an unknown commit begin
+		own     int // 1 of a changed tree
+		point   Point
 	}
 	all := make([]placed, len(points))
-	at := -1
-	for i := range points {
-		if rank, known := g.rank[points[i].Commit]; known {
-			at = rank
+	at := placed{rank: -1}
+	for i, p := range points {
+		own := 0
+		if p.Dirty {
+			own = 1
 		}
-		all[i] = placed{at, points[i]}
+		rank, known := g.rank[p.Commit]
+		if known {
+			at.rank, at.changed = rank, own
+		}
+		if known || i == 0 || p.Commit != points[i-1].Commit {
+			at.run = i
+		}
+		all[i] = placed{at.rank, at.changed, at.run, own, p}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int {
-		if c := cmp.Compare(a.rank, b.rank); c != 0 || a.point.Commit != b.point.Commit || a.point.Dirty == b.point.Dirty {
-			return c
-		}
-		if b.point.Dirty {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.changed, b.changed), cmp.Compare(a.run, b.run), cmp.Compare(a.own, b.own))
 	})
 	for i := range all {
 		points[i] = all[i].point
