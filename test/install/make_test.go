@@ -51,7 +51,7 @@ var ofMallow = []string{
 	"lib/pkgconfig/mallow-minimal-static.pc", "lib/pkgconfig/mallow-minimal.pc",
 	"lib/pkgconfig/mallow-static.pc", "lib/pkgconfig/mallow.pc",
 	"lib/systemd/user/mallow-daily@.service", "lib/systemd/user/mallow-daily@.timer",
-	"share/doc/mallow/LICENSE", "share/doc/mallow/mallow-daily.cron",
+	"share/doc/mallow/LICENSE", "share/doc/mallow/mallow-daily.cron", "share/man/man1/mallow.1",
 }
 
 var ofTcmalloc = []string{
