@@ -75,6 +75,12 @@ func TestMatching(t *testing.T) {
 			"changed name f:11 14->15 more\nchanged name f:10 14->14 bigger\n",
 		},
 		{
+			"for other amounts of work, one caller's more and another one's less",
+			"3 malloc 16 kept: f a.c:10 < run m.c:1 < main m.c:1\nunit request 2",
+			"2 malloc 16 kept: f a.c:10 < run m.c:1 < main m.c:1\n1 malloc 16: f a.c:10 < walk m.c:2 < main m.c:1\nunit request 3",
+			"changed name f:10 3->3 fewer never freed\n",
+		},
+		{
 			"the only site of a function is the same whatever became of it",
 			"40000 malloc 16: f a.c:10 < main m.c:1",
 			"12 calloc 4096: f a.c:99 < main m.c:1",

@@ -48,11 +48,14 @@ func (d *Diff) judgeByStack() {
 	j := d.join(changed)
 	for i, s := range changed {
 		s.Excess = 0
+		kept := true // by each stack: what one makes more another may make less
 		for _, w := range j.ways[i] {
-			s.Excess += d.excessOf(w.old, w.new)
+			excess := d.excessOf(w.old, w.new)
+			s.Excess += excess
+			kept = kept && excess == 0
 		}
 		old, new := s.OldCounters(), s.NewCounters()
-		if s.Excess == 0 && s.MoreFailed == 0 && notable(mean(old), mean(new)) == 0 && (old.LiveBlocks() > 0) == (new.LiveBlocks() > 0) {
+		if kept && s.MoreFailed == 0 && notable(mean(old), mean(new)) == 0 && (old.LiveBlocks() > 0) == (new.LiveBlocks() > 0) {
 			s.Status = Same
 		}
 	}
