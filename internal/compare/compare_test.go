@@ -270,7 +270,7 @@ func TestLauncherThatDropsThePreload(t *testing.T) {
 		o := options(launcher...)
 		o.Allocators = []Allocator{{Name: "bump", Library: library(t, "libbump.so", bump)}}
 		_, err := Run(t.Context(), o)
-		if err == nil || !strings.Contains(err.Error(), "bump: LD_PRELOAD is taken out of the environment on the way to the program that runs in the end: its malloc is that of ") || !strings.Contains(err.Error(), "libc.so.6") {
+		if err == nil || !strings.Contains(err.Error(), "bump: the preload did not take in the program that runs in the end (was LD_PRELOAD taken out of its environment?): its malloc is that of ") || !strings.Contains(err.Error(), "libc.so.6") {
 			t.Errorf("%q: %v", launcher, err)
 		}
 	}

@@ -166,7 +166,7 @@ func (s *session) judge(side *side, found bound) error {
 	case !has(found.first[0], library):
 		return fmt.Errorf("the preload did not take: %s", insteadOf(found.first[0]))
 	case !has(found.first[n-1], library):
-		return fmt.Errorf("LD_PRELOAD is taken out of the environment on the way to the program that runs in the end: %s", insteadOf(found.first[n-1]))
+		return fmt.Errorf("the preload did not take in the program that runs in the end (was LD_PRELOAD taken out of its environment?): %s", insteadOf(found.first[n-1]))
 	}
 	others := 0
 	for _, program := range found.programs {
