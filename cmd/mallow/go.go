@@ -434,10 +434,25 @@ func (o goOptions) noBenchmark() error {
 	return fmt.Errorf("there is no benchmark that matches %s", term.Safe(o.bench))
 }
 
+// visited are packages whose tests were to be visited.
+type visited struct {
+	packages []gocode.Package // also those without tests
+	failures map[string]error // by import path
+}
+
+// failed says what failed, in the order of the packages.
+func (v *visited) failed() error {
+	var all []error
+	for _, p := range v.packages {
+		all = append(all, v.failures[p.ImportPath])
+	}
+	return errors.Join(all...)
+}
+
 // eachTests builds the tests of each package that has some and visits them, for
 // figures that are compared: without the reasons why lines allocate. It goes on
-// after one that fails, and returns the others, also those without tests.
-func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) (whole []gocode.Package, failed error) {
+// after one that fails.
+func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) (*visited, error) {
 	b, err := gocode.NewBuilder(goFlags)
 	if err != nil {
 		return nil, clean(err)
@@ -447,14 +462,13 @@ func eachTests(goFlags, patterns []string, visit func(*gocode.Tests) error) (who
 		return nil, clean(err)
 	}
 	b.Unexplained = true
+	v := &visited{packages, make(map[string]error)}
 	for _, p := range packages {
-		err := visitPackage(b, p, visit)
-		if err == nil {
-			whole = append(whole, p)
+		if err := visitPackage(b, p, visit); err != nil {
+			v.failures[p.ImportPath] = err
 		}
-		failed = errors.Join(failed, err)
 	}
-	return whole, failed
+	return v, nil
 }
 
 // visitPackage visits the tests of a package, if it has some.

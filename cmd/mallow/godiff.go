@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -129,6 +132,8 @@ func goDiff(w io.Writer, goFlags, args []string, o goDiffOptions) error {
 	d := new(gocode.Differences)
 	budget := &gocode.Budget{}
 	var old *gocode.HeapValues
+	var failed error
+	incomplete := make(map[string]bool) // packages of which something failed, on either side
 	for i, side := range []goSide{was, now} {
 		err := side.visit(func(about *gocode.Side) error {
 			values, err := gocode.ReadHeapValues(goFlags, patterns)
@@ -136,12 +141,16 @@ func goDiff(w io.Writer, goFlags, args []string, o goDiffOptions) error {
 				return fmt.Errorf("%s: %w", about.Name, err)
 			}
 			about.Version = values.Version
-			checks, err := diffBenchmarks(goFlags, patterns, budget, o.goOptions)
+			checks, failures, err := diffBenchmarks(goFlags, patterns, budget, o.goOptions)
 			var unknown *gocode.UnknownVersionError
 			if errors.As(err, &unknown) {
 				d.Notes = append(d.Notes, unknown.Error())
 			} else if err != nil {
 				return fmt.Errorf("%s: %w", about.Name, err)
+			}
+			for _, path := range slices.Sorted(maps.Keys(failures)) {
+				incomplete[path] = true
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", about.Name, failures[path]))
 			}
 			if i == 0 {
 				d.Old, old = *about, values
@@ -161,29 +170,34 @@ func goDiff(w io.Writer, goFlags, args []string, o goDiffOptions) error {
 	if len(d.Notes) > 0 {
 		d.Benchmarks, d.Gone = nil, nil
 	}
+	d.Benchmarks = slices.DeleteFunc(d.Benchmarks, func(c gocode.Check) bool { return incomplete[c.Now.Package] })
+	d.Gone = slices.DeleteFunc(d.Gone, func(e gocode.BudgetEntry) bool { return incomplete[e.Package] })
 	if o.json {
 		err = goreport.WriteDifferencesJSON(w, d)
 	} else {
 		err = goreport.WriteDifferences(w, d, o.report())
 	}
 	if err == nil && o.fail && d.Worse() {
-		return exitError{code: 2}
+		return exitError{code: 2, err: clean(failed)}
 	}
-	return err
+	return cmp.Or(err, clean(failed))
 }
 
-// diffBenchmarks counts the benchmarks of the packages against a budget.
-func diffBenchmarks(goFlags, patterns []string, budget *gocode.Budget, o goOptions) ([]gocode.Check, error) {
+// diffBenchmarks counts the benchmarks of the packages against a budget. It
+// returns too of which packages something failed.
+func diffBenchmarks(goFlags, patterns []string, budget *gocode.Budget, o goOptions) (checks []gocode.Check, failures map[string]error, err error) {
 	if o.bench == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var checks []gocode.Check
-	_, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+	tests, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
 		found, err := gateTests(tests, budget, o)
 		checks = append(checks, found...)
 		return err
 	})
-	return checks, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return checks, tests.failures, nil
 }
 
 // visit makes the files and the version of Go of a side those that the go

@@ -70,11 +70,15 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 		return err
 	}
 	var checks []gocode.Check
-	whole, failed := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+	tests, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
 		found, err := gateTests(tests, budget, o)
 		checks = append(checks, found...)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	failed := tests.failed()
 	switch {
 	case len(checks) == 0 && failed == nil:
 		return o.noBenchmark()
@@ -99,7 +103,7 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 	}
 	var notes []string
 	if o.bench == everyBenchmark {
-		notes = unmeasured(budget, whole, checks, file)
+		notes = unmeasured(budget, tests, checks, file)
 	}
 	if err := write(w, checks, notes); err != nil {
 		return err
@@ -131,9 +135,12 @@ func readGoBudget(file string, update bool) (*gocode.Budget, error) {
 // unmeasured says what of the budget was not held to it, though all benchmarks
 // of its package were asked for and none failed. One that is skipped here may run elsewhere: so
 // the budget keeps it.
-func unmeasured(budget *gocode.Budget, packages []gocode.Package, checks []gocode.Check, file string) (notes []string) {
+func unmeasured(budget *gocode.Budget, tests *visited, checks []gocode.Check, file string) (notes []string) {
 	entries := budget.Unmeasured(checks)
-	for _, p := range packages {
+	for _, p := range tests.packages {
+		if tests.failures[p.ImportPath] != nil {
+			continue
+		}
 		var names []string
 		for _, e := range entries {
 			if e.Package == p.ImportPath {

@@ -257,3 +257,32 @@ func TestBenchmarkThatIsGone(t *testing.T) {
 		t.Errorf("status %d: %s%s", result.Status, result.Output, result.Errors)
 	}
 }
+
+// A benchmark that fails, on either side, is named, and its package's are left
+// out; the others are compared nevertheless, and what goes to the heap is.
+func TestBenchmarkThatFails(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the Go runtime is known on amd64 only")
+	}
+	top, module := repository(t)
+	failing := "package q\n\nimport \"testing\"\n\nfunc BenchmarkWorks(b *testing.B) {\n\tfor b.Loop() {\n\t}\n}\n\nfunc BenchmarkFails(b *testing.B) { b.Fatal(\"no server\") }\n"
+	write(t, module, "q/q_test.go", failing)
+	git(t, top, "add", ".")
+	git(t, top, "commit", "-qm", "one that fails")
+	write(t, module, "q/q_test.go", strings.Replace(failing, `b.Fatal("no server")`, "", 1))
+	write(t, module, "p.go", before)
+	for _, test := range []struct {
+		arguments []string
+		status    int
+		says      string
+	}{
+		{[]string{"HEAD"}, 1, "HEAD: a benchmark of example.org/p/q fails:\n"},
+		{[]string{"--fail", "HEAD~1", "HEAD"}, 1, "HEAD: a benchmark of example.org/p/q fails:\n"},
+	} {
+		result := diff(t, module, test.arguments...)
+		if result.Status != test.status || strings.Count(result.Errors, test.says) != 1 || !strings.Contains(result.Errors, "no server") ||
+			!strings.Contains(result.Output, "BenchmarkSum: ") || strings.Contains(result.Output, "BenchmarkWorks") || strings.Contains(result.Output, "BenchmarkFails") {
+			t.Errorf("%v: status %d: %s%s", test.arguments, result.Status, result.Output, result.Errors)
+		}
+	}
+}
