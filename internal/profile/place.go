@@ -273,7 +273,7 @@ func (p *places) nameBatch(module int32, batch []int32) {
 	case symbolicModule:
 		for _, i := range batch {
 			f := p.symbolic[p.all[i].address]
-			p.all[i].frames = []Frame{{Function: f.Function, File: f.File, Line: int(f.Line), Module: f.Module}}
+			p.all[i].frames = []Frame{{Function: symbolize.Readable(f.Function), File: f.File, Line: int(f.Line), Module: f.Module}}
 		}
 	default:
 		m := p.modules[module]

@@ -42,13 +42,22 @@ func (w *wrappers) wraps(f *Frame) bool {
 			}
 		}
 	}
-	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File)
+	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) || isCppFile(f.File)
 }
 
 // IsCppLibrary tells the shared libraries of C++ itself.
 func IsCppLibrary(module string) bool {
 	name := path.Base(module)
 	return strings.HasPrefix(name, "libstdc++.so") || strings.HasPrefix(name, "libc++.so")
+}
+
+// isCppFile tells the headers of the library of C++: heaptrack leaves std:: out
+// of their functions that have a type of the program in their name.
+func isCppFile(file string) bool {
+	before, after, ok := strings.Cut(file, "/c++/")
+	version := strings.TrimPrefix(after, "v")
+	return ok && version != "" && '0' <= version[0] && version[0] <= '9' &&
+		(strings.HasSuffix(before, "/include") || strings.HasSuffix(path.Dir(before), "/include"))
 }
 
 // isRustFile tells sources of Rust's own libraries, wherever those were built.

@@ -64,10 +64,25 @@ func TestFortified(t *testing.T) {
 	w := newWrappers(nil)
 	for file, want := range map[string]bool{
 		"/usr/include/x86_64-linux-gnu/bits/stdio2.h": true, "/usr/include/bits/string_fortified.h": true,
-		"/usr/include/c++/12/bits/stl_algo.h": false, "/src/bits/parse.h": false, "stdio2.h": false, "": false,
+		"/usr/include/x86_64-linux-gnu/bits/types.h": false, "/src/bits/parse.h": false, "stdio2.h": false, "": false,
 	} {
 		if got := w.wraps(&Frame{Function: "fprintf", File: file}); got != want {
 			t.Errorf("fprintf of %q: %v", file, got)
+		}
+	}
+}
+
+// Not every tool knows of which scope a function of a header is.
+func TestHeadersOfCpp(t *testing.T) {
+	w := newWrappers(nil)
+	for file, want := range map[string]bool{
+		"/usr/include/c++/12/bits/std_function.h": true, "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h": true,
+		"/usr/lib/llvm-14/include/c++/v1/__functional/function.h": true, "/opt/gcc/include/c++/13.2.0/new": true,
+		"/src/c++/12/function.h": false, "/usr/include/c++/mine/function.h": false, "/usr/include/c++/": false,
+		"/usr/include/boost/function.hpp": false, "function.h": false, "": false,
+	} {
+		if got := w.wraps(&Frame{Function: "_M_create<main()::<lambda(int)> >", File: file}); got != want {
+			t.Errorf("_M_create of %q: %v", file, got)
 		}
 	}
 }

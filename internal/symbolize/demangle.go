@@ -3,6 +3,7 @@ package symbolize
 import (
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -36,6 +37,41 @@ func readable(name string) (text string) {
 		return withoutClone(name)
 	}
 	return text
+}
+
+// Readable returns the name in the source of a function to which another tool
+// has given a name: a linkage name, where that tool does not know the language,
+// or an old one of Rust's that it took for one of C++'s.
+func Readable(name string) string {
+	if mangled, ok := oldRustName(name); ok {
+		return readable(mangled)
+	}
+	if strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "_Z") {
+		return readable(name)
+	}
+	return name
+}
+
+// oldRustName puts "alloc::vec::Vec$LT$T$GT$::push::h0123456789abcdef" together
+// again as the linkage name that it was.
+func oldRustName(name string) (mangled string, ok bool) {
+	name, _, _ = strings.Cut(name, " [clone ")
+	const hash = len("::h0123456789abcdef")
+	at := strings.LastIndex(name, "::h")
+	if at <= 0 || at != len(name)-hash || len(name) > maxMangled {
+		return "", false
+	}
+	if _, err := strconv.ParseUint(name[at+len("::h"):], 16, 64); err != nil {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString("_ZN")
+	for part := range strings.SplitSeq(name, "::") {
+		b.WriteString(strconv.Itoa(len(part)))
+		b.WriteString(part)
+	}
+	b.WriteByte('E')
+	return b.String(), true
 }
 
 // readableNames keeps what readable gave: a name stands in many frames, and

@@ -274,6 +274,28 @@ func TestReadable(t *testing.T) {
 	}
 }
 
+// What other tools call functions: those of languages that they do not know.
+func TestReadableNamesOfOtherTools(t *testing.T) {
+	for name, want := range map[string]string{
+		"_RNvC6shapes4main":                                               "shapes::main",
+		"_ZNSt6vectorIiSaIiEE9push_backERKi":                              "std::vector<int, std::allocator<int> >::push_back(int const&)",
+		"sj::main::h93770491064dd3bd":                                     "sj::main",
+		"alloc::raw_vec::RawVec$LT$T$C$A$GT$::reserve::had899b304909620c": "alloc::raw_vec::RawVec<T,A>::reserve",
+		"_$LT$T$u20$as$u20$alloc..slice..ConvertVec$GT$::to_vec::h2baf30b3682b4d9a [clone .llvm.12345]": "<T as alloc::slice::ConvertVec>::to_vec",
+		"std::vector<int>::push_back(int&&)": "std::vector<int>::push_back(int&&)",
+		"main.clone.func1":                   "main.clone.func1",
+		"github.com/a/b.part.x":              "github.com/a/b.part.x",
+		"sj::main::h9377049106":              "sj::main::h9377049106",
+		"::h93770491064dd3bd":                "::h93770491064dd3bd",
+		"_start":                             "_start",
+		"":                                   "",
+	} {
+		if got := Readable(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestSplitPathsAreNotCreated(t *testing.T) {
 	dir := t.TempDir()
 	source, err := filepath.Abs("testdata/nested.c")
