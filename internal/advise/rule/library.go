@@ -32,9 +32,13 @@ func (s *Site) Contained() bool {
 // that keeps them when it is cleared: a string or a vector, but no node of a
 // list or map, nothing that an element of the container has, and nothing that
 // others than the functions on the stack release.
-func (s *Site) KeepsMemory() bool {
+func (s *Site) KeepsMemory() bool { return s.IsClearable() && !s.isTakenOver() }
+
+// IsClearable tells whether most of the site's blocks belong to a container
+// that keeps them when it is cleared, whoever releases them.
+func (s *Site) IsClearable() bool {
 	kept := s.Clearable()
-	return kept != nil && 2*kept.Counters.Calls > s.Counters.Calls && !s.isTakenOver()
+	return kept != nil && 2*kept.Counters.Calls > s.Counters.Calls
 }
 
 // Clearable are the blocks that a container would keep; nil where there are none. The
@@ -45,11 +49,12 @@ func (s *Site) Clearable() *Site {
 }
 
 // isTakenOver tells that a function that is not on the stack releases the
-// blocks. Where it is one of the libraries the container's owner called it.
+// blocks. Where it is one of the libraries the container's owner called it, and
+// the destructor of the object that a container is in is called by who has that.
 func (s *Site) isTakenOver() bool {
 	_, owned := s.Owner()
 	by := s.Knowledge().FreedBy
-	return !owned && Certain(by, 0.5) && by.Function != "" && !s.c.Profile.Wraps(&by.Frame)
+	return !owned && Certain(by, 0.5) && by.Function != "" && !s.c.Profile.Wraps(&by.Frame) && !destroys(by.Function, s.Function)
 }
 
 // clearables are the classes that keep their memory when they are cleared, with

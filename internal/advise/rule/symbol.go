@@ -330,6 +330,14 @@ func IsConstructor(function string) bool {
 	return name != "" && name == method
 }
 
+// destroys tells whether a function is the destructor of the class of which
+// another one is a constructor.
+func destroys(function, constructor string) bool {
+	class, method := classAndMethod(function)
+	of, name := classAndMethod(constructor)
+	return IsConstructor(constructor) && class == of && method == "~"+name
+}
+
 // classAndMethod takes a demangled name apart: "void std::vector<int>::
 // push_back(int&&)" is "std::vector" and "push_back".
 func classAndMethod(function string) (class, method string) {

@@ -36,7 +36,7 @@ func find(c *rule.Case) []rule.Finding {
 	c.Know(parts)
 	var found []rule.Finding
 	for i, s := range parts {
-		if !s.Contained() || s.KeepsMemory() {
+		if !s.Contained() || s.KeepsMemory() || hasRoom(s) {
 			found = append(found, finding(s, of[i]))
 		}
 	}
@@ -51,6 +51,12 @@ func someAre(part *profile.Part) bool {
 	return rule.Temporary(part) >= leastCalls && rule.Share(rule.Temporary(part), part.Counters.Calls) >= leastPart
 }
 
+// hasRoom tells of blocks that an object needs whenever it is made that it could
+// have them in itself, whoever has the object.
+func hasRoom(s *rule.Site) bool {
+	return s.InObject() && s.IsClearable() && s.OneSize() && s.Counters.SizeMax <= onStack
+}
+
 func finding(s, site *rule.Site) rule.Finding {
 	n := &s.Counters
 	owner, owned := s.Owner()
@@ -62,8 +68,7 @@ func finding(s, site *rule.Site) rule.Finding {
 	}
 	size, fitting := buffer(s)
 	keeps := s.Contained()
-	// What an object needs whenever it is made.
-	inline := s.InObject() && s.OneSize() && size != 0
+	inline := hasRoom(s)
 	replaced := !keeps && !s.IsElement() && s.IsReplaced()
 	if keeps && !inline || size == 0 || replaced {
 		f.Means = rule.Reuse

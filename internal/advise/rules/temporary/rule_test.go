@@ -91,6 +91,29 @@ func TestInObject(t *testing.T) {
 	p.Finds(temporary.Rule, "in-object")
 }
 
+// An object that is handed on may be destroyed by functions that have not called
+// its constructor. Its room has its place in it all the same; what differs in
+// length can only stay where it is nobody else's.
+func TestDestroyedElsewhere(t *testing.T) {
+	const alloc, create = "operator new(unsigned long)", "std::__cxx11::basic_string<char>::_M_create(unsigned long&, unsigned long)"
+	p := ruletest.NewProgram(t)
+	const reserve = "std::vector<long, std::allocator<long> >::reserve(unsigned long)"
+	destroyed := p.Stack(recording.New, alloc, reserve, "SmallVector<long, 9ul>::SmallVector<>() small.h:55", "follow follow.cc:20")
+	taken := p.Stack(recording.New, alloc, reserve, "Fields::Fields() fields.h:5", "follow follow.cc:21")
+	named := p.Stack(recording.New, alloc, create, "Scope::Scope(char const*) scope.h:8", "follow follow.cc:30")
+	given := p.Stack(recording.New, alloc, create, "Message::Message(char const*) message.h:8", "follow follow.cc:40")
+	node := p.Stack(recording.New, "std::__new_allocator<std::_List_node<int> >::allocate(unsigned long, void const*)",
+		"std::__cxx11::list<int, std::allocator<int> >::push_back(int const&)", "Queue::Queue() queue.h:3", "follow follow.cc:50")
+	for i := range uint64(500) {
+		p.FreeFrom(p.Alloc(destroyed, 72), p.By("SmallVector<long, 9ul>::~SmallVector() small.h:47"))
+		p.FreeFrom(p.Alloc(taken, 64), p.By("use(long) use.cc:9"))
+		p.FreeFrom(p.Alloc(named, 20+i%30), p.By("Scope::~Scope() scope.h:6"))
+		p.FreeFrom(p.Alloc(given, 20+i%30), p.By("use(long) use.cc:19"))
+		p.FreeFrom(p.Alloc(node, 24), p.By("use(long) use.cc:29"))
+	}
+	p.Finds(temporary.Rule, "destroyed")
+}
+
 // What Rust has in a Box, or in a short Vec of its own.
 func TestRust(t *testing.T) {
 	p := ruletest.NewProgram(t)
