@@ -193,7 +193,7 @@ func cxxSymbol(function string) (symbol Symbol) {
 		class == "std::_Function_handler" && method == "_M_manager",
 		strings.HasPrefix(class, "std::__1::__function::"):
 		return StdFunction
-	case class == "std::__shared_count" && takesPointerAlone(function):
+	case class == "std::__shared_count" && takesPlainPointer(function):
 		return ControlBlock
 	case class == "std::__detail::_Compiler", class == "std::__cxx11::basic_regex" && method == "basic_regex", class == "std::__1::basic_regex" && method == "basic_regex":
 		return RegexCompile
@@ -290,10 +290,10 @@ func stringSymbol(function, method string) Symbol {
 	return 0
 }
 
-// takesPointerAlone tells whether a function's only template argument is a
-// pointer: a shared_ptr that is made from one, without a deleter. Of functions
-// that no other file can see the name has no parameters.
-func takesPointerAlone(function string) bool {
+// takesPlainPointer tells whether a shared_ptr is made from a pointer, or from a
+// unique_ptr, without a deleter of its own. Of functions that no other file can
+// see the name has no parameters, only template arguments.
+func takesPlainPointer(function string) bool {
 	_, arguments, ok := strings.Cut(function, ">::__shared_count<")
 	if !ok {
 		return false
@@ -301,6 +301,9 @@ func takesPointerAlone(function string) bool {
 	argument, _, ok := strings.Cut(arguments, ">(")
 	if !ok {
 		argument = strings.TrimSuffix(arguments, ">")
+	}
+	if object, deleter, ok := strings.Cut(argument, ", std::default_delete<"); ok && !hasComma(object) {
+		return strings.TrimSpace(deleter) == object+">" || strings.TrimSpace(deleter) == object+" >"
 	}
 	return strings.HasSuffix(argument, "*") && !hasComma(argument)
 }

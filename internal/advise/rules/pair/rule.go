@@ -94,8 +94,15 @@ func bornTogether(first, second *rule.Site) bool {
 		mayJoin(second) && rule.Kin(first, second) && rule.LiveAlike(first, second, 1)
 }
 
-// mayJoin tells whether the program decides where the block lies.
-func mayJoin(s *rule.Site) bool { return s.Counters.ByRealloc == 0 && !s.Contained() }
+// mayJoin tells whether the program decides where the block lies. Where the
+// counts of a std::shared_ptr lie it decides by std::make_shared alone.
+func mayJoin(s *rule.Site) bool {
+	if s.Counters.ByRealloc > 0 || s.Contained() {
+		return false
+	}
+	counts := s.By(rule.ControlBlock)
+	return counts == nil || 2*counts.Counters.Calls <= s.Counters.Calls
+}
 
 // dieTogether tells whether all but one of the group follow another one into
 // death, or all stay.

@@ -101,5 +101,13 @@ func TestSilent(t *testing.T) {
 		p.Free(first)
 		p.Free(second)
 	}
+	// An object and the counts of its std::shared_ptr have a rule of their own.
+	object := p.Stack(recording.New, "operator new(unsigned long)", "make shape.cc:3", "share shape.cc:9")
+	counts := p.Stack(recording.New, "std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<Shape*>(Shape*)", "share shape.cc:9")
+	for range 500 {
+		first, second := p.Alloc(object, 16), p.Alloc(counts, 24)
+		p.Free(first)
+		p.Free(second)
+	}
 	p.Silent(pair.Rule)
 }

@@ -20,8 +20,8 @@ func find(c *rule.Case) []rule.Finding {
 		found = append(found, rule.Finding{
 			Named:    true,
 			Means:    rule.Avoid,
-			Title:    fmt.Sprintf("%s std::shared_ptrs made from a plain pointer: a block for the object, and one of %s for its counts", figure.Count(n.Calls), figure.Size(s.MeanSize())),
-			Remedy:   "std::make_shared, which puts both into one block",
+			Title:    fmt.Sprintf("%s std::shared_ptrs made from a pointer: a block for the object, and one of %s for its counts", figure.Count(n.Calls), figure.Size(s.MeanSize())),
+			Remedy:   "std::make_shared where the object is made, which puts both into one block",
 			Evidence: fmt.Sprintf("%s blocks of %s were made by the constructor that takes a pointer", figure.Count(n.Calls), figure.Size(s.MeanSize())),
 			Places:   []profile.Frame{s.Frame},
 			Claims:   []rule.Claim{s.Claim(n.Calls)},
