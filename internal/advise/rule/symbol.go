@@ -20,7 +20,7 @@ const (
 	StringLiteral                    // a std::string from a C string
 	StringOfChars                    // a std::string from a view, or from a pointer and a length
 	Substring                        // std::string::substr
-	ContainerCopy                    // a std::vector, std::map or the like from another one
+	ContainerCopy                    // a std::vector, std::map, std::pair or the like from another one
 	ControlBlock                     // the counts of a std::shared_ptr, apart from the object
 	Stream                           // std::stringstream and its kin
 	RegexCompile                     // the construction of a std::regex
@@ -217,9 +217,13 @@ var containers = []string{
 	"unordered_map", "unordered_multimap", "unordered_set", "unordered_multiset",
 }
 
+// holders are those whose copy copies what is in them: the elements that maps
+// have, and adaptors of containers.
+var holders = []string{"pair", "tuple", "optional", "variant", "array", "stack", "queue", "priority_queue"}
+
 func copiesContainer(function, class, method string) bool {
 	_, name := split(class)
-	if !slices.Contains(containers, name) || method != name && method != "operator=" {
+	if !slices.Contains(containers, name) && !slices.Contains(holders, name) || method != name && method != "operator=" {
 		return false
 	}
 	_, parameters, _ := strings.Cut(function, "::"+method+"(")

@@ -35,6 +35,23 @@ func TestByValue(t *testing.T) {
 	p.Finds(containercopy.Rule, "by_value")
 }
 
+// A loop over a map copies its elements, and so their strings.
+func TestPairs(t *testing.T) {
+	const (
+		text    = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+		element = "std::pair<" + text + " const, " + text + " >"
+		create  = text + "::basic_string(" + text + " const&)"
+	)
+	p := ruletest.NewProgram(t)
+	loop := p.Stack(recording.New, "operator new(unsigned long)", create, element+"::pair("+element+" const&)", "list config.cc:12")
+	// An element that is made of one of them needs it.
+	insert := p.Stack(recording.New, "operator new(unsigned long)", create, element+"::pair("+element+" const&)",
+		"std::map<"+text+", "+text+" >::insert("+element+" const&)", "merge config.cc:20")
+	p.Soon(4000, 30, loop)
+	p.Soon(4000, 30, insert)
+	p.Finds(containercopy.Rule, "pairs")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	// Copies that are kept.
