@@ -2,6 +2,7 @@ package rule
 
 import (
 	"math"
+	"strings"
 
 	"mallow/internal/profile"
 	"mallow/internal/recording"
@@ -63,7 +64,8 @@ func (s *Site) InCpp() bool {
 	return Share(s.CallsOf(recording.GroupNew), s.Counters.Calls) > 0.5
 }
 
-// InRust tells that most of the site's blocks were made by Rust's library.
+// InRust tells that the site is a line of Rust, or that most of its blocks were
+// made by Rust's library.
 func (s *Site) InRust() bool {
-	return Share(s.c.passage.Calls(s.Part, uint32(ofRust)), s.Counters.Calls) > 0.5
+	return strings.HasSuffix(s.File, ".rs") || Share(s.c.passage.Calls(s.Part, uint32(ofRust)), s.Counters.Calls) > 0.5
 }

@@ -38,8 +38,11 @@ func find(c *rule.Case) []rule.Finding {
 	return found
 }
 
+// hasEmpty tells whether there may be empty ones. Single objects of C++ and of
+// Rust are never empty, and strings of Rust have no block then.
 func hasEmpty(s *rule.Site) bool {
-	return s.Counters.SizeMin <= 1 && s.Counters.Calls >= leastCalls && s.Counters.ByRealloc == 0
+	return s.Counters.SizeMin <= 1 && s.Counters.Calls >= leastCalls && s.Counters.ByRealloc == 0 &&
+		(!s.InCpp() || s.IsArray()) && !s.InRust()
 }
 
 func contents(size uint64) string {

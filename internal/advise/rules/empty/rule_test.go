@@ -27,5 +27,15 @@ func TestSilent(t *testing.T) {
 	for i := range uint64(1000) {
 		p.Alloc(name, 1+i%3)
 	}
+	// Objects of one byte are no texts: of a class without members, and an error
+	// in a Box.
+	strategy := p.Stack(recording.New, "operator new(unsigned long)", "choose shop.cc:9")
+	failure := p.Stack(recording.Malloc, "alloc::alloc::alloc", "alloc::boxed::Box<T>::new", "shop::parse src/main.rs:12")
+	merged := p.Stack(recording.Malloc, "shop::choose src/main.rs:20")
+	for range 1000 {
+		p.Alloc(strategy, 1)
+		p.Alloc(failure, 1)
+		p.Alloc(merged, 1)
+	}
 	p.Silent(empty.Rule)
 }
