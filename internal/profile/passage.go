@@ -63,6 +63,12 @@ func (w *Passage) Through(part *Part, kinds, others uint32) *Part {
 	})
 }
 
+// Without returns the calls of the part that went through no wrapper of one of
+// the kinds; nil where all did.
+func (w *Passage) Without(part *Part, kinds uint32) *Part {
+	return part.only(func(st *stack) bool { return w.of(st).any&kinds == 0 })
+}
+
 // Calling returns the calls of the part where the wrapper that the site itself
 // called is of one of the kinds; nil where there are none.
 func (w *Passage) Calling(part *Part, kinds uint32) *Part {

@@ -28,6 +28,14 @@ func (s *Site) Contained() bool {
 	return *s.contained
 }
 
+// Own are the blocks that no container keeps to itself; nil where there are none.
+func (s *Site) Own() *Site {
+	if !s.wentThrough(inContainer) {
+		return s
+	}
+	return s.part(s.c.passage.Without(s.Part, uint32(inContainer)))
+}
+
 // KeepsMemory tells whether most of the site's blocks belong to a container
 // that keeps them when it is cleared: a string or a vector, but no node of a
 // list or map, nothing that an element of the container has, and nothing that

@@ -32,6 +32,9 @@ func find(c *rule.Case) []rule.Finding {
 			n.ByRealloc == 0 && !s.Contained()
 	}
 	for _, s := range c.Which(many) {
+		if s = s.Own(); s == nil || !many(s) {
+			continue
+		}
 		n := &s.Counters
 		if s.Outlive(leastLife) < leastStay || s.PilesUp() {
 			continue
