@@ -128,6 +128,7 @@ type wantedFunction struct {
 var identifiers = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*`)
 
 func newWantedFunction(text string) wantedFunction {
+	text = strings.ReplaceAll(text, "<…>", "") // reports leave long template arguments out
 	w := wantedFunction{text: text}
 	head, _, _ := strings.Cut(withoutTemplates(text), "(")
 	if all := identifiers.FindAllString(head, -1); len(all) > 0 {

@@ -328,3 +328,18 @@ func TestSplitPathsAreNotCreated(t *testing.T) {
 		}
 	}
 }
+
+// Names are copied from reports, which leave long template arguments out.
+func TestNamesAsReportsShowThem(t *testing.T) {
+	for _, name := range []string{
+		"std::vector<…>::push_back", "std::vector::push_back", "std::vector<int, std::allocator<int> >::push_back",
+		"std::vector<int, std::allocator<int> >::push_back(int const&)", "_ZNSt6vectorIiSaIiEE9push_backERKi",
+	} {
+		if !newWantedFunction(name).is("_ZNSt6vectorIiSaIiEE9push_backERKi") {
+			t.Errorf("%s is none", name)
+		}
+	}
+	if newWantedFunction("std::vector<…>::push_front").is("_ZNSt6vectorIiSaIiEE9push_backERKi") {
+		t.Error("push_front is push_back")
+	}
+}
