@@ -42,7 +42,7 @@ func (w *wrappers) wraps(f *Frame) bool {
 			}
 		}
 	}
-	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) || isCppFile(f.File)
+	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) || isCppFile(f.File) && isUnscoped(f.Function)
 }
 
 // IsCppLibrary tells the shared libraries of C++ itself.
@@ -51,13 +51,35 @@ func IsCppLibrary(module string) bool {
 	return strings.HasPrefix(name, "libstdc++.so") || strings.HasPrefix(name, "libc++.so")
 }
 
-// isCppFile tells the headers of the library of C++: heaptrack leaves std:: out
-// of their functions that have a type of the program in their name.
+// isCppFile tells the headers of the library of C++. Of what is inlined from them
+// not all know the scope: heaptrack does not where a type of the program is in
+// the name, and clang's -gline-tables-only never.
 func isCppFile(file string) bool {
 	before, after, ok := strings.Cut(file, "/c++/")
 	version := strings.TrimPrefix(after, "v")
 	return ok && version != "" && '0' <= version[0] && version[0] <= '9' &&
 		(strings.HasSuffix(before, "/include") || strings.HasSuffix(path.Dir(before), "/include"))
+}
+
+// isUnscoped tells whether a name is that of a function alone. One that was not
+// inlined has its parameters too, and may be of the program: without inlined
+// functions in the debug information its line can be one of a header.
+func isUnscoped(function string) bool {
+	if function == "" || function == "main" {
+		return false
+	}
+	depth := 0
+	for i, c := range strings.TrimPrefix(function, "operator()") {
+		switch {
+		case c == '<':
+			depth++
+		case c == '>':
+			depth--
+		case depth == 0 && (c == '(' || c == ':' && i > 0):
+			return false
+		}
+	}
+	return true
 }
 
 // isRustFile tells sources of Rust's own libraries, wherever those were built.

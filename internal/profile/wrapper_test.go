@@ -87,6 +87,21 @@ func TestHeadersOfCpp(t *testing.T) {
 	}
 }
 
+// A name with its scope or parameters tells itself whose the function is.
+func TestUnscopedNames(t *testing.T) {
+	const header = "/usr/include/c++/12/bits/stl_algo.h"
+	w := newWrappers(nil)
+	for function, want := range map[string]bool{
+		"allocate": true, "_M_construct<char *>": true, "operator=": true, "operator()<int, int>": true, "operator<<<std::char_traits<char> >": true,
+		"copy_if<int const*, evens(const std::vector<int>&)::<lambda(int)> >": true,
+		"evens(std::vector<int> const&)":                                      false, "shape::parse": false, "main": false, "": false,
+	} {
+		if got := w.wraps(&Frame{Function: function, File: header}); got != want {
+			t.Errorf("%s: %v", function, got)
+		}
+	}
+}
+
 // Before it has libc's malloc, ld.so calls its own by inline functions of the
 // same names.
 func TestLoaderWrappers(t *testing.T) {
