@@ -42,7 +42,7 @@ func (w *wrappers) wraps(f *Frame) bool {
 			}
 		}
 	}
-	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) || isCppFile(f.File) && isUnscoped(f.Function)
+	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) || isUnscoped(f.Function) && (isCppFile(f.File) || isRustFile(f.File))
 }
 
 // IsCppLibrary tells the shared libraries of C++ itself.
@@ -53,7 +53,7 @@ func IsCppLibrary(module string) bool {
 
 // isCppFile tells the headers of the library of C++. Of what is inlined from them
 // not all know the scope: heaptrack does not where a type of the program is in
-// the name, and clang's -gline-tables-only never.
+// the name, and -gline-tables-only of clang and rustc never.
 func isCppFile(file string) bool {
 	before, after, ok := strings.Cut(file, "/c++/")
 	version := strings.TrimPrefix(after, "v")

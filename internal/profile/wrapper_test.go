@@ -89,8 +89,20 @@ func TestHeadersOfCpp(t *testing.T) {
 
 // A name with its scope or parameters tells itself whose the function is.
 func TestUnscopedNames(t *testing.T) {
-	const header = "/usr/include/c++/12/bits/stl_algo.h"
+	const (
+		header = "/usr/include/c++/12/bits/stl_algo.h"
+		source = "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/alloc/src/alloc.rs"
+	)
 	w := newWrappers(nil)
+	for function, want := range map[string]bool{
+		"alloc": true, "to_vec<alloc::string::String, alloc::alloc::Global>": true, "{closure#0}": true, "words::parse": false,
+	} {
+		for file, want := range map[string]bool{source: want, "/src/words.rs": false} {
+			if got := w.wraps(&Frame{Function: function, File: file}); got != want {
+				t.Errorf("%s of %s: %v", function, file, got)
+			}
+		}
+	}
 	for function, want := range map[string]bool{
 		"allocate": true, "_M_construct<char *>": true, "operator=": true, "operator()<int, int>": true, "operator<<<std::char_traits<char> >": true,
 		"copy_if<int const*, evens(const std::vector<int>&)::<lambda(int)> >": true,
