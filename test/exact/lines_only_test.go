@@ -1,0 +1,92 @@
+package exact
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"mallow/test/harness"
+)
+
+const containers = `#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+static volatile unsigned long sink;
+__attribute__((noinline)) void evens(const std::vector<int>& all) {
+  std::vector<int> some;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some), [](int n) { return n % 2 == 0; });
+  sink = some.size();
+}
+__attribute__((noinline)) void names(int n) {
+  std::map<std::string, std::string> all;
+  for (int i = 0; i < n; ++i) all["a name with a number " + std::to_string(i)] = std::string(40, 'x');
+  for (auto [name, value] : all) sink = name.size() + value.size();
+}
+int main() {
+  std::vector<int> all(64, 2);
+  for (int i = 0; i < 100; ++i) evens(all);
+  names(100);
+}
+`
+
+const collections = `use std::collections::BTreeMap;
+use std::hint::black_box;
+#[inline(never)]
+fn evens(all: &[i32]) { black_box(all.iter().filter(|n| **n % 2 == 0).collect::<Vec<_>>().len()); }
+#[inline(never)]
+fn names(n: usize) {
+    let mut all = BTreeMap::new();
+    for i in 0..n { all.insert(format!("a name with a number {}", i), "x".repeat(40)); }
+    for (name, value) in all.clone() { black_box(name.len() + value.len()); }
+}
+fn main() {
+    let all = vec![2; 64];
+    for _ in 0..100 { evens(black_box(&all)); }
+    names(100);
+}
+`
+
+// Compilers can be asked for lines alone: then what is inlined from a library has neither class nor namespace in its
+// name, and only its file tells that it allocates for who called it.
+func TestLinesAlone(t *testing.T) {
+	for _, compiler := range [][]string{
+		{"clang++", "-std=c++17", "-O2", "-gline-tables-only"}, {"g++", "-std=c++17", "-O2", "-g1"},
+		{"rustc", "-O", "-C", "debuginfo=line-tables-only"},
+	} {
+		t.Run(compiler[0], func(t *testing.T) {
+			if _, err := exec.LookPath(compiler[0]); err != nil {
+				t.Skip(err)
+			}
+			name, text := "uses.cc", containers
+			if compiler[0] == "rustc" {
+				name, text = "uses.rs", collections
+			}
+			folder := harness.TempDir(t)
+			source, program := filepath.Join(folder, name), filepath.Join(folder, "uses")
+			if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command(compiler[0], append(compiler[1:], "-o", program, source)...).CombinedOutput(); err != nil {
+				t.Skipf("%v: %s", err, out)
+			}
+			_, recording := harness.Record(t, harness.Command{Arguments: []string{program}})
+			calls := make(map[string]uint64)
+			var elsewhere uint64
+			for _, s := range harness.ReadReport(t, recording).Sites {
+				switch {
+				case filepath.Base(s.File) == name:
+					calls[harness.PlainName(s.Function)] += s.Allocations
+				case s.Module == program:
+					elsewhere += s.Allocations
+					t.Logf("%d by %s %s:%d", s.Allocations, s.Function, s.File, s.Line)
+				}
+			}
+			if calls["evens"]+calls["uses::evens"] < 300 || calls["names"]+calls["uses::names"] < 400 || elsewhere > 10 {
+				t.Errorf("%v, and %d elsewhere", calls, elsewhere)
+			}
+		})
+	}
+}
