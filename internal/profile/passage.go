@@ -5,7 +5,8 @@ package profile
 // Kinds are bits. Each stack is looked at once, however often it is asked for.
 type Passage struct {
 	profile *Profile
-	byName  map[string]uint32 // kinds of all wrappers that there are
+	byName  map[string]uint32 // kinds of all wrappers that there are by their names
+	byFile  map[string]uint32 // of those that are by their files
 	all     uint32            // these together
 	places  []passed          // of each place, where all of its frames are wrappers
 	stacks  []passed          // by the numbers of stacks
@@ -19,9 +20,14 @@ type passed struct {
 	outermost uint32 // of the one that the site itself called
 }
 
-// NewPassage makes one for kinds that are told by the name of a function.
-func (p *Profile) NewPassage(kindsOf func(function string) uint32) *Passage {
-	w := &Passage{profile: p, byName: make(map[string]uint32), stacks: make([]passed, p.StackCount())}
+// NewPassage makes one for kinds that are told by the name of a function, or by
+// its file where the name has no scope.
+func (p *Profile) NewPassage(kindsOf, ofFile func(name string) uint32) *Passage {
+	w := &Passage{profile: p, byName: make(map[string]uint32), byFile: make(map[string]uint32), stacks: make([]passed, p.StackCount())}
+	for file := range p.wrappers.files {
+		w.byFile[file] = ofFile(file)
+		w.all |= w.byFile[file]
+	}
 	p.wrappers.each(func(function string) {
 		w.byName[function] = kindsOf(function)
 		w.all |= w.byName[function]
@@ -129,7 +135,11 @@ func (w *Passage) among(frames []Frame) passed {
 	for i := range frames {
 		if frames[i].Function != "" {
 			sum.named = true
-			sum.outermost = w.byName[frames[i].Function]
+			kinds, byName := w.byName[frames[i].Function]
+			if !byName {
+				kinds = w.byFile[frames[i].File]
+			}
+			sum.outermost = kinds
 			sum.any |= sum.outermost
 		}
 	}

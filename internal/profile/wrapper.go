@@ -16,10 +16,12 @@ type wrappers struct {
 	known map[string]bool // what was decided
 	// elsewhere are wrappers that not their name makes one, but their file or module.
 	elsewhere map[string]bool
+	// files are those whose functions are wrappers where their names have no scope.
+	files map[string]bool
 }
 
 func newWrappers(extra []*regexp.Regexp) *wrappers {
-	return &wrappers{extra: extra, known: make(map[string]bool), elsewhere: make(map[string]bool)}
+	return &wrappers{extra: extra, known: make(map[string]bool), elsewhere: make(map[string]bool), files: make(map[string]bool)}
 }
 
 // wraps tells whether a frame only passes allocations on.
@@ -42,7 +44,14 @@ func (w *wrappers) wraps(f *Frame) bool {
 			}
 		}
 	}
-	return w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) || isUnscoped(f.Function) && (isCppFile(f.File) || isRustFile(f.File))
+	if w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) {
+		return true
+	}
+	if isUnscoped(f.Function) && (isCppFile(f.File) || isRustFile(f.File)) {
+		w.files[f.File] = true
+		return true
+	}
+	return false
 }
 
 // IsCppLibrary tells the shared libraries of C++ itself.

@@ -41,7 +41,7 @@ func NewCase(p *profile.Profile, all bool) *Case {
 	}
 	c := &Case{
 		Profile: p, Allocations: totals.Allocations, Bytes: totals.Bytes, PeakBytes: totals.PeakBytes,
-		sites: make(map[*profile.Site]*Site), passage: p.NewPassage(symbolsOf),
+		sites: make(map[*profile.Site]*Site), passage: p.NewPassage(symbolsOf, symbolsOfFile),
 	}
 	var heavy []*profile.Site
 	for _, s := range analyze.Rank(p, all, analyze.ByCalls) {

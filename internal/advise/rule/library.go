@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -54,6 +55,32 @@ func (s *Site) IsClearable() bool {
 func (s *Site) Clearable() *Site {
 	const freed = TreeNode | ListNode | HashNode | Element | Stream | AnyValue | FileBuffer | SortBuffer | Exception | SharedState | ThreadStart
 	return s.ByWithout(clearable, freed)
+}
+
+// symbolsOfFile returns what the file of a function of the standard libraries
+// tells, where its name has no scope.
+func symbolsOfFile(file string) uint32 {
+	_, name := path.Split(file)
+	switch name {
+	case "new_allocator.h", "alloc_traits.h", "allocator.h", "unique_ptr.h", "shared_ptr.h", "shared_ptr_base.h", "stl_construct.h", "std_function.h":
+		return 0 // they make blocks for others: see makers
+	case "basic_string.h", "basic_string.tcc", "stl_vector.h", "vector.tcc":
+		return uint32(inContainer | clearable)
+	case "stl_tree.h":
+		return uint32(inContainer | TreeNode)
+	case "stl_list.h", "list.tcc", "forward_list.h", "forward_list.tcc":
+		return uint32(inContainer | ListNode)
+	}
+	switch {
+	case !strings.HasSuffix(name, ".rs"):
+		return uint32(inContainer)
+	case strings.HasSuffix(file, "/alloc/src/string.rs"), strings.HasSuffix(file, "/alloc/src/str.rs"), strings.HasSuffix(file, "/alloc/src/slice.rs"),
+		strings.Contains(file, "/alloc/src/vec/"), strings.Contains(file, "/alloc/src/raw_vec"):
+		return uint32(inContainer | clearable | ofRust)
+	case strings.Contains(file, "/alloc/src/collections/"), strings.Contains(file, "/hashbrown-"):
+		return uint32(inContainer | ofRust)
+	}
+	return uint32(ofRust)
 }
 
 // isTakenOver tells that a function that is not on the stack releases the

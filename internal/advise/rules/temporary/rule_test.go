@@ -77,6 +77,24 @@ func TestString(t *testing.T) {
 	p.Finds(temporary.Rule, "string")
 }
 
+// Where the debug information has lines alone, the file tells that it is a string,
+// or the node of a list, which is not told.
+func TestLinesAlone(t *testing.T) {
+	const headers = "/usr/include/c++/12/bits/"
+	p := ruletest.NewProgram(t)
+	name := p.Stack(recording.New, "allocate "+headers+"new_allocator.h:137", "_M_construct<char*> "+headers+"basic_string.tcc:225", "parse parse.cc:9")
+	word := p.Stack(recording.Malloc, "alloc /rustc/1234/library/alloc/src/alloc.rs:95", "to_vec<u8> /rustc/1234/library/alloc/src/slice.rs:432", "words::parse parse.rs:9")
+	node := p.Stack(recording.New, "allocate "+headers+"new_allocator.h:137", "_M_get_node "+headers+"stl_list.h:510", "parse parse.cc:20")
+	object := p.Stack(recording.New, "make_unique<Shape> "+headers+"unique_ptr.h:1065", "parse parse.cc:30")
+	for range 500 {
+		p.FreeFrom(p.Alloc(name, 40), p.By("parse parse.cc:12"))
+		p.FreeFrom(p.Alloc(word, 40), p.By("words::parse parse.rs:12"))
+		p.FreeFrom(p.Alloc(node, 24), p.By("parse parse.cc:22"))
+		p.FreeFrom(p.Alloc(object, 24), p.By("parse parse.cc:32"))
+	}
+	p.Finds(temporary.Rule, "lines-alone")
+}
+
 // A vector within an object makes room when the object is made: always the same
 // has its place there; else the object can stay.
 func TestInObject(t *testing.T) {
