@@ -171,3 +171,23 @@ func TestNamesOfWhatIsInlinedAndCalled(t *testing.T) {
 		}
 	}
 }
+
+// The type of a closure has no name, and g++ calls its constructors <lambda>.
+func TestMembersOfClosures(t *testing.T) {
+	binary := compile(t, "g++", "closure.cc", "-std=c++17", "-O2", "-g")
+	frames, _ := ask(t, binary, codeAddresses(t, binary, 1<<20))
+	seen := make(map[string]bool)
+	for _, all := range frames {
+		for _, f := range all {
+			seen[f.Function] = true
+			if strings.Contains(f.Function, "(anonymous)") {
+				t.Errorf("%s", f.Function)
+			}
+		}
+	}
+	for _, name := range []string{"main()::{lambda}::<lambda>", "main()::{lambda}::~<lambda>"} {
+		if !seen[name] {
+			t.Errorf("no %s", name)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func (u *unit) scopeName(s scope, member string) string {
 			name = entryRef{u.data, uint64(s.entry)}.plainName()
 		}
 		return name + "()"
-	case name == "" && member == "operator()":
+	case name == "" && (member == "operator()" || strings.HasSuffix(member, "<lambda>")):
 		return "{lambda}"
 	case name == "":
 		return "(anonymous)"
