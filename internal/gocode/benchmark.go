@@ -191,22 +191,25 @@ var (
 	// operation: more of them will tell.
 	untimed = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+[1-9][0-9]*[ \t]*$`)
 	traced  = regexp.MustCompile(`(?m)^\S+\.(Benchmark\w*)[.(]`)
-	endless = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+0\s+NaN ns/op.*\n(?:--- BENCH: .*\n +(.+))?`)
+	endless = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+0\s+NaN ns/op`)
+	// lastWords is what a benchmark said on its way.
+	lastWords = regexp.MustCompile(`(?m)^--- BENCH: (Benchmark\S+).*\n +(.+)`)
 )
 
 // endlessOnes names the benchmarks that did not come to their end, and what they
 // said on the way; those within guilty, which ended the process, are known.
 func (t *Tests) endlessOnes(out []byte, guilty string) error {
 	var all []error
-	for _, found := range endless.FindAllSubmatch(out, -1) {
-		name, said := withoutProcessors(string(found[1])), ""
+	said := make(map[string]string)
+	for _, found := range lastWords.FindAllSubmatch(out, -1) {
+		said[string(found[1])] = fmt.Sprintf(" (%s)", found[2])
+	}
+	for _, found := range endless.FindAllSubmatch(rejoined(out), -1) {
+		name := withoutProcessors(string(found[1]))
 		if top, _, _ := strings.Cut(name, "/"); top == guilty {
 			continue
 		}
-		if len(found[2]) > 0 {
-			said = fmt.Sprintf(" (%s)", found[2])
-		}
-		all = append(all, fmt.Errorf("%s of %s did not come to its end: it was skipped after its first round%s, panicked, or called runtime.Goexit", name, t.Package, said))
+		all = append(all, fmt.Errorf("%s of %s did not come to its end: it was skipped after its first round%s, panicked, or called runtime.Goexit", name, t.Package, said[string(found[1])]))
 	}
 	return errors.Join(all...)
 }
@@ -276,10 +279,40 @@ func (t *Tests) timed(bench, benchtime string, flags []string) ([]*Benchmark, er
 	return t.results(ran.out)
 }
 
+var (
+	// named and outcome are what package testing prints of a benchmark before it
+	// runs and after.
+	named   = regexp.MustCompile(`Benchmark\S* *\t`)
+	outcome = regexp.MustCompile(` *[0-9]+(\t *[-+.0-9A-Za-z]+ \S+)+\n`)
+)
+
+// rejoined returns the lines of package testing alone, each in one piece,
+// whatever the benchmarks print in the midst of them.
+func rejoined(out []byte) []byte {
+	var lines []byte
+	names := named.FindAllIndex(out, -1)
+	for i, name := range names {
+		end := len(out)
+		if i+1 < len(names) {
+			end = names[i+1][0]
+		}
+		lines = append(lines, out[name[0]:name[1]]...)
+		lines = append(lines, outcome.Find(out[name[1]:end])...)
+		lines = append(lines, '\n')
+	}
+	return lines
+}
+
 // results reads what package testing prints of benchmarks.
 func (t *Tests) results(out []byte) ([]*Benchmark, error) {
 	var all []*Benchmark
-	reader := benchfmt.NewReader(bytes.NewReader(out), t.Package)
+	add := func(name string, nsPerOp float64) {
+		name = withoutProcessors(name)
+		if !slices.ContainsFunc(all, func(other *Benchmark) bool { return other.Name == name }) { // -count
+			all = append(all, &Benchmark{Package: t.Package, Name: name, NsPerOp: nsPerOp})
+		}
+	}
+	reader := benchfmt.NewReader(bytes.NewReader(rejoined(out)), t.Package)
 	for reader.Scan() {
 		result, ok := reader.Result().(*benchfmt.Result)
 		if !ok {
@@ -288,18 +321,16 @@ func (t *Tests) results(out []byte) ([]*Benchmark, error) {
 		if result.Iters == 0 { // see endless
 			continue
 		}
-		b := &Benchmark{Package: t.Package, Name: withoutProcessors(result.Name.String())}
+		nsPerOp := 0.0
 		for _, v := range result.Values {
 			if v.OrigUnit == "ns/op" {
-				b.NsPerOp = v.OrigValue
+				nsPerOp = v.OrigValue
 			}
 		}
-		if !slices.ContainsFunc(all, func(other *Benchmark) bool { return other.Name == b.Name }) { // -count
-			all = append(all, b)
-		}
+		add(result.Name.String(), nsPerOp)
 	}
 	for _, found := range untimed.FindAllSubmatch(out, -1) {
-		all = append(all, &Benchmark{Package: t.Package, Name: withoutProcessors(strings.TrimPrefix(string(found[1]), "Benchmark"))})
+		add(strings.TrimPrefix(string(found[1]), "Benchmark"), 0)
 	}
 	return all, reader.Err()
 }
