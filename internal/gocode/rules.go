@@ -138,15 +138,34 @@ func findConcatenation(s *subject) (why, remedy string, found bool) {
 	if !strings.HasPrefix(s.line.Callee, "runtime.concatstring") {
 		return "", "", false
 	}
-	for _, at := range s.sources.spots(s.line.File, s.line.Line, func(f *sourceFile, e ast.Expr) bool {
-		binary, ok := e.(*ast.BinaryExpr)
-		return ok && binary.Op == token.ADD
-	}) {
-		if at.loop() != nil {
+	for _, at := range s.sources.spots(s.line.File, s.line.Line, func(*sourceFile, ast.Expr) bool { return true }) {
+		if at.lengthens() {
 			return "strings are joined by + in a loop, each time into a new one", "collect them in a strings.Builder with Grow, or append to a []byte", true
 		}
 	}
 	return "strings are joined by +, into a new one", "append the parts to a buffer that is kept, or write them one by one to where they go", true
+}
+
+// lengthens tells whether the spot's statement joins something to a string that
+// the turn of the loop before has left longer.
+func (s *spot) lengthens() bool {
+	statement, _ := s.listed()
+	assign, ok := statement.(*ast.AssignStmt)
+	loop := s.loop()
+	if !ok || loop == nil || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || !isString(s.info.TypeOf(assign.Lhs[0])) {
+		return false
+	}
+	left := assign.Lhs[0]
+	lengthens := assign.Tok == token.ADD_ASSIGN ||
+		assign.Tok == token.ASSIGN && slices.ContainsFunc(operands(assign.Rhs[0]), func(e ast.Expr) bool { return text(e) == text(left) })
+	ast.Inspect(left, func(n ast.Node) bool {
+		if name, ok := n.(*ast.Ident); ok {
+			of := s.info.Uses[name]
+			lengthens = lengthens && of != nil && !contains(loop, of.Pos()) // another one in each turn
+		}
+		return lengthens
+	})
+	return lengthens
 }
 
 func findVariadic(s *subject) (why, remedy string, found bool) {

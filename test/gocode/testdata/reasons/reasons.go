@@ -155,6 +155,31 @@ func Join(a, b string) string {
 	return a + "-" + b // rule: join-strings
 }
 
+// Collected is joined in a loop; each of Joins is a string of its own.
+func Collected(words []string) string {
+	all := ""
+	for _, w := range words {
+		all += w + "," // rule: join-strings; do: collect them in a strings.Builder
+	}
+	return all
+}
+
+var joined string
+
+func Joins(words []string) {
+	for _, w := range words {
+		joined = w + "/" + w // rule: join-strings; do: append the parts
+	}
+}
+
+func JoinsOfTwo(words []string) {
+	for _, w := range words {
+		name := w + "/" // rule: join-strings; do: append the parts
+		name += w // rule: join-strings; do: append the parts
+		joined = name
+	}
+}
+
 func Box(n int) {
 	kept = n // rule: boxing
 }

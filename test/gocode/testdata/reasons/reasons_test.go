@@ -10,6 +10,7 @@ import (
 
 var (
 	words  = []string{"a word"}
+	long   = []string{"a word of more than thirty-two bytes", "and another that does not fit the stack"}
 	reader = strings.NewReader("")
 	owned  owner
 )
@@ -41,6 +42,9 @@ func BenchmarkAll(b *testing.B) {
 		Sort([]int{3, 1, 2})
 		kept = Bytes(text)
 		kept = Join(text, text)
+		count += len(Collected(long))
+		Joins(long)
+		JoinsOfTwo(long)
 		Box(1000 + i)
 		kept = AppendToArgument(nil, 100)
 		count += len(AppendInLoops(20)) + AppendInRound(20) + len(MapInLoops(rows)) + Scan("12345")
