@@ -57,7 +57,7 @@ func rewriteAppendGrowth(s *subject, e *editor) (string, bool) {
 // rewriteMapGrowth makes a map with room for as many keys as the loop has
 // turns. Nobody can see what room a map has.
 func rewriteMapGrowth(s *subject, e *editor) (string, bool) {
-	if !strings.HasPrefix(s.line.Callee, "runtime.mapassign") && !strings.HasPrefix(s.line.Callee, "internal/runtime/maps.") {
+	if !strings.HasPrefix(s.line.Callee, "runtime.mapassign") && !strings.HasPrefix(s.line.Callee, "internal/runtime/maps.") || s.firstKeys() {
 		return "", false
 	}
 	for _, at := range s.sources.spots(s.line.File, s.line.Line, isElement) {

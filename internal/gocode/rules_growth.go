@@ -144,6 +144,10 @@ func (s *spot) elementOf(slice ast.Expr) string {
 	return "T"
 }
 
+// firstKeys tells whether all that the line makes is the first group of a map's
+// places: a larger map has a table as well.
+func (s *subject) firstKeys() bool { return strings.HasPrefix(s.line.Type, "map.group[") }
+
 func findMapGrowth(s *subject) (why, remedy string, found bool) {
 	if !strings.HasPrefix(s.line.Callee, "runtime.mapassign") && !strings.HasPrefix(s.line.Callee, "internal/runtime/maps.") && !strings.HasPrefix(s.line.Callee, "runtime.makemap") {
 		return "", "", false
@@ -152,6 +156,10 @@ func findMapGrowth(s *subject) (why, remedy string, found bool) {
 		m := at.expr.(*ast.IndexExpr).X
 		if at.hasRoom(m) {
 			return "the map " + text(m) + " was made with room, which the first key that is put into it takes", "", true
+		}
+		if s.firstKeys() {
+			return "the map " + text(m) + " makes room for eight keys with its first one, whether it was made with room for them or not, and had no more",
+				"keep it and clear(" + text(m) + "), where one is enough at a time; a few keys are found as fast in a slice", true
 		}
 		return "the map " + text(m) + " grows with what is put into it", at.roomForMap(m), true
 	}

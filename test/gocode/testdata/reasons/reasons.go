@@ -131,6 +131,18 @@ func MapInLoops(rows [][]int) map[int]int {
 	return m
 }
 
+var counted map[string]int
+
+// FewKeys are no more than the first key makes room for.
+//
+//go:noinline
+func FewKeys(m map[string]int, words []string) {
+	for _, w := range words {
+		m[w]++ // rule: map-capacity; do: a few keys are found as fast
+	}
+	counted = m
+}
+
 func Buffer(n int) int {
 	var b bytes.Buffer
 	for range n {

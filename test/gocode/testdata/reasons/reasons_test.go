@@ -44,6 +44,7 @@ func BenchmarkAll(b *testing.B) {
 		kept = Join(text, text)
 		count += len(Collected(long))
 		Joins(long)
+		FewKeys(make(map[string]int), long)
 		JoinsOfTwo(long)
 		Box(1000 + i)
 		kept = AppendToArgument(nil, 100)
