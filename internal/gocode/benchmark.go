@@ -34,8 +34,8 @@ type Benchmark struct {
 	// RuntimePerOp are allocations that the runtime and package testing made on
 	// their own account, such as for a collection; the others leave them out.
 	RuntimePerOp float64
-	// UntimedPerOp are allocations while the benchmark's timer stood still, which
-	// the others leave out, too, as package testing does.
+	// UntimedPerOp are allocations while the benchmark's timer stood still, and
+	// before it was reset, which the others leave out, too, as package testing does.
 	UntimedPerOp float64
 	// GCPerOp are the cycles of the garbage collector.
 	GCPerOp float64

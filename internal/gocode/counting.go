@@ -215,7 +215,7 @@ func (c *Counts) each(stacks []Stack) map[string]*measured {
 			all[began.name] = m
 		}
 		of[began.number] = m
-		if i+1 < len(c.marks) {
+		if i+1 < len(c.marks) && !began.discarded {
 			m.collections += c.marks[i+1].collections - began.collections
 		}
 	}

@@ -42,7 +42,7 @@ type Record struct {
 	PCs           []uint64 // return addresses, the innermost first
 	Cut           bool     // frames outwards of the last are missing
 	benchmark     uint32   // that ran, by the number of its mark; 0 for none
-	untimed       bool     // its timer stood still
+	untimed       bool     // its timer stood still, or was reset afterwards
 }
 
 // mark is where a benchmark began, or, with the number 0, where one ended.
@@ -50,6 +50,7 @@ type mark struct {
 	number      uint32
 	name        string // with "Benchmark"
 	collections uint64 // cycles of the garbage collector until then
+	discarded   bool   // its timer was reset at the next mark
 }
 
 // markSize marks, as the size of a record, that it is a mark.
@@ -117,13 +118,31 @@ func parseCounts(b []byte) (*Counts, error) {
 		case callSize:
 			c.calls = append(c.calls, calls{r.Allocs, r.Bytes, le.Uint64(rest[48:]), r.PCs})
 		case markSize:
-			c.marks = append(c.marks, mark{r.benchmark, r.Type, r.Allocs})
+			c.marks = append(c.marks, mark{number: r.benchmark, name: r.Type, collections: r.Allocs})
 		default:
 			c.Records = append(c.Records, r)
 		}
 		rest = rest[length:]
 	}
+	c.discard()
 	return c, nil
+}
+
+// discard finds what benchmarks allocated before they reset their timer: the
+// next mark then has a number and no name.
+func (c *Counts) discard() {
+	discarded := make(map[uint32]bool)
+	for i := 1; i < len(c.marks); i++ {
+		before, now := &c.marks[i-1], &c.marks[i]
+		if now.number != 0 && now.name == "" {
+			now.name = before.name
+			before.discarded, discarded[before.number] = true, true
+		}
+	}
+	for i := range c.Records {
+		r := &c.Records[i]
+		r.untimed = r.untimed || discarded[r.benchmark]
+	}
 }
 
 // readFolder reads the files of all processes, the first process first.

@@ -53,7 +53,7 @@ type Stack struct {
 	// figures are a part by the number of calls.
 	LiveShared float64
 	Shared     bool
-	Untimed    bool // while the timer of a benchmark stood still
+	Untimed    bool // while the timer of a benchmark stood still, or before it was reset
 }
 
 // namer names the frames of one executable.

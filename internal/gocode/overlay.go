@@ -74,10 +74,11 @@ var marking = edit{
 }
 
 // timing is done without, too: what a benchmark allocates while its timer stands
-// still is then counted with the rest.
+// still, or before it is reset, is then counted with the rest.
 var timing = []edit{
 	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) StartTimer\(\) \{\n\tif !b\.timerOn \{\n`), text: "\t\tmallowTimer(true)\n"},
 	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) StopTimer\(\) \{\n\tif b\.timerOn \{\n`), text: "\t\tmallowTimer(false)\n"},
+	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) ResetTimer\(\) \{\n`), text: "\tmallowReset()\n"},
 }
 
 // form is how some versions of Go allocate. A version has the first form whose
@@ -181,7 +182,7 @@ func (t *Toolchain) runtimeFiles() (map[string]string, error) {
 	if t.edit(files, marking) == nil {
 		files["testing/mallow_benchmark.go"] = sourceOf(benchmarkSource)
 		timed := maps.Clone(files)
-		if t.edit(timed, timing[0]) == nil && t.edit(timed, timing[1]) == nil {
+		if !slices.ContainsFunc(timing, func(e edit) bool { return t.edit(timed, e) != nil }) {
 			files = timed
 		}
 	}

@@ -1,7 +1,7 @@
 //go:build mallow_runtime
 
 // This file joins package testing, which tells the runtime the benchmark that
-// runs, and whether its timer does.
+// runs, whether its timer does, and when that begins anew.
 
 package testing
 
@@ -12,3 +12,6 @@ func mallowBenchmark(name string)
 
 //go:linkname mallowTimer runtime.mallowTimer
 func mallowTimer(on bool)
+
+//go:linkname mallowReset runtime.mallowReset
+func mallowReset()

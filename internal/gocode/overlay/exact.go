@@ -22,9 +22,9 @@ const (
 	mallowUntimed  = 1 << 31 // joins the number of a benchmark whose timer stands still
 )
 
-// mallowMark is the size of a record that begins a benchmark, which no
-// allocation has: its name stands where that of a type does, and allocs are the
-// cycles of the collector until then.
+// mallowMark is the size of a record that begins a benchmark, or begins it anew,
+// which no allocation has: its name stands where that of a type does, and allocs
+// are the cycles of the collector until then.
 const mallowMark = ^uintptr(0) - 1
 
 // mallowHeader is the beginning of the file.
@@ -296,6 +296,26 @@ func mallowTimer(on bool) {
 	default:
 		mallowNow |= mallowUntimed
 	}
+}
+
+// mallowReset counts for the same benchmark from its beginning on: package
+// testing forgets what it has counted. The mark has no name.
+//
+//go:linkname mallowReset
+func mallowReset() {
+	if mallowNow == 0 {
+		return
+	}
+	mp := acquirem()
+	lock(&mallowLock)
+	if r := mallowNew(mallowMark, uint64(memstats.numgc), 0, "", nil, 0); r != nil {
+		mallowBenchmarks++
+		mallowNow = mallowNow&mallowUntimed | mallowBenchmarks
+		r.benchmark = mallowBenchmarks
+		atomic.Store64(&mallowBase.used, mallowBase.used+r.length)
+	}
+	unlock(&mallowLock)
+	releasem(mp)
 }
 
 func mallowReserve(end uintptr) bool {

@@ -121,7 +121,7 @@ func trust(b *gocode.Benchmark) string {
 		text += "; beside them " + perOp(b.RuntimePerOp) + "/op of the runtime and of package testing"
 	}
 	if b.UntimedPerOp > 0 {
-		text += "; beside them " + perOp(b.UntimedPerOp) + "/op while the timer of the benchmark stands still"
+		text += "; beside them " + perOp(b.UntimedPerOp) + "/op that the timer of the benchmark leaves out"
 	}
 	return text
 }

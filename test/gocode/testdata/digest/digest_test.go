@@ -43,6 +43,21 @@ func BenchmarkNow_and_then(b *testing.B) {
 	}
 }
 
+// BenchmarkPrepared makes two objects for each operation before its timer begins
+// anew.
+func BenchmarkPrepared(b *testing.B) {
+	prepared := make([]*[3]int, b.N)
+	for range 2 {
+		for i := range prepared {
+			prepared[i] = new([3]int)
+		}
+	}
+	b.ResetTimer()
+	for i := range prepared {
+		sink = append(prepared[i][:], i)
+	}
+}
+
 // BenchmarkPaused makes ten objects an operation while its timer stands still.
 func BenchmarkPaused(b *testing.B) {
 	for i := 0; i < b.N; i++ {
