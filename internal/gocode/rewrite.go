@@ -202,12 +202,17 @@ func (e *editor) importing(path string) (string, bool) {
 	return name, true
 }
 
-// fresh returns a name like base that means nothing anywhere in the function.
+// fresh returns a name like base that means nothing anywhere in the function,
+// but for fields and methods.
 func (e *editor) fresh(base string) string {
 	taken := make(map[string]bool)
+	selected := make(map[*ast.Ident]bool)
 	ast.Inspect(e.function, func(n ast.Node) bool {
-		if name, ok := n.(*ast.Ident); ok {
-			taken[name.Name] = true
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			selected[n.Sel] = true
+		case *ast.Ident:
+			taken[n.Name] = taken[n.Name] || !selected[n]
 		}
 		return true
 	})

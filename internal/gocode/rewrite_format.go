@@ -51,7 +51,26 @@ func (e *editor) appending(call *ast.CallExpr, of, b string) (string, bool) {
 	}
 	file := e.fset.File(call.Pos())
 	arguments := string(e.content[file.Offset(call.Args[0].Pos()):file.Offset(call.Args[len(call.Args)-1].End())])
+	if of == "strconv.Itoa" {
+		arguments = e.source(e.withoutInt(call.Args[0]))
+	}
 	return fmt.Sprintf("%s.%s(%s, %s)", pkg, appender.name, b, fmt.Sprintf(appender.arguments, arguments)), true
+}
+
+// withoutInt takes a conversion to int off a number that is to be one of 64 bits,
+// where no number becomes another by that, on any machine.
+func (e *editor) withoutInt(number ast.Expr) ast.Expr {
+	call, ok := ast.Unparen(number).(*ast.CallExpr)
+	if !ok || !e.info.Types[call.Fun].IsType() || e.isConstant(call) || !types.Identical(e.info.TypeOf(call), types.Typ[types.Int]) {
+		return number
+	}
+	if of, ok := e.info.TypeOf(call.Args[0]).Underlying().(*types.Basic); ok {
+		switch of.Kind() {
+		case types.Int, types.Int8, types.Int16, types.Int32, types.Uint8, types.Uint16:
+			return call.Args[0]
+		}
+	}
+	return number
 }
 
 func (e *editor) argumentsCall(call *ast.CallExpr) bool {
@@ -263,6 +282,23 @@ func parseFormat(format string) (parts []formatPart, ok bool) {
 	return parts, true
 }
 
+// writtenText returns the string that is written out where it is used, in one
+// line. The text of a constant with a name is left where it is, and one of
+// several lines as it is.
+func (e *editor) writtenText(x ast.Expr) (string, bool) {
+	words, ok := e.constantText(x)
+	ast.Inspect(x, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			ok = false
+		case *ast.BasicLit:
+			ok = ok && !strings.Contains(n.Value, "\n")
+		}
+		return ok
+	})
+	return words, ok
+}
+
 // joinPrinted: fmt.Sprintf("%s/%d", s, n) becomes s + "/" + strconv.Itoa(n).
 func (e *editor) joinPrinted(at *spot, call *ast.CallExpr, of string) (string, bool) {
 	if call.Ellipsis.IsValid() || len(call.Args) == 0 {
@@ -271,7 +307,7 @@ func (e *editor) joinPrinted(at *spot, call *ast.CallExpr, of string) (string, b
 	var parts []formatPart
 	values := call.Args
 	if of == "fmt.Sprintf" {
-		format, ok := e.constantText(call.Args[0])
+		format, ok := e.writtenText(call.Args[0])
 		if !ok {
 			return "", false
 		}

@@ -1,7 +1,6 @@
 package gocode
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -154,7 +153,7 @@ func (e *editor) collect(v *types.Var, declaration, loop ast.Stmt) (string, bool
 			if e.mentions(part, v) {
 				return "", false
 			}
-			writes = append(writes, fmt.Sprintf("%s.WriteString(%s)", builder, e.source(part)))
+			writes = append(writes, builder+"."+e.writing(part))
 		}
 		e.replace(assign, strings.Join(writes, "\n"))
 		appended = true
@@ -165,12 +164,22 @@ func (e *editor) collect(v *types.Var, declaration, loop ast.Stmt) (string, bool
 	begin := "var " + builder + " " + pkg + ".Builder"
 	if value := initial(declaration); value != nil {
 		if constant, ok := e.constantText(value); !ok || constant != "" {
-			begin += "\n" + builder + ".WriteString(" + e.source(value) + ")"
+			for _, part := range operands(value) {
+				begin += "\n" + builder + "." + e.writing(part)
+			}
 		}
 	}
 	e.replace(declaration, begin)
 	e.insertAt(loop.End(), "\n"+v.Name()+" := "+builder+".String()")
 	return "collect " + v.Name() + " in a strings.Builder", true
+}
+
+// writing is the call that writes a string to a strings.Builder.
+func (e *editor) writing(part ast.Expr) string {
+	if words, ok := e.writtenText(part); ok && len(words) == 1 {
+		return literalPiece(words)
+	}
+	return "WriteString(" + e.source(part) + ")"
 }
 
 // ownOperand tells whether a use is the first operand of what is assigned to

@@ -201,8 +201,8 @@ func (e *editor) printed(call *ast.CallExpr) (parts []formatPart, values []ast.E
 	values = call.Args[1:]
 	switch e.callee(call) {
 	case "fmt.Fprintf":
-		format, constant := e.constantText(values[0])
-		if !constant {
+		format, written := e.writtenText(values[0])
+		if !written {
 			return nil, nil, false
 		}
 		parts, ok = parseFormat(format)
@@ -231,12 +231,30 @@ func (e *editor) evaluatedFirst(at *spot, values []ast.Expr) (sources, before []
 		case calls && !e.calls(v) || e.shifts(v):
 			return nil, nil, false // in what order they are evaluated is not said
 		default:
-			name := e.claim("value")
+			name := e.claim(nameOfValue(v))
 			sources = append(sources, name)
 			before = append(before, name+" := "+e.source(v))
 		}
 	}
 	return sources, before, true
+}
+
+// nameOfValue makes a name for the value of a field, or of anything else.
+func nameOfValue(v ast.Expr) string {
+	selector, ok := ast.Unparen(v).(*ast.SelectorExpr)
+	if !ok {
+		return "value"
+	}
+	name := selector.Sel.Name
+	if strings.ToUpper(name) == name {
+		name = strings.ToLower(name)
+	} else {
+		name = strings.ToLower(name[:1]) + name[1:]
+	}
+	if !token.IsIdentifier(name) || types.Universe.Lookup(name) != nil {
+		return "value"
+	}
+	return name
 }
 
 // plainRead tells whether an expression has the same value before the call and
@@ -246,6 +264,9 @@ func (e *editor) plainRead(at *spot, v ast.Expr) bool {
 		return true
 	}
 	switch v := ast.Unparen(v).(type) {
+	case *ast.SelectorExpr: // of a struct, not of what is behind a pointer
+		selection := e.info.Selections[v]
+		return selection != nil && selection.Kind() == types.FieldVal && !selection.Indirect() && e.plainRead(at, v.X)
 	case *ast.BinaryExpr:
 		switch v.Op {
 		case token.QUO, token.REM, token.SHL, token.SHR:

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,10 +44,38 @@ func rewriteInvariantCall(s *subject, e *editor) (string, bool) {
 		}
 		name = e.fresh(name)
 		e.insertBefore(before, name+" := "+e.source(call)+"\n")
-		e.replace(call, name)
+		for _, same := range e.sameCalls(call, loop) {
+			e.replace(same, name)
+		}
 		return fmt.Sprintf("call %s once before the loop", text(call)), true
 	}
 	return "", false
+}
+
+// sameCalls are a call and those in the same loop that say the same, of the same
+// variables, but for what function literals call.
+func (e *editor) sameCalls(call *ast.CallExpr, loop ast.Stmt) []*ast.CallExpr {
+	of := e.named(call)
+	all := []*ast.CallExpr{call}
+	ast.Inspect(bodyOf(loop), func(n ast.Node) bool {
+		if other, ok := n.(*ast.CallExpr); ok && other != call && text(other) == text(call) && slices.Equal(e.named(other), of) {
+			all = append(all, other)
+		}
+		_, literal := n.(*ast.FuncLit)
+		return !literal
+	})
+	return all
+}
+
+// named are the objects that stand in a node, in order.
+func (f *sourceFile) named(n ast.Node) (all []types.Object) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if name, ok := n.(*ast.Ident); ok {
+			all = append(all, f.info.Uses[name])
+		}
+		return true
+	})
+	return all
 }
 
 // once tells whether a place is come to once at most while a loop goes on: what
@@ -232,7 +261,7 @@ func rewriteDigits(s *subject, e *editor) (string, bool) {
 		}
 		room := e.fresh("room")
 		e.changes = append(changes, change{assign.Pos(), assign.End(),
-			fmt.Sprintf("var %s [20]byte\n%s := %s.AppendInt(%s[:0], int64(%s), 10)", room, name.Name, pkg, room, e.source(call.Args[0]))})
+			fmt.Sprintf("var %s [20]byte\n%s := %s.AppendInt(%s[:0], int64(%s), 10)", room, name.Name, pkg, room, e.source(e.withoutInt(call.Args[0])))})
 		return "write the digits of " + text(call.Args[0]) + " into bytes on the stack", true
 	}
 	return "", false

@@ -131,3 +131,18 @@ func appendsOrdered(b []byte) []byte {
 func notNil(s string, n float64) []byte {
 	return []byte(fmt.Sprintf("%.*s", 0, s)) // refuse: fmt.Sprintf
 }
+
+const namedFormat = "%s/%d"
+
+func ofNamedFormat(s string, n int) string {
+	return fmt.Sprintf(namedFormat, s, n) // refuse: fmt.Sprintf
+}
+
+func printsNamedFormat(b *bytes.Buffer, s string, n int) {
+	fmt.Fprintf(b, namedFormat, s, n) // refuse: fmt.Fprintf
+}
+
+func ofSeveralLines(s string) string {
+	return fmt.Sprintf(`%s // refuse: fmt.Sprintf
+`, s)
+}
