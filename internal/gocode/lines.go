@@ -128,7 +128,7 @@ func (n *namer) stacks(c *Counts) []Stack {
 	stacks := make([]Stack, len(c.Records))
 	for i := range c.Records {
 		r := &c.Records[i]
-		stacks[i] = Stack{Type: withoutBox(r.Type), Size: r.Size, Allocs: float64(r.Allocs), Bytes: float64(r.Bytes), Untimed: r.untimed}
+		stacks[i] = Stack{Type: writtenType(r.Type), Size: r.Size, Allocs: float64(r.Allocs), Bytes: float64(r.Bytes), Untimed: r.untimed}
 		for _, pc := range r.PCs {
 			stacks[i].Frames = append(stacks[i].Frames, named[pc-1-bias]...)
 		}
@@ -137,11 +137,18 @@ func (n *namer) stacks(c *Counts) []Stack {
 	return stacks
 }
 
-// withoutBox leaves out the types by which the runtime puts numbers, strings and
-// slices into interface values: those of the program are not known to it.
-func withoutBox(name string) string {
-	if strings.HasPrefix(name, "runtime.") && strings.HasSuffix(name, "InterfacePtr") {
+// functionType is the type of a function value that has an object of its own.
+const functionType = "func"
+
+// writtenType names a type as the source does. It leaves out those by which the
+// runtime puts numbers, strings and slices into interface values, for those of
+// the program are not known to it.
+func writtenType(name string) string {
+	switch {
+	case strings.HasPrefix(name, "runtime.") && strings.HasSuffix(name, "InterfacePtr"):
 		return ""
+	case strings.HasPrefix(name, "struct { F uintptr; "): // with what it refers to
+		return functionType
 	}
 	return name
 }

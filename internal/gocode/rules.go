@@ -239,10 +239,41 @@ func findClosure(s *subject) (why, remedy string, found bool) {
 			return s.escapes[i].reason(), "pass what it refers to as arguments to a named function, or make it once outside of the loop", true
 		}
 	}
+	if why, remedy, found = s.methodValue(); found {
+		return why, remedy, true
+	}
 	if len(s.escapes) > 0 && !slices.ContainsFunc(s.escapes, func(e Escape) bool { return !e.captured() }) {
 		return s.escapes[0].reason(), "give the function literal a copy where it only reads the variable; where it changes it, a type that has it as a field, and a method in place of the literal, are one object instead of two", true
 	}
 	return "", "", false
+}
+
+// methodValue finds a method that is no call: it is kept with its receiver.
+func (s *subject) methodValue() (why, remedy string, found bool) {
+	if s.line.Type != functionType {
+		return "", "", false
+	}
+	for _, at := range s.sources.spots(s.line.File, s.line.Line, (*sourceFile).isMethodValue) {
+		if call, ok := at.path[1].(*ast.CallExpr); ok && call.Fun == at.expr {
+			continue
+		}
+		selector := at.expr.(*ast.SelectorExpr)
+		of := types.TypeString(at.info.Selections[selector].Recv(), at.qualifier)
+		if (&editor{sourceFile: at.sourceFile}).pointerMethod(selector) {
+			of = "*" + of
+		}
+		if strings.HasPrefix(of, "*") {
+			of = "(" + of + ")"
+		}
+		return text(selector) + " is a new object each time, of the method and its receiver",
+			"the method expression " + of + "." + selector.Sel.Name + " is none, and takes the receiver as its first argument; or keep the method value", true
+	}
+	return "", "", false
+}
+
+func (f *sourceFile) isMethodValue(e ast.Expr) bool {
+	selector, ok := e.(*ast.SelectorExpr)
+	return ok && f.info.Selections[selector] != nil && f.info.Selections[selector].Kind() == types.MethodVal
 }
 
 // captured tells whether a variable goes to the heap because a function literal

@@ -187,7 +187,7 @@ func Joins(words []string) {
 func JoinsOfTwo(words []string) {
 	for _, w := range words {
 		name := w + "/" // rule: join-strings; do: append the parts
-		name += w // rule: join-strings; do: append the parts
+		name += w       // rule: join-strings; do: append the parts
 		joined = name
 	}
 }
@@ -230,6 +230,22 @@ func Keep(all ...any) { kept = all } // rule: boxing
 func Closure(n int) func() int {
 	return func() int { return n } // rule: closure
 }
+
+type door struct{ opened int }
+
+func (d *door) open() int { d.opened++; return d.opened }
+
+//go:noinline
+func MethodValue(d *door) func() int {
+	return d.open // rule: closure; do: (*door).open
+}
+
+//go:noinline
+func MethodValueOfField(h *house) func() int {
+	return h.door.open // rule: closure; do: (*door).open
+}
+
+type house struct{ door door }
 
 func Pointers(n int) {
 	for i := range n {

@@ -23,6 +23,11 @@ var (
 	done    sync.WaitGroup
 )
 
+var (
+	entrance door
+	home     house
+)
+
 var silent = slog.New(slog.DiscardHandler)
 
 var rows = [][]int{{1, 2, 3, 4, 5, 6}, {11, 12, 13, 14, 15, 16}, {21, 22, 23, 24, 25, 26}}
@@ -53,6 +58,8 @@ func BenchmarkAll(b *testing.B) {
 		LogFields(silent)
 		Variadic(i, i)
 		kept = Closure(i)
+		kept = MethodValue(&entrance)
+		kept = MethodValueOfField(&home)
 		Pointers(3)
 		Leaves(1000)
 		kept = Returned(i)
