@@ -161,3 +161,12 @@ func TestOtherBenchmarks(t *testing.T) {
 		t.Errorf("%s", out.String())
 	}
 }
+
+// What is less than nothing by chance alone is nothing.
+func TestPerOperation(t *testing.T) {
+	for n, want := range map[float64]string{0: "0", 0.001: "<0.01", -0.001: "0", -0.5: "-0.50", 2000: "2,000", 3.994: "3.99"} {
+		if got := perOp(n); got != want {
+			t.Errorf("%g: %s instead of %s", n, got, want)
+		}
+	}
+}

@@ -255,10 +255,14 @@ func shortFile(file, folder string) string {
 func perOp(n float64) string { return perOpDigits(n, usualDigits) }
 
 func perOpDigits(n float64, digits int) string {
+	least := math.Pow10(-digits)
+	if n < 0 && n > -least/2 { // the shorter of two runs made one object more
+		return "0"
+	}
 	if n < 0 {
 		return "-" + perOpDigits(-n, digits)
 	}
-	if least := math.Pow10(-digits); n != 0 && n < least/2 {
+	if n != 0 && n < least/2 {
 		return "<" + strconv.FormatFloat(least, 'f', digits, 64)
 	}
 	text := strconv.FormatFloat(n, 'f', digits, 64)
