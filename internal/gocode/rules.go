@@ -337,6 +337,9 @@ func findPointer(s *subject) (why, remedy string, found bool) {
 	if strings.HasSuffix(reason, "it is returned") {
 		return reason, "let the caller bring the object", true
 	}
+	if !slices.ContainsFunc(s.escapes, func(e Escape) bool { return strings.HasPrefix(e.Message, "&") || strings.HasPrefix(e.Message, "new(") }) { // a variable
+		return reason, "let its owner have it as a field, or keep one and use it again, where one is enough at a time", true
+	}
 	return reason, "keep the value instead of a pointer where the type is small, or let its owner have it as a field", true
 }
 

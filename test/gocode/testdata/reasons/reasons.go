@@ -390,7 +390,7 @@ func Pooled() {
 }
 
 func Start(all []int) {
-	var done sync.WaitGroup // rule: pointer
+	var done sync.WaitGroup // rule: pointer; do: keep one
 	for _, n := range all {
 		done.Add(1)
 		go func() { // rule: closure; do: let a few goroutines take the work
