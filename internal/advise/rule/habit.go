@@ -1,8 +1,10 @@
 package rule
 
 import (
+	"fmt"
 	"math"
 
+	"mallow/internal/figure"
 	"mallow/internal/profile"
 )
 
@@ -68,12 +70,38 @@ func (s *Site) Outlive(events uint64) float64 {
 }
 
 // AtOnce estimates how many blocks are live at a time: as many as on average,
-// but no fewer than there were at the peak of the process, or are left.
+// but no fewer than there were at the peak of the process, or are left. Where they
+// come in bursts there are more for a while: see MostAtOnce.
 func (s *Site) AtOnce() uint64 {
 	return min(max(1, s.seenAtOnce(), uint64(math.Ceil(s.Average()))), s.Counters.Calls)
 }
 
 func (s *Site) seenAtOnce() uint64 { return max(s.AtPeak(), uint64(s.Counters.LiveBlocks())) }
+
+// MostAtOnce bounds how many blocks were ever live at a time: as many as there is
+// room for in all that was live at the peak.
+func (s *Site) MostAtOnce() uint64 {
+	p := s.c.Profile
+	if p.PeakUnknown() || s.Counters.SizeMin == 0 {
+		return s.Counters.Calls
+	}
+	return max(s.AtOnce(), min(s.Counters.Calls, (p.Totals.PeakBytes+p.Quality.PeakErrorBytes)/s.Counters.SizeMin))
+}
+
+// LivesAtOnce writes how many blocks are live at a time, as far as that is known,
+// and how many calls are saved where released blocks serve again. Where there may
+// be so many at times that each serves fewer times than turnover, that is the most.
+func (s *Site) LivesAtOnce(turnover uint64) (words string, saved uint64, atMost bool) {
+	usual, most, calls := s.AtOnce(), s.MostAtOnce(), s.Counters.Calls
+	if most <= usual {
+		return fmt.Sprintf("no more than %s of the %s lived at a time", figure.Count(most), figure.Count(calls)), calls - most, false
+	}
+	words = fmt.Sprintf("about %s of the %s live at a time, on average or at the peak of memory", figure.Count(usual), figure.Count(calls))
+	if calls < turnover*most {
+		return words + "; bursts may have more", calls - usual, true
+	}
+	return fmt.Sprintf("%s, and never more than %s", words, figure.Count(most)), calls - most, false
+}
 
 // AtPeak is how many blocks were live when their process was at its peak, by
 // the bytes where the blocks have several sizes.

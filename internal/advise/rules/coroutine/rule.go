@@ -23,19 +23,19 @@ func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.Which(mayBeFrames) {
 		n := &s.Counters
-		atOnce := s.AtOnce()
-		if !areFrames(s) || n.Calls < leastTurnover*atOnce {
+		if !areFrames(s) || n.Calls < leastTurnover*s.AtOnce() {
 			continue
 		}
+		lives, saved, atMost := s.LivesAtOnce(leastTurnover)
 		found = append(found, rule.Finding{
-			Named: true,
-			Means: rule.Reuse,
-			Title: fmt.Sprintf("%s frames of the coroutine %s, each a block of %s", figure.Count(n.Calls), s.Function, rule.Bytes(n.SizeMax)),
-			Remedy: fmt.Sprintf("give its promise_type an operator new and operator delete that keep released frames for the next (about %s); or let what seldom waits be a plain function that is asked first",
-				figure.Count(atOnce)),
-			Evidence: fmt.Sprintf("they are released when the coroutine is destroyed, and no more than about %s of the %s lived at a time", figure.Count(atOnce), figure.Count(n.Calls)),
+			Named:    true,
+			Means:    rule.Reuse,
+			Title:    fmt.Sprintf("%s frames of the coroutine %s, each a block of %s", figure.Count(n.Calls), s.Function, rule.Bytes(n.SizeMax)),
+			Remedy:   "give its promise_type an operator new and operator delete that keep released frames for the next; or let what seldom waits be a plain function that is asked first",
+			Evidence: "they are released when the coroutine is destroyed, and " + lives,
 			Places:   rule.Places(s.Frame),
-			Claims:   []rule.Claim{s.Claim(n.Calls - atOnce)},
+			Claims:   []rule.Claim{s.Claim(saved)},
+			AtMost:   atMost,
 		})
 	}
 	return found

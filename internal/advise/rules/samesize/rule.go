@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"mallow/internal/advise/rule"
-	"mallow/internal/figure"
 )
 
 // Rule is the rule.
@@ -26,31 +25,31 @@ func find(c *rule.Case) []rule.Finding {
 	}
 	for _, s := range c.Which(many) {
 		n := &s.Counters
-		atOnce := s.AtOnce()
-		if n.Calls < leastTurnover*atOnce {
+		if n.Calls < leastTurnover*s.AtOnce() {
 			continue
 		}
 		remedy := fmt.Sprintf("keep the block that was released last, and take it again (%s; one lives at a time)", rule.Bytes(n.SizeMax))
-		if atOnce > max(1, s.Knowledge().Threads) {
-			remedy = pool(atOnce, n.SizeMax)
+		if !s.OneByOne() {
+			remedy = pool(n.SizeMax)
 		}
 		if n.Foreign > 0 {
 			remedy += "; other threads release some, so give each thread its own"
 		}
+		lives, saved, atMost := s.LivesAtOnce(leastTurnover)
 		found = append(found, rule.Finding{
 			Means:    rule.Pool,
 			ForSpeed: true,
 			Title:    rule.Blocks(n.Calls, s) + " come and go",
 			Remedy:   remedy,
-			Evidence: fmt.Sprintf("all have the same size, and no more than about %s of the %s lived at a time", figure.Count(atOnce), figure.Count(n.Calls)),
+			Evidence: "all have the same size, and " + lives,
 			Places:   rule.Places(s.Frame),
-			Claims:   []rule.Claim{s.Claim(n.Calls - atOnce)},
+			Claims:   []rule.Claim{s.Claim(saved)},
+			AtMost:   atMost,
 		})
 	}
 	return found
 }
 
-func pool(atOnce, size uint64) string {
-	return fmt.Sprintf("keep released blocks in a list of your own and take the next one from there: a pool of about %s of %s",
-		figure.Count(atOnce), rule.Bytes(size))
+func pool(size uint64) string {
+	return fmt.Sprintf("keep released blocks of %s in a list of your own, and take the next one from there while it has any", rule.Bytes(size))
 }

@@ -24,6 +24,20 @@ func TestPool(t *testing.T) {
 	p.Finds(samesize.Rule, "pool")
 }
 
+// In bursts of two hundred, with other work in between: on average there are fewer.
+func TestBursts(t *testing.T) {
+	for name, room := range map[string]uint64{"bursts": 16_000, "bursts-unseen": 1 << 20} {
+		p := ruletest.NewProgram(t)
+		p.Soon(1, room, p.Stack(recording.Malloc, "main main.c:3"))
+		event := p.Stack(recording.Malloc, "post queue.c:12")
+		for range 20 {
+			p.Hold(200, 48, event)
+			p.Noise(500)
+		}
+		p.Finds(samesize.Rule, name)
+	}
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	kept := p.Stack(recording.Malloc, "keep keep.c:1")
