@@ -5,9 +5,9 @@ package profile
 // Kinds are bits. Each stack is looked at once, however often it is asked for.
 type Passage struct {
 	profile *Profile
-	byName  map[string]uint32 // kinds of all wrappers that there are by their names
-	byFile  map[string]uint32 // of those that are by their files
-	all     uint32            // these together
+	byName  map[string]uint64 // kinds of all wrappers that there are by their names
+	byFile  map[string]uint64 // of those that are by their files
+	all     uint64            // these together
 	places  []passed          // of each place, where all of its frames are wrappers
 	stacks  []passed          // by the numbers of stacks
 }
@@ -16,14 +16,14 @@ type Passage struct {
 type passed struct {
 	known     bool
 	named     bool   // there was one with a name
-	any       uint32 // of all of them
-	outermost uint32 // of the one that the site itself called
+	any       uint64 // of all of them
+	outermost uint64 // of the one that the site itself called
 }
 
 // NewPassage makes one for kinds that are told by the name of a function, or by
 // its file where the name has no scope.
-func (p *Profile) NewPassage(kindsOf, ofFile func(name string) uint32) *Passage {
-	w := &Passage{profile: p, byName: make(map[string]uint32), byFile: make(map[string]uint32), stacks: make([]passed, p.StackCount())}
+func (p *Profile) NewPassage(kindsOf, ofFile func(name string) uint64) *Passage {
+	w := &Passage{profile: p, byName: make(map[string]uint64), byFile: make(map[string]uint64), stacks: make([]passed, p.StackCount())}
 	for file := range p.wrappers.files {
 		w.byFile[file] = ofFile(file)
 		w.all |= w.byFile[file]
@@ -36,7 +36,7 @@ func (p *Profile) NewPassage(kindsOf, ofFile func(name string) uint32) *Passage 
 }
 
 // Kinds returns those of all wrappers that passed on calls of the part.
-func (w *Passage) Kinds(part *Part) (kinds uint32) {
+func (w *Passage) Kinds(part *Part) (kinds uint64) {
 	if w.all == 0 {
 		return 0
 	}
@@ -48,7 +48,7 @@ func (w *Passage) Kinds(part *Part) (kinds uint32) {
 
 // Calls returns how many calls of the part went through a wrapper of one of
 // the kinds.
-func (w *Passage) Calls(part *Part, kinds uint32) (calls uint64) {
+func (w *Passage) Calls(part *Part, kinds uint64) (calls uint64) {
 	if w.all&kinds == 0 {
 		return 0
 	}
@@ -62,7 +62,7 @@ func (w *Passage) Calls(part *Part, kinds uint32) (calls uint64) {
 
 // Through returns the calls of the part that went through a wrapper of one of
 // the kinds, and through none of the others; nil where none did.
-func (w *Passage) Through(part *Part, kinds, others uint32) *Part {
+func (w *Passage) Through(part *Part, kinds, others uint64) *Part {
 	return part.only(func(st *stack) bool {
 		any := w.of(st).any
 		return any&kinds != 0 && any&others == 0
@@ -71,13 +71,13 @@ func (w *Passage) Through(part *Part, kinds, others uint32) *Part {
 
 // Without returns the calls of the part that went through no wrapper of one of
 // the kinds; nil where all did.
-func (w *Passage) Without(part *Part, kinds uint32) *Part {
+func (w *Passage) Without(part *Part, kinds uint64) *Part {
 	return part.only(func(st *stack) bool { return w.of(st).any&kinds == 0 })
 }
 
 // Calling returns the calls of the part where the wrapper that the site itself
 // called is of one of the kinds; nil where there are none.
-func (w *Passage) Calling(part *Part, kinds uint32) *Part {
+func (w *Passage) Calling(part *Part, kinds uint64) *Part {
 	return part.only(func(st *stack) bool { return w.of(st).outermost&kinds != 0 })
 }
 

@@ -67,5 +67,5 @@ func (s *Site) InCpp() bool {
 // InRust tells that the site is a line of Rust, or that most of its blocks were
 // made by Rust's library.
 func (s *Site) InRust() bool {
-	return strings.HasSuffix(s.File, ".rs") || Share(s.c.passage.Calls(s.Part, uint32(ofRust)), s.Counters.Calls) > 0.5
+	return strings.HasSuffix(s.File, ".rs") || Share(s.c.passage.Calls(s.Part, uint64(ofRust)), s.Counters.Calls) > 0.5
 }

@@ -23,7 +23,7 @@ var makers = []string{
 // whose name is not known.
 func (s *Site) Contained() bool {
 	if s.contained == nil {
-		contained := profile.IsCppLibrary(s.Module) || 2*s.c.passage.Calls(s.Part, uint32(inContainer)) > s.Counters.Calls
+		contained := profile.IsCppLibrary(s.Module) || 2*s.c.passage.Calls(s.Part, uint64(inContainer)) > s.Counters.Calls
 		s.contained = &contained
 	}
 	return *s.contained
@@ -34,7 +34,7 @@ func (s *Site) Own() *Site {
 	if !s.wentThrough(inContainer) {
 		return s
 	}
-	return s.part(s.c.passage.Without(s.Part, uint32(inContainer)))
+	return s.part(s.c.passage.Without(s.Part, uint64(inContainer)))
 }
 
 // KeepsMemory tells whether most of the site's blocks belong to a container
@@ -59,28 +59,28 @@ func (s *Site) Clearable() *Site {
 
 // symbolsOfFile returns what the file of a function of the standard libraries
 // tells, where its name has no scope.
-func symbolsOfFile(file string) uint32 {
+func symbolsOfFile(file string) uint64 {
 	_, name := path.Split(file)
 	switch name {
 	case "new_allocator.h", "alloc_traits.h", "allocator.h", "unique_ptr.h", "shared_ptr.h", "shared_ptr_base.h", "stl_construct.h", "std_function.h":
 		return 0 // they make blocks for others: see makers
 	case "basic_string.h", "basic_string.tcc", "stl_vector.h", "vector.tcc":
-		return uint32(inContainer | clearable)
+		return uint64(inContainer | clearable)
 	case "stl_tree.h":
-		return uint32(inContainer | TreeNode)
+		return uint64(inContainer | TreeNode)
 	case "stl_list.h", "list.tcc", "forward_list.h", "forward_list.tcc":
-		return uint32(inContainer | ListNode)
+		return uint64(inContainer | ListNode)
 	}
 	switch {
 	case !strings.HasSuffix(name, ".rs"):
-		return uint32(inContainer)
+		return uint64(inContainer)
 	case strings.HasSuffix(file, "/alloc/src/string.rs"), strings.HasSuffix(file, "/alloc/src/str.rs"), strings.HasSuffix(file, "/alloc/src/slice.rs"),
 		strings.Contains(file, "/alloc/src/vec/"), strings.Contains(file, "/alloc/src/raw_vec"):
-		return uint32(inContainer | clearable | ofRust)
+		return uint64(inContainer | clearable | ofRust)
 	case strings.Contains(file, "/alloc/src/collections/"), strings.Contains(file, "/hashbrown-"):
-		return uint32(inContainer | ofRust)
+		return uint64(inContainer | ofRust)
 	}
-	return uint32(ofRust)
+	return uint64(ofRust)
 }
 
 // isTakenOver tells that a function that is not on the stack releases the
@@ -136,7 +136,7 @@ const SetAnew = "make the object once, outside of the loop, and set it anew in e
 // vectors, which are gone when it is cleared.
 func (s *Site) OfElements() bool {
 	const goodPart = 0.1
-	return Share(s.c.passage.Calls(s.Part, uint32(Element)), s.Counters.Calls) > goodPart
+	return Share(s.c.passage.Calls(s.Part, uint64(Element)), s.Counters.Calls) > goodPart
 }
 
 func isContainer(function string) bool {

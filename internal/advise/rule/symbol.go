@@ -9,41 +9,43 @@ import (
 
 // Symbol is what the names of functions of the standard libraries tell of the
 // calls that went through them.
-type Symbol uint32
+type Symbol uint64
 
 const (
-	TreeNode      Symbol = 1 << iota // of std::map, std::set and their multi forms
-	ListNode                         // of std::list and std::forward_list
-	HashNode                         // of std::unordered_map and the like
-	StdFunction                      // a callable that has no room in a std::function
-	StringCopy                       // a std::string from another one
-	StringLiteral                    // a std::string from a C string
-	StringOfChars                    // a std::string from a view, or from a pointer and a length
-	Substring                        // std::string::substr
-	ContainerCopy                    // a std::vector, std::map, std::pair or the like from another one
-	ControlBlock                     // the counts of a std::shared_ptr, apart from the object
-	Stream                           // std::stringstream and its kin
-	RegexCompile                     // the construction of a std::regex
-	Clone                            // Rust: Clone::clone, ToOwned::to_owned, String::from, to_vec of a slice
-	Format                           // Rust: format! and ToString::to_string
-	TextCopy                         // Rust: to_string of what is a text already
-	Collect                          // Rust: Iterator::collect
-	Box                              // Rust: Box::new
-	Text                             // Rust: what makes a str of its own
-	Growth                           // the enlargement of a std::vector or std::deque
-	StringGrowth                     // of a std::string
-	StringSum                        // a std::string that + puts together
-	Element                          // what is made for an element while it is constructed in its container
-	AnyValue                         // a value that has no room in a std::any
-	NumberText                       // what std::to_string returns
-	FileBuffer                       // the buffer of a std::fstream
-	SortBuffer                       // the buffer of std::stable_sort and its kin
-	Exception                        // an exception, and its message
-	SharedState                      // what a std::promise or a task shares with its future
-	ThreadStart                      // what a std::thread hands to its new thread
-	clearable                        // of a container that keeps the block when it is cleared
-	ofRust                           // of Rust's library of what allocates
-	inContainer                      // whatever container or object keeps the block to itself
+	TreeNode        Symbol = 1 << iota // of std::map, std::set and their multi forms
+	ListNode                           // of std::list and std::forward_list
+	HashNode                           // of std::unordered_map and the like
+	StdFunction                        // a callable that has no room in a std::function
+	StringCopy                         // a std::string from another one
+	StringLiteral                      // a std::string from a C string
+	StringOfChars                      // a std::string from a view, or from a pointer and a length
+	Substring                          // std::string::substr
+	ContainerCopy                      // a std::vector, std::map, std::pair or the like from another one
+	ControlBlock                       // the counts of a std::shared_ptr, apart from the object
+	Stream                             // std::stringstream and its kin
+	RegexCompile                       // the construction of a std::regex
+	Clone                              // Rust: Clone::clone, ToOwned::to_owned, String::from, to_vec of a slice
+	Format                             // Rust: format! and ToString::to_string
+	TextCopy                           // Rust: to_string of what is a text already
+	Collect                            // Rust: Iterator::collect
+	Box                                // Rust: Box::new
+	Counted                            // Rust: Rc::new, Arc::new
+	CollectionClone                    // Rust: clone of a Vec, HashMap or the like
+	Text                               // Rust: what makes a str of its own
+	Growth                             // the enlargement of a std::vector or std::deque
+	StringGrowth                       // of a std::string
+	StringSum                          // a std::string that + puts together
+	Element                            // what is made for an element while it is constructed in its container
+	AnyValue                           // a value that has no room in a std::any
+	NumberText                         // what std::to_string returns
+	FileBuffer                         // the buffer of a std::fstream
+	SortBuffer                         // the buffer of std::stable_sort and its kin
+	Exception                          // an exception, and its message
+	SharedState                        // what a std::promise or a task shares with its future
+	ThreadStart                        // what a std::thread hands to its new thread
+	clearable                          // of a container that keeps the block when it is cleared
+	ofRust                             // of Rust's library of what allocates
+	inContainer                        // whatever container or object keeps the block to itself
 )
 
 // By returns the calls of a site that went through functions of that kind; nil
@@ -53,7 +55,7 @@ func (s *Site) By(symbol Symbol) *Site {
 	case !s.wentThrough(symbol):
 		return nil
 	case symbol&copies != 0:
-		return s.part(s.c.passage.Calling(s.Part, uint32(symbol)))
+		return s.part(s.c.passage.Calling(s.Part, uint64(symbol)))
 	}
 	return s.ByWithout(symbol, 0)
 }
@@ -63,7 +65,7 @@ func (s *Site) ByWithout(symbol, other Symbol) *Site {
 	if !s.wentThrough(symbol) {
 		return nil
 	}
-	return s.part(s.c.passage.Through(s.Part, uint32(symbol), uint32(other)))
+	return s.part(s.c.passage.Through(s.Part, uint64(symbol), uint64(other)))
 }
 
 // CopiesOfElements returns the calls for copies of strings and containers that
@@ -93,7 +95,7 @@ func (s *Site) part(part *profile.Part) *Site {
 
 // copies are made for others, too, such as a container that keeps them: only
 // what the line itself asked for counts.
-const copies = StringCopy | StringLiteral | Substring | ContainerCopy | Clone
+const copies = StringCopy | StringLiteral | Substring | ContainerCopy | Clone | CollectionClone
 
 // By returns the part of each site that went through functions of that kind,
 // where it is a share of all allocations that is worth a word.
@@ -131,7 +133,7 @@ func (s *Site) DiesSoon() bool {
 }
 
 // symbolsOf returns all that the name of a function tells.
-func symbolsOf(function string) uint32 {
+func symbolsOf(function string) uint64 {
 	symbols := symbolOf(function) | growthOf(function)
 	if isContainer(function) {
 		symbols |= inContainer
@@ -145,7 +147,7 @@ func symbolsOf(function string) uint32 {
 	case strings.HasPrefix(name, "alloc::"):
 		symbols |= ofRust
 	}
-	return uint32(symbols)
+	return uint64(symbols)
 }
 
 func symbolOf(function string) Symbol {
@@ -383,6 +385,8 @@ func split(name string) (class, method string) {
 
 func rustSymbol(function string) Symbol {
 	switch {
+	case strings.HasSuffix(function, " as core::clone::Clone>::clone") && slices.ContainsFunc(collectionsOfRust, func(name string) bool { return strings.HasPrefix(function, name) }):
+		return Clone | CollectionClone
 	case strings.HasSuffix(function, " as core::clone::Clone>::clone"),
 		strings.HasSuffix(function, " as alloc::borrow::ToOwned>::to_owned"),
 		function == "<alloc::string::String as core::convert::From<&str>>::from",
@@ -403,6 +407,17 @@ func rustSymbol(function string) Symbol {
 		strings.HasPrefix(function, "<alloc::boxed::Box<") && strings.HasSuffix(function, ">>::new"),
 		function == "alloc::alloc::exchange_malloc":
 		return Box
+	case isNewOf(function, "alloc::rc::Rc<"), isNewOf(function, "alloc::sync::Arc<"):
+		return Counted
 	}
 	return 0
 }
+
+// isNewOf tells whether the function is new of a type, written "Rc<T>::new" or
+// "<Rc<usize>>::new".
+func isNewOf(function, class string) bool {
+	return strings.HasPrefix(function, class) && strings.HasSuffix(function, ">::new") || strings.HasPrefix(function, "<"+class) && strings.HasSuffix(function, ">>::new")
+}
+
+// collectionsOfRust are those whose clone clones all elements.
+var collectionsOfRust = []string{"<alloc::vec::Vec<", "<alloc::collections::", "<std::collections::", "<hashbrown::"}

@@ -68,8 +68,12 @@ func TestSymbolOf(t *testing.T) {
 		"<usize as alloc::string::SpecToString>::spec_to_string":                                             Format,
 		"core::iter::traits::iterator::Iterator::collect":                                                    Collect,
 		"alloc::boxed::Box<T>::new":                                                                          Box,
-		"alloc::sync::Arc<T>::new":                                                                           0,
-		"":                                                                                                   0, "(": 0, "std::": 0, "std::>>>::allocate(": 0, "std::<<<": 0, "alloc::": 0, "std::(anonymous namespace": 0,
+		"alloc::sync::Arc<T>::new":                                                                           Counted,
+		"<alloc::rc::Rc<usize>>::new":                                                                        Counted,
+		"alloc::rc::Rc<T>::new_uninit":                                                                       0,
+		"<alloc::vec::Vec<T,A> as core::clone::Clone>::clone":                                                Clone | CollectionClone,
+		"<std::collections::hash::map::HashMap<K,V,S,A> as core::clone::Clone>::clone":                       Clone | CollectionClone,
+		"": 0, "(": 0, "std::": 0, "std::>>>::allocate(": 0, "std::<<<": 0, "alloc::": 0, "std::(anonymous namespace": 0,
 	} {
 		if got := symbolOf(function); got != want {
 			t.Errorf("%s: %b, want %b", function, got, want)

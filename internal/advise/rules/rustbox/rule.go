@@ -1,5 +1,5 @@
-// Package rustbox finds many small values of Rust programs that have a Box
-// each.
+// Package rustbox finds many small values of Rust programs that have a Box,
+// an Rc or an Arc each.
 package rustbox
 
 import (
@@ -19,22 +19,42 @@ const (
 	small = 64
 )
 
+// ways are those in which a value gets a block of its own.
+var ways = []struct {
+	symbol, without rule.Symbol
+	title           string // of the number of blocks, and of their size
+	calls, remedy   string
+	atMost          bool // some may have to be shared
+}{
+	{
+		symbol: rule.Box, without: rule.Counted, title: "%s boxes of %s on average", calls: "Box::new",
+		remedy: "keep the values themselves in a Vec: an enum instead of Box<dyn Trait>, indices instead of Box for what links to each other; or an arena",
+	},
+	{
+		symbol: rule.Counted, title: "%s values in an Rc or Arc, %s on average with its counts", calls: "Rc::new or Arc::new", atMost: true,
+		remedy: "keep the values themselves where one alone owns them; else in a Vec, with indices instead of Rc and Arc for what links to each other",
+	},
+}
+
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, s := range c.By(rule.Box) {
-		n := &s.Counters
-		if n.Calls < leastCalls || s.MeanSize() > small {
-			continue
+	for _, way := range ways {
+		for _, s := range c.ByWithout(way.symbol, way.without) {
+			n := &s.Counters
+			if n.Calls < leastCalls || s.MeanSize() > small {
+				continue
+			}
+			found = append(found, rule.Finding{
+				Means:    rule.Pool,
+				OnlyTime: true,
+				AtMost:   way.atMost,
+				Title:    fmt.Sprintf(way.title, figure.Count(n.Calls), figure.Size(s.MeanSize())),
+				Remedy:   way.remedy,
+				Evidence: fmt.Sprintf("%s calls of %s, none for more than %s", figure.Count(n.Calls), way.calls, figure.Size(n.SizeMax)),
+				Places:   []profile.Frame{s.Frame},
+				Claims:   []rule.Claim{s.Claim(n.Calls)},
+			})
 		}
-		found = append(found, rule.Finding{
-			Means:    rule.Pool,
-			OnlyTime: true,
-			Title:    fmt.Sprintf("%s boxes of %s on average", figure.Count(n.Calls), figure.Size(s.MeanSize())),
-			Remedy:   "keep the values themselves in a Vec: an enum instead of Box<dyn Trait>, indices instead of Box for what links to each other; or an arena",
-			Evidence: fmt.Sprintf("%s calls of Box::new, none for more than %s", figure.Count(n.Calls), figure.Size(n.SizeMax)),
-			Places:   []profile.Frame{s.Frame},
-			Claims:   []rule.Claim{s.Claim(n.Calls)},
-		})
 	}
 	return found
 }
