@@ -18,7 +18,11 @@ func find(c *rule.Case) []rule.Finding {
 	for _, s := range c.By(rule.Clone) {
 		n := &s.Counters
 		// What the program's own implementation of Clone clones is object-copy's.
-		if _, own := rule.CopyOf(s.Function); own || !s.DiesSoon() {
+		if _, own := rule.CopyOf(s.Function); own {
+			continue
+		}
+		if !s.DiesSoon() {
+			found = append(found, collections(s)...)
 			continue
 		}
 		found = append(found, rule.Finding{
@@ -26,11 +30,35 @@ func find(c *rule.Case) []rule.Finding {
 			Means:    rule.Avoid,
 			AtMost:   true,
 			Title:    fmt.Sprintf("%s allocations to clone what is soon dropped, %s on average", figure.Count(n.ShortLived), figure.Size(s.MeanSize())),
-			Remedy:   "borrow it (&T, &str, &[T]); Cow<str> where it is changed only now and then, Rc or Arc where it is shared, clone_from where a buffer can be used again",
+			Remedy:   "borrow it (&T, &str, &[T]); ask get_mut of a map before entry(), which wants a key of its own; Cow<str> where it is changed only now and then, Rc or Arc where it is shared, clone_from where a buffer can be used again",
 			Evidence: fmt.Sprintf("%s of %s were freed within 32 heap events", figure.Count(n.ShortLived), figure.Count(n.Calls)),
 			Places:   []profile.Frame{s.Frame},
 			Claims:   []rule.Claim{s.Claim(n.ShortLived)},
 		})
 	}
 	return found
+}
+
+// collections finds clones of whole ones, which outlive the clones of their
+// elements and yet are gone with the piece of work that they are made for.
+func collections(s *rule.Site) []rule.Finding {
+	if s = s.By(rule.CollectionClone); s == nil || !s.Matters() {
+		return nil
+	}
+	n := &s.Counters
+	gone := s.ThrownAway()
+	if rule.Share(gone, n.Calls) < rule.LeastThrownAway {
+		return nil
+	}
+	return []rule.Finding{{
+		Named:  true,
+		Means:  rule.Avoid,
+		AtMost: true,
+		Title:  fmt.Sprintf("clones of a Vec, a map or the like take %s, and are soon dropped", rule.Blocks(n.Calls, s)),
+		Remedy: "borrow it (&[T], &HashMap<K, V>); clone only what is changed of it; Rc or Arc where it is shared",
+		Evidence: fmt.Sprintf("its clone asked for them, and %s were gone within %s heap events of their thread",
+			figure.Percent(gone, n.Calls), figure.Count(rule.CopyLife)),
+		Places: []profile.Frame{s.Frame},
+		Claims: []rule.Claim{s.Claim(gone)},
+	}}
 }

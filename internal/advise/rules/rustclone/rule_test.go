@@ -21,3 +21,20 @@ func TestGolden(t *testing.T) {
 	p.Keep(2000, 9, p.Stack(recording.Malloc, text, "parser::remember parser.rs:30"))
 	p.Golden(Rule)
 }
+
+// A clone of a map outlives those of its keys, but not the call that it is made for.
+func TestCollection(t *testing.T) {
+	const text = "<alloc::string::String as core::clone::Clone>::clone"
+	maps := []string{"<hashbrown::map::HashMap<K,V,S,A> as core::clone::Clone>::clone", "<std::collections::hash::map::HashMap<K,V,S,A> as core::clone::Clone>::clone", "count::sum count.rs:10"}
+	p := ruletest.NewProgram(t)
+	table := p.Stack(recording.Malloc, append([]string{"alloc::alloc::alloc"}, maps...)...)
+	key := p.Stack(recording.Malloc, append([]string{"alloc::alloc::alloc", text}, maps...)...)
+	name := p.Stack(recording.Malloc, "alloc::alloc::alloc", text, "count::names count.rs:20")
+	for range 200 {
+		room := p.Alloc(table, 2000)
+		p.Hold(50, 14, key)
+		p.Free(room)
+		p.Hold(50, 14, name) // of names alone nobody knows
+	}
+	p.Finds(Rule, "collection")
+}

@@ -19,7 +19,7 @@ var ways = []struct {
 	{func(s *rule.Site) *rule.Site { return s.ByWithout(rule.Format, rule.TextCopy) },
 		"allocations by format! or to_string for strings", "write! into one String that is cleared each time, or straight to where the text goes"},
 	{func(s *rule.Site) *rule.Site { return s.By(rule.TextCopy) },
-		"copies by to_string of texts", "pass the text as &str: a map with String keys, a comparison and most functions take one"},
+		"copies by to_string of texts", "pass the text as &str: get and get_mut of a map with String keys, a comparison and most functions take one; where entry() wants a String, ask get_mut first and make one only for what is new"},
 }
 
 func find(c *rule.Case) []rule.Finding {
