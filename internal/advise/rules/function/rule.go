@@ -34,13 +34,15 @@ func find(c *rule.Case) []rule.Finding {
 	return found
 }
 
+// remedy does not know who keeps the callable: the library's manager of it releases
+// it for whoever had it last.
 func remedy(s *rule.Site) string {
-	fit := fmt.Sprintf("capture one pointer or reference to what it needs, so that it fits into %d bytes", inline)
+	fit := fmt.Sprintf("capture one pointer or reference to what it needs, where that lives as long as the callable, so that it fits into %d bytes", inline)
 	if s.Counters.SizeMax <= inline {
-		fit = "capture a plain pointer or reference to what has a copy constructor, such as a std::shared_ptr"
+		fit = "capture a plain pointer or reference to what has a copy constructor, such as a std::shared_ptr, where that lives as long as the callable"
 	}
 	if s.DiesSoon() {
-		return "let the function that is called take it as a template parameter or as a reference to a callable, and pass a std::function on by reference; or " + fit
+		return "let the function that is called, where it does not keep it, take it as a template parameter or as a reference to a callable, and pass a std::function on by reference; or " + fit
 	}
 	return fit + "; move the std::function instead of copying it"
 }
