@@ -86,7 +86,14 @@ func mayBeElements(c *rule.Case, elements, site *rule.Site) bool {
 // mayFollow is what rowsFollow can tell without Knowledge.
 func mayFollow(table, elements *rule.Site) bool {
 	return elements.Counters.Calls >= leastCalls && perTable(table, elements) >= leastElements &&
-		elements.Counters.ByRealloc == 0 && table.Counters.ByRealloc == 0 && areThereTogether(table, elements)
+		elements.Counters.ByRealloc == 0 && table.Counters.ByRealloc == 0 && hasRoom(table.MeanSize(), perTable(table, elements)) && areThereTogether(table, elements)
+}
+
+// hasRoom tells whether a table of so many bytes can point to all of its elements:
+// what cannot is something that only happens to be allocated before them.
+func hasRoom(table uint64, elements float64) bool {
+	const pointer = 8
+	return float64(table) >= (1-mostApart)*pointer*elements
 }
 
 // rowsFollow tells whether each table is followed by a row of elements. Rows
@@ -96,7 +103,7 @@ func rowsFollow(table, elements *rule.Site) bool {
 	each := perTable(table, elements)
 	asLong := float64(k.LongestRun) >= (1-mostApart)*each && float64(k.LongestRun) <= (1+mostApart)*each
 	asMany := k.Runs >= manyRows && rule.Alike(k.Runs, table.Counters.Calls, 2*mostApart)
-	return mayFollow(table, elements) && (asLong || asMany) && rule.Certain(k.BornAfter, leastShare) &&
+	return mayFollow(table, elements) && (asLong || asMany && hasRoom(table.Counters.SizeMax, float64(k.LongestRun))) && rule.Certain(k.BornAfter, leastShare) &&
 		rule.Kin(table, elements) && rule.LiveAlike(table, elements, mostShorter)
 }
 

@@ -63,5 +63,17 @@ func TestSilent(t *testing.T) {
 		}
 		p.Free(kept)
 	}
+	// A block with too little room for pointers to all that follow it.
+	text := p.Stack(recording.Malloc, "event_new event.c:8")
+	field := p.Stack(recording.Malloc, "event_new event.c:9")
+	for range 1000 {
+		blocks := []recordingtest.Block{p.Alloc(text, 40)}
+		for range 7 {
+			blocks = append(blocks, p.Alloc(field, 40))
+		}
+		for _, b := range blocks {
+			p.FreeFrom(b, p.By("event_free event.c:20"))
+		}
+	}
 	p.Silent(table_.Rule)
 }
