@@ -180,9 +180,25 @@ func (r *report) notes() []string {
 	if q.PeakErrorBytes > 0 && !r.profile.PeakUnknown() {
 		notes = append(notes, "the peak is exact to "+size(q.PeakErrorBytes)+", because several threads allocated")
 	}
+	notes = append(notes, r.otherPeak()...)
 	notes = append(notes, r.rebuilt()...)
 	notes = append(notes, r.source.notes()...)
 	return append(notes, grouped(r.profile.Warnings())...)
+}
+
+// otherPeak tells why the sites have less at the peak than the headline says: it
+// leaves libc's own blocks out, with which there was most at another time.
+func (r *report) otherPeak() []string {
+	const mostApart = 0.1
+	p := r.profile
+	if r.options.All || p.PeakUnknown() || p.Restricted() {
+		return nil
+	}
+	held := p.Origins[profile.OriginProgram].PeakBytes + p.Origins[profile.OriginLibraries].PeakBytes
+	if peak := p.WithoutLibc().PeakBytes; float64(held+p.Quality.PeakErrorBytes) < (1-mostApart)*float64(peak) {
+		return []string{fmt.Sprintf("at peak is what lived when libc's own blocks and all others had most bytes, %s; without libc's %s, at another time", size(p.Totals.PeakBytes), size(peak))}
+	}
+	return nil
 }
 
 const notesShown = 12
