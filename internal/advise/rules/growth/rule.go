@@ -31,7 +31,7 @@ func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	c.Which(func(s *rule.Site) bool { return resizes(s) || mayDouble(s) })
 	for _, s := range c.Sites {
-		if f, ok := byRealloc(s); ok {
+		if f, ok := byRealloc(c, s); ok {
 			found = append(found, f)
 			continue
 		}
@@ -58,7 +58,7 @@ func collects(s *rule.Site) bool {
 	return collected != nil && 2*collected.Counters.Calls > s.Counters.Calls
 }
 
-func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
+func byRealloc(c *rule.Case, s *rule.Site) (f rule.Finding, ok bool) {
 	if !resizes(s) || collects(s) {
 		return f, false
 	}
@@ -67,7 +67,7 @@ func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
 	if r.Resized < leastCalls || rule.Share(r.Grown, r.Resized) < leastGrown {
 		return f, false
 	}
-	chained := min(calls, enlarged(s))
+	chained := min(calls, enlarged(c, s))
 	// What was not made here begins here: by malloc, by realloc(NULL) or from
 	// another line's block.
 	buffers := max(1, calls-chained)
@@ -84,29 +84,53 @@ func byRealloc(s *rule.Site) (f rule.Finding, ok bool) {
 	if saved := savedByDoubling(s, steps, last); saved >= leastByDoubling && !doubles(s, steps) {
 		remedy += fmt.Sprintf(", or double the size with each step, which saves about %.0f %% of that", 100*saved)
 	}
+	atMost, atLeast := "", ""
+	if chained < min(calls, r.Resized, s.Counters.ByRealloc) {
+		atMost, atLeast = " at the most", "at least " // the others may have been another line's
+	}
 	owner, _ := s.Owner()
 	return rule.Finding{
 		Means:  rule.Avoid,
-		Title:  fmt.Sprintf("%s grown step by step, %s %s each", figure.Counted(buffers, "buffer is", "buffers are"), figure.Rough(steps, 3), nouns),
+		Title:  fmt.Sprintf("%s%s %s grown step by step, %s%s %s each", figure.Counted(buffers, "buffer", "buffers"), atMost, figure.Plural(buffers, "is", "are"), atLeast, figure.Rough(steps, 3), nouns),
 		Remedy: remedy,
-		Evidence: fmt.Sprintf("%s of %s enlarge a block that this line had made, and copy %s",
-			figure.Count(chained), figure.Counted(calls, noun, nouns), figure.Size(r.BytesCopied)),
+		Evidence: fmt.Sprintf("%s%s of %s enlarge a block that this line had made, and copy %s",
+			atLeast, figure.Count(chained), figure.Counted(calls, noun, nouns), figure.Size(r.BytesCopied)),
 		Places:      rule.Places(owner, s.Frame),
 		Claims:      []rule.Claim{s.Claim(chained)},
 		Nanoseconds: float64(r.BytesCopied) / bytesPerNanosecond,
 	}, true
 }
 
-// enlarged is how many of the site's blocks a realloc of its own took over. A
-// line that begins its buffers by malloc, as Rust's containers do, has that in
-// a stack of its own, of which the recorder's chains know nothing.
-func enlarged(s *rule.Site) uint64 {
-	r := &s.Knowledge().Reallocs
-	begun := min(r.Resized, s.Counters.ByRealloc)
+// enlarged is how many of the site's blocks a realloc of its own took over. The
+// recorder's chains know only of those within one stack. A line that begins its
+// buffers by malloc, as Rust's containers do, has that in another one; so has one
+// whose function is called from several lines for the same buffer, or whose call
+// was compiled twice: of its blocks those were enlarged here that were nowhere else.
+func enlarged(c *rule.Case, s *rule.Site) uint64 {
+	r, taken := &s.Knowledge().Reallocs, s.Counters.ByRealloc
+	here := min(r.Resized, taken)
 	if s.CallsOf(recording.GroupRealloc) == s.Counters.Calls {
-		begun = 0
+		here = min(here, taken-min(taken, takenElsewhere(c, s)))
 	}
-	return max(r.Chained, begun)
+	return max(r.Chained, here)
+}
+
+// takenElsewhere is how many blocks of the site other lines may have enlarged: as
+// many as they did not make themselves, as far as is known.
+func takenElsewhere(c *rule.Case, s *rule.Site) uint64 {
+	unknown := c.Profile.Totals.Reallocs
+	var foreign uint64
+	for _, other := range c.Sites {
+		if !resizes(other) {
+			continue
+		}
+		unknown -= min(unknown, other.CallsOf(recording.GroupRealloc))
+		if other != s {
+			r := &other.Knowledge().Reallocs
+			foreign += r.Resized - min(r.Resized, r.Chained)
+		}
+	}
+	return foreign + unknown
 }
 
 // A copy that misses the caches.

@@ -38,6 +38,26 @@ func TestBegunByMalloc(t *testing.T) {
 	p.Finds(growth.Rule, "begun_by_malloc")
 }
 
+// Each buffer is filled by several lines, so that it is another stack that enlarges
+// what one has made. A second line that enlarges what the first has made is another matter.
+func TestSeveralStacks(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	name := p.Stack(recording.Realloc, "append buffer.c:7", "name main.c:10")
+	city := p.Stack(recording.Realloc, "append buffer.c:7", "city main.c:11")
+	begin := p.Stack(recording.Realloc, "begin list.c:10")
+	end := p.Stack(recording.Realloc, "end list.c:20")
+	for range 100 {
+		b := p.Alloc(name, 50)
+		for size := uint64(100); size <= 350; size += 100 {
+			b = p.Realloc(b, city, size)
+			b = p.Realloc(b, name, size+50)
+		}
+		p.FreeFrom(b, p.By("done main.c:12"))
+		p.FreeFrom(p.Realloc(p.Alloc(begin, 20), end, 30), p.By("done main.c:13"))
+	}
+	p.Finds(growth.Rule, "several_stacks")
+}
+
 const (
 	vectorGrows = "void std::vector<Item*, std::allocator<Item*> >::_M_realloc_insert<Item*>(Item**, Item*&&)"
 	stringGrows = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_mutate(unsigned long, unsigned long, char const*, unsigned long)"
