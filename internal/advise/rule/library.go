@@ -83,6 +83,16 @@ func symbolsOfFile(file string) uint64 {
 	return uint64(ofRust)
 }
 
+// KeptByLoop is what to do about a string or container that is made in each round
+// of a loop. Where a caller of the function that fills it releases it, it may have
+// been returned, and to assign what is returned to one that is kept takes its new block.
+func (s *Site) KeptByLoop() string {
+	if owner, owned := s.Owner(); owned && owner.Function != s.Function {
+		return "let the caller declare the string or container outside of the loop, clear() it in each round and have it filled by reference: it keeps its memory, while one that is returned is made anew each time"
+	}
+	return "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
+}
+
 // isTakenOver tells that a function that is not on the stack releases the
 // blocks. Where it is one of the libraries the container's owner called it, and
 // the destructor of the object that a container is in is called by who has that.

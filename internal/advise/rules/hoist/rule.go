@@ -97,7 +97,7 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 	case s.InObject():
 		f.Remedy = rule.SetAnew
 	case s.Contained():
-		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
+		f.Remedy = s.KeptByLoop()
 	case owned && s.IsElement():
 		f.Means = rule.Avoid
 		f.Remedy = rule.HoldElements

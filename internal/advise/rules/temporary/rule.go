@@ -86,7 +86,7 @@ func finding(s, site *rule.Site) rule.Finding {
 	case s.InObject():
 		f.Remedy = rule.SetAnew
 	case keeps:
-		f.Remedy = "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
+		f.Remedy = s.KeptByLoop()
 	case size == 0 && !replaced:
 		f.Remedy = fmt.Sprintf("allocate once, outside of the loop, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
 	case replaced:

@@ -31,6 +31,19 @@ func TestPassedOn(t *testing.T) {
 	p.Finds(temporary.Rule, "passed-on")
 }
 
+// A text that a function returns: to assign it to a string that is kept takes its new block.
+func TestReturned(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	text := p.Stack(recording.New, "operator new(unsigned long)",
+		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_create(unsigned long&, unsigned long)",
+		"join(Name const&) name.cc:12", "print(Names const&) name.cc:20")
+	for range 500 {
+		p.FreeFrom(p.Alloc(text, 31), p.By("print(Names const&) name.cc:20"))
+	}
+	p.Noise(500)
+	p.Finds(temporary.Rule, "returned")
+}
+
 // Two callers want a key: one frees it at once, the other keeps it.
 func TestOneCaller(t *testing.T) {
 	p := ruletest.NewProgram(t)
