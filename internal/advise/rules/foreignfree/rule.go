@@ -27,10 +27,14 @@ func find(c *rule.Case) []rule.Finding {
 		if n.Calls < leastTurnover*atOnce {
 			continue
 		}
-		underWay := fmt.Sprintf("about %s are under way at a time", figure.Count(atOnce))
-		peakError := c.Profile.Quality.PeakErrorBytes
-		unseen := n.Calls < leastTurnover*(atOnce+peakError/max(1, s.MeanSize()))
+		most := s.MostAtOnce()
+		underWay, saved := fmt.Sprintf("about %s were under way when memory was at its peak, and never more than %s", figure.Count(atOnce), figure.Count(most)), n.Calls-most
+		unseen := n.Calls < leastTurnover*most
 		if unseen {
+			saved = n.Calls - atOnce
+			underWay = fmt.Sprintf("about %s were under way when memory was at its peak, at other times there may be more", figure.Count(atOnce))
+		}
+		if peakError := c.Profile.Quality.PeakErrorBytes; n.Calls < leastTurnover*(atOnce+peakError/max(1, s.MeanSize())) {
 			underWay = "how many are under way at a time was not seen: the peak is exact to " + figure.Size(peakError)
 		}
 		found = append(found, rule.Finding{
@@ -40,7 +44,7 @@ func find(c *rule.Case) []rule.Finding {
 			Evidence: fmt.Sprintf("%s of %s; a malloc must move each such block from one thread's cache to the other's",
 				figure.Percent(n.Foreign, n.Releases), figure.Counted(n.Releases, "release", "releases")),
 			Places: rule.Places(s.Frame),
-			Claims: []rule.Claim{s.Claim(n.Calls - atOnce)},
+			Claims: []rule.Claim{s.Claim(saved)},
 			AtMost: unseen,
 		})
 	}

@@ -19,6 +19,13 @@ func TestUnseen(t *testing.T) {
 	send(t, 1000).Finds(foreignfree.Rule, "unseen")
 }
 
+// Where other memory was at the peak, how many there are at a time is not known.
+func TestOtherPeak(t *testing.T) {
+	p := send(t, 30000)
+	p.Soon(1, 4<<20, p.Stack(recording.Malloc, "load load.c:3"))
+	p.Finds(foreignfree.Rule, "other-peak")
+}
+
 // send is a program that passes messages on, twenty at a time.
 func send(t *testing.T, messages int) *ruletest.Program {
 	p := ruletest.NewProgram(t)

@@ -20,20 +20,21 @@ func threads(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, s := range c.ByWithout(rule.ThreadStart, rule.Parts|rule.SharedState) {
 		n := &s.Counters
-		atOnce := s.AtOnce()
-		if n.Calls < leastTurnover*atOnce {
+		if n.Calls < leastTurnover*s.AtOnce() {
 			continue
 		}
-		saved := n.Calls - atOnce
+		// What a thread is handed lives for as long as the thread.
+		lives, saved, atMost := s.LivesAtOnce(leastTurnover)
 		found = append(found, rule.Finding{
 			Named:  true,
 			Means:  rule.Pool,
-			Title:  fmt.Sprintf("%s threads are started, about %s at a time", figure.Count(n.Calls), figure.Count(atOnce)),
+			Title:  figure.Count(n.Calls) + " threads are started, each for a piece of work",
 			Remedy: "start a few threads once, as many as there are processors where they compute, and hand them the work through a queue",
-			Evidence: fmt.Sprintf("%s for what std::thread hands to a new thread, which needs a stack as well and takes the system %d µs or more",
-				rule.Blocks(n.Calls, s), nanosecondsOfThread/1000),
+			Evidence: fmt.Sprintf("%s for what std::thread hands to a new thread, which needs a stack as well and takes the system %d µs or more; %s",
+				rule.Blocks(n.Calls, s), nanosecondsOfThread/1000, lives),
 			Places:      rule.Places(s.Frame),
 			Claims:      []rule.Claim{s.Claim(saved)},
+			AtMost:      atMost,
 			Nanoseconds: nanosecondsOfThread * float64(saved),
 		})
 	}
