@@ -86,9 +86,14 @@ func symbolsOfFile(file string) uint64 {
 // KeptByLoop is what to do about a string or container that is made in each round
 // of a loop. Where a caller of the function that fills it releases it, it may have
 // been returned, and to assign what is returned to one that is kept takes its new block.
+// So it is with much of Rust's library, such as to_lowercase and replace.
 func (s *Site) KeptByLoop() string {
-	if owner, owned := s.Owner(); owned && owner.Function != s.Function {
+	owner, owned := s.Owner()
+	switch {
+	case owned && owner.Function != s.Function:
 		return "let the caller declare the string or container outside of the loop, clear() it in each round and have it filled by reference: it keeps its memory, while one that is returned is made anew each time"
+	case s.InRust():
+		return "declare the String, Vec or map outside of the loop, clear() it in each round and fill it by push_str, extend or write!: it keeps its memory, while what a function returns is made anew each time"
 	}
 	return "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
 }

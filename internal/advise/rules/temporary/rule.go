@@ -92,7 +92,7 @@ func finding(s, site *rule.Site) rule.Finding {
 	case replaced:
 		f.Remedy = s.Replacement()
 	case s.InRust():
-		f.Remedy = fmt.Sprintf("a plain value on the stack, without Box, or a SmallVec or ArrayVec with room for %s", rule.Bytes(size))
+		f.Remedy = fmt.Sprintf("a plain value on the stack, without Box (an enum where it is a dyn Trait of several types), or a SmallVec or ArrayVec with room for %s", rule.Bytes(size))
 	case s.IsElement():
 		f.Remedy = rule.HoldElements
 	default:
