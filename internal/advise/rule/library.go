@@ -92,6 +92,8 @@ func (s *Site) KeptByLoop() string {
 	switch {
 	case owned && owner.Function != s.Function:
 		return "let the caller declare the string or container outside of the loop, clear() it in each round and have it filled by reference: it keeps its memory, while one that is returned is made anew each time"
+	case s.By(Deque) != nil:
+		return "declare the container outside of the loop: it keeps one block where it is cleared; a std::queue that is emptied by pop() takes a block anew for every so many elements"
 	case s.InRust():
 		return "declare the String, Vec or map outside of the loop, clear() it in each round and fill it by push_str, extend or write!: it keeps its memory, while what a function returns is made anew each time"
 	}

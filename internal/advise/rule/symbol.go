@@ -34,6 +34,7 @@ const (
 	Text                               // Rust: what makes a str of its own
 	Growth                             // the enlargement of a std::vector or std::deque
 	StringGrowth                       // of a std::string
+	Deque                              // the blocks of a std::deque, such as a std::queue has
 	StringSum                          // a std::string that + puts together
 	Element                            // what is made for an element while it is constructed in its container
 	AnyValue                           // a value that has no room in a std::any
@@ -135,6 +136,9 @@ func (s *Site) DiesSoon() bool {
 // symbolsOf returns all that the name of a function tells.
 func symbolsOf(function string) uint64 {
 	symbols := symbolOf(function) | growthOf(function)
+	if strings.Contains(function, "std::_Deque_base<") {
+		symbols |= Deque
+	}
 	if isContainer(function) {
 		symbols |= inContainer
 	}

@@ -98,6 +98,7 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 		f.Remedy = rule.SetAnew
 	case s.Contained():
 		f.Remedy = s.KeptByLoop()
+		f.AtMost = s.By(rule.Deque) != nil
 	case owned && s.IsElement():
 		f.Means = rule.Avoid
 		f.Remedy = rule.HoldElements
