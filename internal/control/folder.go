@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mallow/internal/launch"
 	"mallow/internal/recording"
 )
 
@@ -27,6 +28,7 @@ func Folder() (string, error) {
 	if err := owned(folder); err != nil {
 		return "", err
 	}
+	launch.WriteInPlace(folder)
 	sweep(folder)
 	return folder, nil
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const extension = ".mallow"
@@ -36,7 +38,24 @@ func makeFolder(name string) error {
 	if err := os.Mkdir(name, 0o700); err != nil {
 		return err
 	}
+	WriteInPlace(name)
 	return os.Chmod(name, 0o700)
+}
+
+// WriteInPlace asks for new files of the folder to be written where they are.
+// Btrfs finds a new place for each page that is written once more, and where
+// there is none any more it kills the program that has mapped the file. Other
+// file systems have no such flag, and no need of it.
+func WriteInPlace(folder string) {
+	const flagNoCopyOnWrite = 0x00800000 // FS_NOCOW_FL
+	file, err := os.Open(folder)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	if flags, err := unix.IoctlGetUint32(int(file.Fd()), unix.FS_IOC_GETFLAGS); err == nil {
+		unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, int(flags|flagNoCopyOnWrite))
+	}
 }
 
 // RemoveFolder removes the empty folder of a recording that has not begun, and

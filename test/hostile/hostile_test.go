@@ -3,6 +3,7 @@
 package hostile
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -138,6 +139,22 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// A file system that writes a page elsewhere each time has no room left for what was recorded before it was full.
+func TestFullDiskOfCopies(t *testing.T) {
+	needsRoot(t, "mount")
+	disk := mountBtrfs(t)
+	recording := filepath.Join(disk, "run.mallow")
+	alone := harness.Run(t, guest(t, "fill", disk))
+	if alone.Status != 5 {
+		t.Fatalf("alone: %s, %q", alone.Ending(), alone.Output)
+	}
+	command := guest(t, "fill", disk)
+	command.Arguments = append([]string{harness.CLI(t), "record", "-o", recording, "--"}, command.Arguments...)
+	recorded := harness.Run(t, command)
+	sameEnding(t, alone, recorded)
+	admits(t, recorded, recording)
+}
+
 func TestReadOnlyDisk(t *testing.T) {
 	needsRoot(t, "mount")
 	refused(t, filepath.Join(mount(t, "ro,size=64k"), "run.mallow"))
@@ -168,6 +185,23 @@ func mount(t *testing.T, options string) string {
 	}
 	if err := syscall.Mount("mallow-test", folder, "tmpfs", flags, options+",mode=755"); err != nil {
 		t.Skipf("cannot mount a tmpfs here: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(folder, syscall.MNT_DETACH) })
+	return folder
+}
+
+// mountBtrfs makes and mounts a btrfs, which is copy-on-write.
+func mountBtrfs(t *testing.T) string {
+	t.Helper()
+	image := filepath.Join(harness.TempDir(t), "image")
+	if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, 256<<20)); err != nil {
+		t.Fatal(err)
+	}
+	folder := harness.TempDir(t)
+	for _, command := range [][]string{{"mkfs.btrfs", "-q", image}, {"mount", "-o", "loop", image, folder}} {
+		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("no btrfs here: %v: %s", err, output)
+		}
 	}
 	t.Cleanup(func() { syscall.Unmount(folder, syscall.MNT_DETACH) })
 	return folder

@@ -4,10 +4,12 @@
 //   guest CHANGE [FOLDER]
 //
 // CHANGE: nothing, descriptors (close all), chroot and chdir (into FOLDER), nobody (drop the user id), mask (umask 0777),
-// files, file_size, memory (resource limits), counter (none of the processor's any more), remove (FOLDER and what is in it).
+// files, file_size, memory (resource limits), counter (none of the processor's any more), remove (FOLDER and what is in it), fill (FOLDER's
+// disk, when all that was written is on it, for the first 100 of the new stacks).
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +81,21 @@ static void remove_folder(const char *folder) {
   rmdir(folder);
 }
 
+static void fill_disk(const char *folder) {
+  static const char zeros[1 << 16];
+  int place = open(folder, O_RDONLY | O_DIRECTORY);
+  expect(place >= 0 && syncfs(place) == 0);
+  int file = openat(place, "filling", O_CREAT | O_WRONLY, 0600);
+  expect(file >= 0);
+  for (size_t bytes = sizeof(zeros); bytes >= 512; bytes /= 2)
+    while (write(file, zeros, bytes) > 0) continue;
+  expect(syncfs(place) == 0);
+  for (unsigned path = 0; path < 100; path++) descend(path, 12);
+  close(file);
+  expect(unlinkat(place, "filling", 0) == 0 && syncfs(place) == 0);
+  close(place);
+}
+
 static void change(const char *what, const char *folder) {
   if (!strcmp(what, "descriptors")) {
     for (int descriptor = 3; descriptor < 4096; descriptor++) close(descriptor);
@@ -100,6 +117,8 @@ static void change(const char *what, const char *folder) {
     expect(prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0);
   } else if (!strcmp(what, "remove")) {
     remove_folder(folder);
+  } else if (!strcmp(what, "fill")) {
+    fill_disk(folder);
   } else {
     expect(!strcmp(what, "nothing"));
   }
@@ -109,7 +128,7 @@ int main(int count, char **arguments) {
   if (count < 2) return 2;
   for (unsigned path = 0; path < 1000; path++) descend(path, 10);
   change(arguments[1], count > 2 ? arguments[2] : "");
-  for (unsigned path = 0; path < 4000; path++) descend(path, 12);
+  for (unsigned path = strcmp(arguments[1], "fill") ? 0 : 100; path < 4000; path++) descend(path, 12);
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
