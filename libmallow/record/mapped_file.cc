@@ -50,6 +50,9 @@ constexpr uint64_t kLastStep = 1024 * 1024;
 // A section that has come so far will go on, so that what the kernel reads ahead of a hole is soon used, and costs less than
 // page by page. Huge pages would cost less still, but many times as much where a virtual machine's host took them back.
 constexpr uint64_t kReadAheadFrom = 8 * 1024 * 1024;
+// Some file systems search for milliseconds before they say that they are full, and every stack that is new would ask:
+// no more is asked for so many times as long as the answer took.
+constexpr uint64_t kFullFor = 100;
 
 uint64_t RoundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -137,6 +140,7 @@ bool MappedFile::Create(const char* folder, Mapping* before) {
     if (before != nullptr) *before = mapping();
     base_ = static_cast<char*>(memory);
     detached_ = false;
+    full_until_ = 0;
     memset(opened_, 0, sizeof(opened_));
     for (size_t i = 0; i < kSectionCount; i++) reserved_[i] = PlannedBytes(kPlan[i], halvings);
   }
@@ -281,6 +285,8 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
     header()->incomplete |= full_bit;
     return false;
   }
+  const uint64_t asked = os::CoarseNanoseconds();
+  if (asked < full_until_) return false;
   const uint64_t page = os::PageSize();
   uint64_t step = opened / 2;
   step = step < kFirstStep ? kFirstStep : step > kLastStep ? kLastStep : step;
@@ -290,6 +296,8 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
     // Perhaps just this much still fits.
     target = RoundUp(needed, page);
     if (!Open(entry.offset + opened, entry.offset + target)) {
+      const uint64_t answered = os::CoarseNanoseconds();
+      full_until_ = answered + (answered - asked) * kFullFor;
       header()->incomplete |= kFileFull;
       return false;
     }

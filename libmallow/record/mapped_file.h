@@ -122,6 +122,7 @@ class MappedFile {
   bool detached_ = false;
   uint64_t opened_[kSectionCount] = {};    // bytes of each section that may be written
   uint64_t reserved_[kSectionCount] = {};  // of each that are ours
+  uint64_t full_until_ = 0;                // so long the disk is taken to be full
   Spinlock grow_lock_{LockRank::kMappedFile};
   Spinlock room_lock_{LockRank::kLeaf};
   char name_[kNameBytes] = {};

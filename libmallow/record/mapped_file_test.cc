@@ -251,6 +251,11 @@ TEST(MappedFile, AFullDiskIsAFailedGrowth) {
   }
   EXPECT_TRUE(full);
   EXPECT_EQ(static_cast<uint32_t>(kFileFull), file.header()->incomplete);
+  // It is asked again, though not at once.
+  ASSERT_EQ(0, mount("tmpfs", folder.path(), "tmpfs", MS_REMOUNT, "size=1m"));
+  const auto grows = [&] { return file.Grow(Section::kCounterPages, 100, kStacksFull); };
+  for (int naps = 0; naps < 10'000 && !grows(); naps++) usleep(1000);
+  EXPECT_TRUE(grows());
   umount2(folder.path(), MNT_DETACH);
 }
 
