@@ -7,6 +7,7 @@ const (
 	major        = 3 // the newest that is read
 	headerBytes  = 4096
 	sectionTable = 1024
+	incompleteAt = 24
 
 	majorCompressed = 2
 	majorCounts     = 3

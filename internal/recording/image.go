@@ -118,7 +118,7 @@ func readHeader(r io.ReaderAt, size int64) (h Header, err error) {
 		major:              le.Uint32(b[8:]),
 		minor:              le.Uint32(b[12:]),
 		Flags:              le.Uint32(b[20:]),
-		Incomplete:         le.Uint32(b[24:]),
+		Incomplete:         le.Uint32(b[incompleteAt:]),
 		PID:                le.Uint64(b[32:]),
 		ParentPID:          le.Uint64(b[40:]),
 		StartRealtime:      le.Uint64(b[48:]),

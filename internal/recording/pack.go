@@ -32,6 +32,9 @@ func Pack(path string) error {
 	if damaged(header) {
 		return fmt.Errorf("%s: damaged, left as it is", filepath.Base(path))
 	}
+	if err := settle(source); err != nil {
+		return fmt.Errorf("%s: some of what was recorded is lost: %w", filepath.Base(path), err)
+	}
 	target, err := os.CreateTemp(filepath.Dir(path), ".pack-")
 	if err != nil {
 		return err
@@ -49,6 +52,36 @@ func Pack(path string) error {
 		return fmt.Errorf("packing %s: %w", filepath.Base(path), err)
 	}
 	return nil
+}
+
+// settle waits until a file that another machine or program keeps is there:
+// only then they tell that they had no room for what was written to it. Then
+// the image says so, in the place where it lies.
+func settle(source *os.File) error {
+	const fuse, nfs, cifs, smb, plan9, ceph = 0x65735546, 0x6969, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400
+	var system unix.Statfs_t
+	if err := unix.Fstatfs(int(source.Fd()), &system); err != nil {
+		return nil
+	}
+	if !slices.Contains([]uint32{fuse, nfs, cifs, smb, plan9, ceph}, uint32(system.Type)) {
+		return nil
+	}
+	err := source.Sync()
+	if err == nil {
+		return nil
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	if image, openErr := os.OpenFile(source.Name(), os.O_RDWR, 0); openErr == nil {
+		defer image.Close()
+		word := make([]byte, 4)
+		if _, readErr := image.ReadAt(word, incompleteAt); readErr == nil {
+			le.PutUint32(word, le.Uint32(word)|IncompleteDisk)
+			image.WriteAt(word, incompleteAt)
+		}
+	}
+	return err
 }
 
 // PackEnded packs the images whose processes have ended, as many at a time as

@@ -155,6 +155,30 @@ func TestFullDiskOfCopies(t *testing.T) {
 	admits(t, recorded, recording)
 }
 
+// A file system in a program takes what is written and finds later that there is no room.
+func TestFullDiskOfAProgram(t *testing.T) {
+	needsRoot(t, "mount")
+	folder := harness.TempDir(t)
+	if output, err := exec.Command("bindfs", mount(t, "size=6m"), folder).CombinedOutput(); err != nil {
+		t.Skipf("no file system of a program here: %v: %s", err, output)
+	}
+	t.Cleanup(func() { syscall.Unmount(folder, syscall.MNT_DETACH) })
+	recording := filepath.Join(folder, "run.mallow")
+	command := guest(t, "nothing", "")
+	alone := harness.Run(t, command)
+	filling := filepath.Join(folder, "filling")
+	if err := os.WriteFile(filling, make([]byte, 6<<20-64<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command.Arguments = append([]string{harness.CLI(t), "record", "-o", recording, "--"}, command.Arguments...)
+	recorded := harness.Run(t, command)
+	sameEnding(t, alone, recorded)
+	if !strings.Contains(recorded.Errors, "is lost: no space left on device") {
+		t.Errorf("mallow does not say that the disk was full: %q", recorded.Errors)
+	}
+	admits(t, recorded, recording)
+}
+
 func TestReadOnlyDisk(t *testing.T) {
 	needsRoot(t, "mount")
 	refused(t, filepath.Join(mount(t, "ro,size=64k"), "run.mallow"))
