@@ -2,13 +2,7 @@
 // and soon thrown away.
 package containercopy
 
-import (
-	"fmt"
-
-	"mallow/internal/advise/rule"
-	"mallow/internal/figure"
-	"mallow/internal/profile"
-)
+import "mallow/internal/advise/rule"
 
 // Rule is the rule.
 var Rule = rule.Rule{Name: "container-copy", Find: find}
@@ -19,22 +13,11 @@ func find(c *rule.Case) []rule.Finding {
 		if _, own := rule.CopyOf(s.Function); own {
 			continue // object-copy tells who copies the object that holds it
 		}
-		n := &s.Counters
-		gone := s.ThrownAway()
-		if rule.Share(gone, n.Calls) < rule.LeastThrownAway {
-			continue
+		if f, ok := s.CopiesThrownAway("copies of a container or pair take %s, and are soon thrown away",
+			"take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed",
+			"its copy constructor or assignment"); ok {
+			found = append(found, f)
 		}
-		found = append(found, rule.Finding{
-			Named:  true,
-			Means:  rule.Avoid,
-			AtMost: true,
-			Title:  fmt.Sprintf("copies of a container or pair take %s, and are soon thrown away", rule.Blocks(n.Calls, s)),
-			Remedy: "take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed",
-			Evidence: fmt.Sprintf("its copy constructor or assignment asked for them, and %s were gone within %s heap events of their thread",
-				figure.Percent(gone, n.Calls), figure.Count(rule.CopyLife)),
-			Places: []profile.Frame{s.Frame},
-			Claims: []rule.Claim{s.Claim(gone)},
-		})
 	}
 	return found
 }

@@ -117,7 +117,7 @@ func (of *copies) finding() rule.Finding {
 	} else if len(lines) > 1 {
 		f.Remedy += "; or let copies share what they hold until one of them is changed"
 	}
-	f.Evidence = fmt.Sprintf("%s asked for them, and %s were gone within %s heap events of their thread", copier, figure.Percent(of.gone, of.calls), figure.Count(rule.CopyLife))
+	f.Evidence = rule.CopiesGone(copier, of.gone, of.calls)
 	return f
 }
 

@@ -22,7 +22,9 @@ func find(c *rule.Case) []rule.Finding {
 			continue
 		}
 		if !s.DiesSoon() {
-			found = append(found, collections(s)...)
+			if f, ok := collection(s); ok {
+				found = append(found, f)
+			}
 			continue
 		}
 		found = append(found, rule.Finding{
@@ -39,26 +41,12 @@ func find(c *rule.Case) []rule.Finding {
 	return found
 }
 
-// collections finds clones of whole ones, which outlive the clones of their
+// collection finds clones of whole ones, which outlive the clones of their
 // elements and yet are gone with the piece of work that they are made for.
-func collections(s *rule.Site) []rule.Finding {
+func collection(s *rule.Site) (f rule.Finding, ok bool) {
 	if s = s.By(rule.CollectionClone); s == nil || !s.Matters() {
-		return nil
+		return f, false
 	}
-	n := &s.Counters
-	gone := s.ThrownAway()
-	if rule.Share(gone, n.Calls) < rule.LeastThrownAway {
-		return nil
-	}
-	return []rule.Finding{{
-		Named:  true,
-		Means:  rule.Avoid,
-		AtMost: true,
-		Title:  fmt.Sprintf("clones of a Vec, a map or the like take %s, and are soon dropped", rule.Blocks(n.Calls, s)),
-		Remedy: "borrow it (&[T], &HashMap<K, V>); clone only what is changed of it; Rc or Arc where it is shared",
-		Evidence: fmt.Sprintf("its clone asked for them, and %s were gone within %s heap events of their thread",
-			figure.Percent(gone, n.Calls), figure.Count(rule.CopyLife)),
-		Places: []profile.Frame{s.Frame},
-		Claims: []rule.Claim{s.Claim(gone)},
-	}}
+	return s.CopiesThrownAway("clones of a Vec, a map or the like take %s, and are soon dropped",
+		"borrow it (&[T], &HashMap<K, V>); clone only what is changed of it; Rc or Arc where it is shared", "its clone")
 }
