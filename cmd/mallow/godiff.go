@@ -189,11 +189,7 @@ func diffBenchmarks(goFlags, patterns []string, budget *gocode.Budget, o goOptio
 	if o.bench == "" {
 		return nil, nil, nil
 	}
-	tests, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
-		found, err := gateTests(tests, budget, o)
-		checks = append(checks, found...)
-		return err
-	})
+	checks, tests, err := gatePackages(goFlags, patterns, budget, o)
 	if err != nil {
 		return nil, nil, err
 	}

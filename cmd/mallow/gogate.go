@@ -69,12 +69,7 @@ func goGate(w io.Writer, goFlags, patterns []string, file string, update, strict
 	if err != nil {
 		return err
 	}
-	var checks []gocode.Check
-	tests, err := eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
-		found, err := gateTests(tests, budget, o)
-		checks = append(checks, found...)
-		return err
-	})
+	checks, tests, err := gatePackages(goFlags, patterns, budget, o)
 	if err != nil {
 		return err
 	}
@@ -153,6 +148,16 @@ func unmeasured(budget *gocode.Budget, tests *visited, checks []gocode.Check, fi
 		}
 	}
 	return notes
+}
+
+// gatePackages checks the benchmarks of packages, also beside some that fail.
+func gatePackages(goFlags, patterns []string, budget *gocode.Budget, o goOptions) (checks []gocode.Check, tests *visited, err error) {
+	tests, err = eachTests(goFlags, patterns, func(tests *gocode.Tests) error {
+		found, err := gateTests(tests, budget, o)
+		checks = append(checks, found...)
+		return err
+	})
+	return checks, tests, err
 }
 
 // gateTests checks the benchmarks of a package, also beside some that fail.
