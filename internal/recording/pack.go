@@ -58,12 +58,11 @@ func Pack(path string) error {
 // only then they tell that they had no room for what was written to it. Then
 // the image says so, in the place where it lies.
 func settle(source *os.File) error {
-	const fuse, nfs, cifs, smb, plan9, ceph = 0x65735546, 0x6969, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(int(source.Fd()), &system); err != nil {
 		return nil
 	}
-	if !slices.Contains([]uint32{fuse, nfs, cifs, smb, plan9, ceph}, uint32(system.Type)) {
+	if !slices.Contains([]uint32{unix.FUSE_SUPER_MAGIC, unix.NFS_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.V9FS_MAGIC, unix.CEPH_SUPER_MAGIC}, uint32(system.Type)) {
 		return nil
 	}
 	err := source.Sync()
