@@ -70,7 +70,7 @@ func TestLinesAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			if out, err := exec.Command(compiler[0], append(compiler[1:], "-o", program, source)...).CombinedOutput(); err != nil {
-				t.Skipf("%v: %s", err, out)
+				t.Fatalf("%v: %s", err, out)
 			}
 			_, recording := harness.Record(t, harness.Command{Arguments: []string{program}})
 			calls := make(map[string]uint64)
