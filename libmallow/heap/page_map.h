@@ -94,11 +94,6 @@ class PageMap {
     return leaf == nullptr ? nullptr : leaf->SpanAt(Index(page));
   }
 
-  // The same for a page in which the caller holds an object.
-  static Span* KnownSpanOf(PageId page) {
-    return KnownLeafOf(page >> internal::kLeafBits)->SpanAt(Index(page));
-  }
-
   static PageState StateOf(PageId page) {
     internal::PageMapLeaf* leaf = LeafOf(page);
     return leaf == nullptr
