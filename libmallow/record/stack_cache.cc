@@ -148,18 +148,12 @@ MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const Nod
   return uncached_rule_;
 }
 
-// Begins a chain with the key, if its rule is kept.
-MALLOW_NOINLINE const RuleEntry* CaptureContext::BeginChain(FrameKey key, const NodeTable& table,
-                                                            RuleEntry** next) {
-  RuleEntry* const expected = *next;
-  *next = nullptr;
+// Begins a chain with the key. Null: its rule was not known, and is in uncached_rule_; no chain is where it was.
+MALLOW_NOINLINE RuleEntry* CaptureContext::BeginChain(FrameKey key, const NodeTable& table) {
   const RuleEntry& rule = FindRule(key, table);
-  // Added just now: no chain is where it was.
-  if (&rule == &uncached_rule_) return &rule;
+  if (&rule == &uncached_rule_) return nullptr;
   RuleEntry* const chain = rules_.ChainOf(key);
   RuleCache::BeginChain(chain, rule);
-  RuleCache::GoOnAs(expected, chain);
-  *next = chain + 1;
   return chain;
 }
 
@@ -171,8 +165,14 @@ MALLOW_ALWAYS_INLINE const RuleEntry* CaptureContext::FindNextRule(FrameKey key,
     *next = expected + 1;
     return expected;
   }
-  RuleEntry* const chain = rules_.ChainOf(key);
-  if (MALLOW_UNLIKELY(chain == nullptr || chain->key() != key)) return BeginChain(key, table, next);
+  RuleEntry* chain = rules_.ChainOf(key);
+  if (MALLOW_UNLIKELY(chain == nullptr || chain->key() != key)) {
+    chain = BeginChain(key, table);
+    if (MALLOW_UNLIKELY(chain == nullptr)) {
+      *next = nullptr;
+      return &uncached_rule_;
+    }
+  }
   RuleCache::GoOnAs(expected, chain);
   *next = chain + 1;
   return chain;

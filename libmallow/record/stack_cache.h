@@ -125,7 +125,7 @@ class CaptureContext {
   const RuleEntry& FindRule(FrameKey key, const NodeTable& table);
   const RuleEntry& NewRule(FrameKey key, const NodeTable& table);
   const RuleEntry* FindNextRule(FrameKey key, const NodeTable& table, RuleEntry** next);
-  const RuleEntry* BeginChain(FrameKey key, const NodeTable& table, RuleEntry** next);
+  RuleEntry* BeginChain(FrameKey key, const NodeTable& table);
 
   End Walk(Cursor cursor, const NodeTable& table);
   bool TryJoin(const Cursor& cursor);
