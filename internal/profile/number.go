@@ -42,7 +42,7 @@ func newNumberer(p *places, im *recording.Image) *numberer {
 // of returns the place of a node.
 func (n *numberer) of(of *recording.Node) int32 {
 	tag := of.Tag()
-	if tag == recording.TagFunction || tag == recording.TagTruncated {
+	if tag == recording.TagFunction || tag == recording.TagTruncated || tag == recording.TagHead {
 		return endPlace
 	}
 	key, ok := n.key(tag, of)

@@ -4,7 +4,7 @@ package recording
 // here follow its names.
 const (
 	magic        = "MALLOWRC"
-	major        = 3 // the newest that is read
+	major        = 4 // the newest that is read
 	headerBytes  = 4096
 	sectionTable = 1024
 	incompleteAt = 24
@@ -55,6 +55,8 @@ const (
 
 	sectionRegions    sectionKind = 11
 	sectionUnits      sectionKind = 12
+	sectionSteps      sectionKind = 13
+	sectionFrames     sectionKind = 14
 	sectionCPUSamples sectionKind = 10
 	sectionSampling   sectionKind = 20
 )
@@ -71,6 +73,8 @@ var itemBytes = map[sectionKind]uint32{
 	sectionSymbolicFrames: 32,
 	sectionRegions:        regionBytes,
 	sectionUnits:          unitBytes,
+	sectionSteps:          stepBytes,
+	sectionFrames:         frameBytes,
 	sectionCPUSamples:     cpuSampleBytes,
 	sectionSampling:       samplingBytes,
 }
@@ -86,6 +90,8 @@ var sectionNames = map[sectionKind]string{
 	sectionSymbolicFrames: "symbolic frames",
 	sectionRegions:        "regions",
 	sectionUnits:          "units",
+	sectionSteps:          "steps",
+	sectionFrames:         "frames",
 	sectionCPUSamples:     "CPU samples",
 	sectionSampling:       "sampling",
 }
@@ -99,6 +105,7 @@ const (
 	TagFunction               // the innermost node: the function called
 	TagTruncated              // the stack goes on outwards, but could not be unwound
 	TagSymbolic               // index into the symbolic frames
+	TagHead                   // no node: the head of a path, which takes the place of one
 )
 
 // NoUnwindInformation is the reason of a TagTruncated node: the frame inside

@@ -126,6 +126,55 @@ func TestDamagedCountersAreNoticed(t *testing.T) {
 	}
 }
 
+// What a damaged file may say of its steps; each node that it concerns is cut,
+// and all others are what they were.
+func TestDamagedStepsAreCut(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(testdata("fork_child"), "image-301-1000000000-0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = 1 << 31
+	sound := read(t, whole)
+	first := sound.ParentNodes
+	for _, test := range []struct {
+		name    string
+		section uint32
+		item    int
+		to      uint64
+		node    uint32 // as an item
+	}{
+		{"a head that points forward", 13, 0, uint64(head | first + 1), 1},
+		{"a step to nowhere", 13, 1, 1000, 1},
+		{"a step that was not written", 13, 1, 0, 1},
+		{"a frame that was not written", 14, 1, 0, 1},
+		{"a frame of an unknown kind", 14, 1, 6 << 61, 1},
+	} {
+		b := bytes.Clone(whole)
+		items := b[sectionOffset(t, b, test.section):]
+		was := sound.OwnNodes()[test.node]
+		if test.section == 13 {
+			binary.LittleEndian.PutUint32(items[4*test.item:], uint32(test.to))
+		} else {
+			frame := uint64(binary.LittleEndian.Uint32(b[sectionOffset(t, b, 13)+4*uint64(test.node):]))
+			binary.LittleEndian.PutUint64(items[8*frame:], test.to)
+		}
+		im := read(t, b)
+		got := im.OwnNodes()[test.node]
+		if got.Tag() == was.Tag() && got.Value() == was.Value() && got.Parent == was.Parent {
+			t.Errorf("%s: the node is %+v, as before", test.name, got)
+		}
+		if got.Tag() != recording.TagTruncated && got.Parent != 0 {
+			t.Errorf("%s: the node is %+v", test.name, got)
+		}
+		if n := len(im.OwnNodes()); n != len(sound.OwnNodes()) {
+			t.Errorf("%s: %d nodes", test.name, n)
+		}
+		if len(im.Warnings) == len(sound.Warnings) {
+			t.Errorf("%s: no warning", test.name)
+		}
+	}
+}
+
 func TestNodesPointBackwards(t *testing.T) {
 	b := recordingtest.Goldens()[0].Images[0].Bytes()
 	nodes := b[sectionOffset(t, b, 1):]
@@ -158,7 +207,7 @@ func TestANewerVersionIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	im := recordingtest.Goldens()[0].Images[0]
 	b := im.Bytes()
-	binary.LittleEndian.PutUint32(b[8:], 4)
+	binary.LittleEndian.PutUint32(b[8:], 5)
 	if err := os.WriteFile(filepath.Join(folder, im.Name), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -487,7 +536,7 @@ func FuzzImage(f *testing.F) {
 			f.Add(b[:len(b)/2])
 		}
 	}
-	for _, image := range []string{"habits.mallow/image-700-1000000000-0", "huge.mallow/image-800-1000000000-0"} {
+	for _, image := range []string{"habits.mallow/image-700-1000000000-0", "fork_child.mallow/image-301-1000000000-0", "huge.mallow/image-800-1000000000-0"} {
 		b, err := os.ReadFile(filepath.Join(harness.Root(), "format", "testdata", image))
 		if err != nil {
 			f.Fatal(err)

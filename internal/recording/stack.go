@@ -9,7 +9,7 @@ import (
 type Node struct {
 	frame  uint64
 	Parent uint32 // node id, always smaller than the node's own; 0 is the root
-	Extra  uint32
+	Extra  uint32 // of a frame the module, see Image.Module
 }
 
 // Tag says what Value means.
@@ -41,6 +41,10 @@ type SymbolicFrame struct {
 var truncatedByDamage = Node{frame: uint64(TagTruncated)<<56 | 2}
 
 func (im *Image) readNodes(r io.ReaderAt) {
+	if _, ok := im.sections[sectionSteps]; ok {
+		im.readSteps(r)
+		return
+	}
 	if s := im.sections[sectionNodes]; s.stored > 0 && s.bytes() <= mostUnpacked {
 		nodes := make([]Node, s.used)
 		if b := bytesOf(nodes); s.unpack(r, b) {
@@ -88,6 +92,73 @@ func (im *Image) checkNodes() {
 	}
 	if damaged > 0 {
 		im.warn("damaged: nodes that point forward, where their stacks are cut: %d", damaged)
+	}
+}
+
+const (
+	stepBytes  = 4
+	frameBytes = 8
+	headBit    = 1 << 31
+)
+
+// readFrames returns the frames that steps lead to, each as a node without a
+// parent.
+func (im *Image) readFrames(r io.ReaderAt) []Node {
+	var frames []Node
+	used, damaged := im.sections[sectionFrames].used, 0
+	im.read(r, sectionFrames, func(chunk []byte) {
+		frames = room(frames, len(chunk)/frameBytes, used)
+		for ; len(chunk) >= frameBytes; chunk = chunk[frameBytes:] {
+			word := le.Uint64(chunk)
+			tag := Tag(word >> 61)
+			node := Node{frame: uint64(tag)<<56 | word&(1<<48-1), Extra: uint32(word >> 48 & 0x1fff)}
+			if len(frames) > 0 && (word == 0 || tag > TagTruncated) {
+				node = truncatedByDamage
+				damaged++
+			}
+			frames = append(frames, node)
+		}
+	})
+	if damaged > 0 {
+		im.warn("damaged: frames that were not written, where their stacks are cut: %d", damaged)
+	}
+	return frames
+}
+
+// readSteps makes nodes of the steps: each comes below the one before, or below
+// that which the head before it names.
+func (im *Image) readSteps(r io.ReaderAt) {
+	frames := im.readFrames(r)
+	used, first := im.sections[sectionSteps].used, im.ParentNodes
+	parent, damaged := uint32(0), 0
+	im.read(r, sectionSteps, func(chunk []byte) {
+		im.nodes = room(im.nodes, len(chunk)/stepBytes, used)
+		for ; len(chunk) >= stepBytes; chunk = chunk[stepBytes:] {
+			id, step := first+uint32(len(im.nodes)), le.Uint32(chunk)
+			switch below := step &^ headBit; {
+			case id == 0: // the root, whatever stands there
+				im.nodes = append(im.nodes, Node{})
+			case step&headBit != 0:
+				im.nodes = append(im.nodes, Node{frame: uint64(TagHead) << 56})
+				if below >= id {
+					below = 0
+					damaged++
+				}
+				parent = below
+				continue
+			case step == 0 || int(step) >= len(frames):
+				im.nodes = append(im.nodes, truncatedByDamage)
+				damaged++
+			default:
+				node := frames[step]
+				node.Parent = parent
+				im.nodes = append(im.nodes, node)
+			}
+			parent = id
+		}
+	})
+	if damaged > 0 {
+		im.warn("damaged: steps that lead nowhere, where their stacks are cut: %d", damaged)
 	}
 }
 

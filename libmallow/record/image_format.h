@@ -1,4 +1,4 @@
-// The image file as format/recording.md specifies it, version 3. Any change here is a change there.
+// The image file as format/recording.md specifies it, version 4. Any change here is a change there.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,11 @@
 namespace mallow::record {
 
 inline constexpr char kMagic[8] = {'M', 'A', 'L', 'L', 'O', 'W', 'R', 'C'};
-inline constexpr uint32_t kMajor = 3;
-inline constexpr uint32_t kMinor = 1;
+inline constexpr uint32_t kMajor = 4;
+inline constexpr uint32_t kMinor = 0;
 inline constexpr size_t kHeaderBytes = 4096;
 
 enum class Section : uint32_t {
-  kNodes = 1,
   kStacks = 2,
   kShards = 3,
   kCounterPages = 4,
@@ -25,13 +24,15 @@ enum class Section : uint32_t {
   kCpuSamples = 10,
   kRegions = 11,
   kUnits = 12,
+  kSteps = 13,
+  kFrames = 14,
   kSampling = 20,
 };
 // Those that a process writes, in the order of its section table; no symbolic frames.
-inline constexpr Section kSections[] = {Section::kNodes,        Section::kStacks,        Section::kShards,
-                                        Section::kCounterPages, Section::kPageDirectory, Section::kModules,
-                                        Section::kStrings,      Section::kCpuSamples,    Section::kRegions,
-                                        Section::kUnits,        Section::kSampling};
+inline constexpr Section kSections[] = {Section::kSteps,   Section::kFrames,       Section::kStacks,
+                                        Section::kShards,  Section::kCounterPages, Section::kPageDirectory,
+                                        Section::kModules, Section::kStrings,      Section::kCpuSamples,
+                                        Section::kRegions, Section::kUnits,        Section::kSampling};
 inline constexpr size_t kSectionCount = sizeof(kSections) / sizeof(kSections[0]);
 // Entry of the section table; kSectionCount for one that is not written.
 constexpr size_t SectionIndex(Section section) {
@@ -139,12 +140,45 @@ static_assert(offsetof(Header, executable) == 384);
 static_assert(offsetof(Header, sections) == 1024);
 static_assert(sizeof(Header) <= kHeaderBytes);
 
-struct Node {
-  uint64_t frame;  // tag << 56 | value
-  uint32_t parent;
-  uint32_t extra;  // frames: module id + 1; functions: stack id
+// A node, as the step that leads to it: its frame, which comes below the node before, or below that which the head before it
+// names. So a path takes a word for each frame, and one more where it leaves another path.
+struct Step {
+  static constexpr uint32_t kHead = 1u << 31;
+
+  uint32_t word;
+
+  static constexpr Step ToFrame(FrameId frame) { return {frame}; }
+  static constexpr Step Head(NodeId parent) { return {parent | kHead}; }
+  constexpr bool is_head() const { return (word & kHead) != 0; }
+  constexpr FrameId frame() const { return word; }           // of no head
+  constexpr NodeId parent() const { return word & ~kHead; }  // of a head
+  constexpr bool operator==(const Step&) const = default;
+
+  // The parent of the node of steps[item]; the first of them is that of the node `first`.
+  static constexpr NodeId ParentOf(const Step* steps, size_t item, NodeId first) {
+    if (item == 0) return kRoot;
+    const Step before = steps[item - 1];
+    return before.is_head() ? before.parent() : static_cast<NodeId>(first + item - 1);
+  }
 };
-static_assert(sizeof(Node) == 16);
+static_assert(sizeof(Step) == 4);
+
+// A frame: 48 bits of value, 13 of module id + 1, 3 of tag. Why there are at most kMaxModules modules.
+struct FrameItem {
+  static constexpr unsigned kModuleShift = 48, kTagShift = 61;
+  static constexpr uint64_t kValueMask = (uint64_t{1} << kModuleShift) - 1;
+
+  uint64_t word;
+
+  // `frame`: tag << 56 | value.
+  static constexpr FrameItem Of(uint64_t frame, uint32_t module) {
+    return {(frame & kValueMask) | uint64_t{module} << kModuleShift | frame >> 56 << kTagShift};
+  }
+  constexpr uint64_t frame() const { return word >> kTagShift << 56 | (word & kValueMask); }
+  constexpr uint32_t module() const { return static_cast<uint32_t>(word >> kModuleShift) & 0x1fff; }
+};
+static_assert(sizeof(FrameItem) == 8);
+inline constexpr uint32_t kMaxModules = 8190;
 
 struct Shard {
   uint32_t state, tid;

@@ -18,12 +18,13 @@ namespace {
 struct SectionPlan {
   Section kind;
   uint32_t item_bytes;
-  uint64_t items;      // reserved at full width: address space (1.3 GiB in all) and sparse file, not memory
+  uint64_t items;      // reserved at full width: address space (1.2 GiB in all) and sparse file, not memory
   uint64_t min_items;  // kept when a limit forces everything to shrink
 };
 
 constexpr SectionPlan kPlan[kSectionCount] = {
-    {Section::kNodes, sizeof(Node), 1u << 24, 1u << 14},
+    {Section::kSteps, sizeof(Step), 1u << 24, 1u << 14},
+    {Section::kFrames, sizeof(FrameItem), 1u << 22, 1u << 12},
     {Section::kStacks, sizeof(uint32_t), 1u << 22, 1u << 12},
     {Section::kShards, sizeof(Shard), 1u << 15, 1u << 6},
     {Section::kCounterPages, kCounterPageBytes, 1u << 18, 1u << 8},
@@ -227,8 +228,8 @@ bool MappedFile::CopyTo(const char* folder) {
 bool MappedFile::WriteCopy(int fd, char* header_page) {
   static constexpr Section kOrder[] = {Section::kCounterPages, Section::kPageDirectory, Section::kShards,
                                        Section::kCpuSamples,   Section::kUnits,         Section::kSampling,
-                                       Section::kStacks,       Section::kNodes,         Section::kRegions,
-                                       Section::kModules,      Section::kStrings};
+                                       Section::kStacks,       Section::kSteps,         Section::kFrames,
+                                       Section::kRegions,      Section::kModules,       Section::kStrings};
   static_assert(sizeof(kOrder) == sizeof(kSections));
   // What a section has behind its last item is not for this file.
   static constexpr char kZeros[kHeaderBytes] = {};

@@ -27,7 +27,7 @@ TEST(MappedFile, WritesTheHeaderAsSpecified) {
   ASSERT_TRUE(file.Create(folder.path()));
   const Header& header = *file.header();
   EXPECT_EQ(0, memcmp(header.magic, "MALLOWRC", 8));
-  EXPECT_EQ(3u, header.major);
+  EXPECT_EQ(4u, header.major);
   EXPECT_EQ(4096u, header.header_bytes);
   EXPECT_EQ(static_cast<uint64_t>(getpid()), header.pid);
   EXPECT_EQ(static_cast<uint64_t>(getppid()), header.parent_pid);
@@ -68,7 +68,8 @@ TEST(MappedFile, GrowsInPlaceAndReadsBackFromTheFile) {
   EXPECT_EQ(kCount, file.Used(Section::kStacks));
   const int fd = open((std::string(folder.path()) + "/" + file.name()).c_str(), O_RDONLY);
   uint32_t value = 0;
-  const uint64_t offset = file.header()->sections[1].offset + (kCount - 1) * sizeof(value);
+  const uint64_t offset =
+      file.header()->sections[SectionIndex(Section::kStacks)].offset + (kCount - 1) * sizeof(value);
   ASSERT_EQ(static_cast<ssize_t>(sizeof(value)), pread(fd, &value, sizeof(value), offset));
   EXPECT_EQ((kCount - 1) * 3, value);
   close(fd);
@@ -100,7 +101,7 @@ TEST(MappedFile, ReadsAheadWhereASectionHasGrownLarge) {
   EXPECT_TRUE(IsRandom(pages));
   EXPECT_FALSE(IsRandom(pages + (kPages - 1) * kCounterPageBytes));
   EXPECT_FALSE(IsRandom(pages + kPages * kCounterPageBytes + (2 << 20)));
-  EXPECT_TRUE(IsRandom(file.Items<char>(Section::kNodes)));
+  EXPECT_TRUE(IsRandom(file.Items<char>(Section::kSteps)));
   for (uint64_t i = 0; i < kPages; i++)
     ASSERT_EQ(static_cast<char>(i), pages[(i + 1) * kCounterPageBytes - 1]);
 }
@@ -109,7 +110,7 @@ TEST(MappedFile, SaysWhenASectionIsFull) {
   TestFolder folder;
   MappedFile file;
   ASSERT_TRUE(file.Create(folder.path()));
-  const SectionEntry& modules = file.header()->sections[static_cast<int>(Section::kModules) - 1];
+  const SectionEntry& modules = file.header()->sections[SectionIndex(Section::kModules)];
   EXPECT_FALSE(file.Grow(Section::kModules, modules.reserved_bytes / modules.item_bytes + 1, kModulesFull));
   EXPECT_EQ(static_cast<uint32_t>(kModulesFull), file.header()->incomplete);
 }
@@ -172,7 +173,7 @@ TEST(MappedFile, ACopyNamesNothingThatItDoesNotHold) {
   std::atomic<bool> done{false};
   std::thread writer([&] {
     // Item i of each names item i of the next; they come in the other order.
-    constexpr Section kChain[] = {Section::kNodes, Section::kStacks, Section::kCounterPages};
+    constexpr Section kChain[] = {Section::kSteps, Section::kStacks, Section::kCounterPages};
     for (uint64_t i = 0; i < 60'000 && !done; i++) {
       for (const Section section : kChain) {
         if (!file.Grow(section, i + 1, kFileFull)) return;
@@ -190,7 +191,7 @@ TEST(MappedFile, ACopyNamesNothingThatItDoesNotHold) {
     const auto used = [&](Section section) { return header.sections[SectionIndex(section)].used; };
     EXPECT_EQ(0, memcmp(header.magic, kMagic, sizeof(kMagic)));
     EXPECT_LE(used(Section::kCounterPages), used(Section::kStacks));
-    EXPECT_LE(used(Section::kStacks), used(Section::kNodes));
+    EXPECT_LE(used(Section::kStacks), used(Section::kSteps));
   }
   done = true;
   writer.join();
@@ -218,7 +219,7 @@ TEST(MappedFile, FitsUnderALimitOfFileSize) {
     const rlimit limit = {8 << 20, 8 << 20};
     setrlimit(RLIMIT_FSIZE, &limit);
     MappedFile file;
-    return file.Create(folder.path()) && file.Grow(Section::kNodes, 1000, kNodesFull);
+    return file.Create(folder.path()) && file.Grow(Section::kSteps, 1000, kNodesFull);
   }));
   EXPECT_TRUE(InChild([&] {
     const rlimit limit = {4096, 4096};

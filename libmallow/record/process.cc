@@ -42,6 +42,8 @@ uint32_t ModuleOfRule(void*, const void* found) {
   return g_process.modules().IdOf(*static_cast<const dl_find_object*>(found));
 }
 
+FrameId FrameOf(void*, uint64_t frame, uint32_t module) { return g_process.stacks().Frame(frame, module); }
+
 NodeId PathOf(void*, NodeId parent, PathStep* steps, size_t count) {
   return g_process.stacks().Path(parent, steps, count);
 }
@@ -121,7 +123,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   units_.StartIn(&file_);
   CountCallsIn(&units_);  // after an earlier session
   timeline_.StartIn(&header());
-  node_table_ = {this, &PathOf, &ModuleOfRule};
+  node_table_ = {this, &FrameOf, &PathOf, &ModuleOfRule};
   RememberLibc();
   if (!stacks_.Init(&file_)) {
     // From the beginning of the process on the file is the word that it is not recorded.

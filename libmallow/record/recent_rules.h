@@ -17,7 +17,7 @@ struct RecentRule {
   // A word of the entry that the rule was made from, and what it said: that entry's code and the length of it, mostly.
   const uintptr_t* tables;
   uintptr_t said;
-  uint64_t module;  // id + 1
+  uint32_t module;  // id + 1
   Rule rule;
 };
 

@@ -89,8 +89,10 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
   if (MALLOW_LIKELY(captured.memo != nullptr && captured.memo->key == context)) return captured.memo->value;
   StackId stack = g_process.stacks().FindStack(captured.node, function, region);
   if (stack == kNoStack) {
-    const bool from_libc = g_process.modules().IsLibc(caller->pc - 1, captured.module);
-    stack = g_process.stacks().AddStack(captured.node, function, from_libc, region);
+    StackTable& stacks = g_process.stacks();
+    const uint32_t module = captured.caller != 0 ? stacks.FrameAt(captured.caller).module() : 0;
+    const bool from_libc = g_process.modules().IsLibc(caller->pc - 1, module);
+    stack = stacks.AddStack(captured.node, function, from_libc, region);
   }
   if (captured.memo == nullptr || stack == kNoStack) return stack;
   // There may be none before the first call.

@@ -31,6 +31,7 @@ struct Rule {
 
   static constexpr uint8_t kSavesBp = 1;
   static constexpr uint8_t kSignalFrame = 2;  // the caller was interrupted: its pc is not a return address
+  static constexpr unsigned kFlagBits = 2;    // those above are RuleEntry's
   bool saves_bp() const { return flags & kSavesBp; }
   bool signal_frame() const { return flags & kSignalFrame; }
 };

@@ -18,6 +18,7 @@
 #include "os/file.h"
 #include "os/memory.h"
 #include "record/rule.h"
+#include "record/unwind.h"
 
 namespace mallow::record {
 
@@ -33,12 +34,23 @@ constexpr uintptr_t PcOf(FrameKey key) { return key & (kInterrupted - 1); }
 // Where the frame's instruction lies for the unwind tables: within the call, if the pc is a return address.
 constexpr uintptr_t AddressOf(FrameKey key) { return PcOf(key) - (key & kInterrupted ? 0 : 1); }
 
+// A frame, and its rule. The id lies where these leave room.
 struct RuleEntry {
-  uint64_t key_and_module;  // FrameKey; above it module id + 1
+  static constexpr unsigned kIdBits = 64 - kFrameKeyBits;  // of which are above the key
+  static_assert(kIdBits + 8 - Rule::kFlagBits == kFrameIdBits);
+
+  uint64_t key_and_id;
   Rule rule;
 
-  FrameKey key() const { return key_and_module & kFrameKeyMask; }
-  uint32_t module() const { return static_cast<uint32_t>(key_and_module >> kFrameKeyBits); }
+  static RuleEntry Of(FrameKey key, FrameId id, Rule rule) {
+    rule.flags = static_cast<uint8_t>(rule.flags | id >> kIdBits << Rule::kFlagBits);
+    return {key | uint64_t{id} << kFrameKeyBits, rule};
+  }
+  FrameKey key() const { return key_and_id & kFrameKeyMask; }
+  FrameId id() const {
+    const FrameId above = rule.flags >> Rule::kFlagBits;
+    return static_cast<FrameId>(key_and_id >> kFrameKeyBits) | above << kIdBits;
+  }
 };
 static_assert(sizeof(RuleEntry) == 16);
 
@@ -51,7 +63,7 @@ class RuleCache {
       const RuleEntry* const entries = entries_ + line;
       if (const unsigned found = Found(entries, key); MALLOW_LIKELY(found != 0))
         return entries + __builtin_ctz(found);
-      if (entries[kLineEntries - 1].key_and_module == 0) return nullptr;
+      if (entries[kLineEntries - 1].key_and_id == 0) return nullptr;
     }
   }
 
@@ -127,7 +139,7 @@ class RuleCache {
 
   void Insert(const RuleEntry& entry) {
     size_t line = LineOf(entry.key()), i = 0;
-    while (entries_[line + i].key_and_module != 0) {
+    while (entries_[line + i].key_and_id != 0) {
       if (++i < kLineEntries) continue;
       line = LineAfter(line);
       i = 0;
@@ -151,7 +163,7 @@ class RuleCache {
     if (count_ != 0) os::Populate(pages, BytesOf(larger.capacity_));
     larger.entries_ = static_cast<RuleEntry*>(pages) + ChainedOf(larger.capacity_);
     for (size_t i = 0; i < capacity_; ++i) {
-      if (entries_[i].key_and_module != 0) larger.Insert(entries_[i]);
+      if (entries_[i].key_and_id != 0) larger.Insert(entries_[i]);
     }
     Clear();
     *this = larger;

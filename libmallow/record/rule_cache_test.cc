@@ -9,7 +9,12 @@
 namespace mallow::record {
 namespace {
 
-RuleEntry EntryOf(FrameKey key, int32_t cfa) { return {key | uint64_t{7} << kFrameKeyBits, {cfa, 0, {}, 0}}; }
+// An id of all bits that one may have.
+FrameId IdOf(FrameKey key) { return static_cast<FrameId>(key * 0x9e3779b1) >> (32 - kFrameIdBits); }
+
+RuleEntry EntryOf(FrameKey key, int32_t cfa) {
+  return RuleEntry::Of(key, IdOf(key), {cfa, -8, RuleKind::kSignal, Rule::kSignalFrame});
+}
 
 class RuleCacheTest : public ::testing::Test {
  protected:
@@ -20,7 +25,11 @@ class RuleCacheTest : public ::testing::Test {
       const RuleEntry* entry = cache_.Find(key);
       ASSERT_NE(nullptr, entry);
       ASSERT_EQ(cfa, entry->rule.cfa);
-      ASSERT_EQ(7u, entry->module());
+      ASSERT_EQ(IdOf(key), entry->id());
+      ASSERT_EQ(key, entry->key());
+      ASSERT_EQ(RuleKind::kSignal, entry->rule.kind);
+      ASSERT_TRUE(entry->rule.signal_frame());
+      ASSERT_FALSE(entry->rule.saves_bp());
       for (const FrameKey other : {key ^ 1, key ^ kInterrupted, key + 256}) {
         const RuleEntry* const found = cache_.Find(other);
         ASSERT_EQ(model.contains(other), found != nullptr);
@@ -99,7 +108,7 @@ TEST_F(RuleCacheTest, ChainsSayWhatTheTableSays) {
       }
       ASSERT_EQ(key, rule->key());
       ASSERT_EQ(model[key], rule->rule.cfa);
-      ASSERT_EQ(7u, rule->module());
+      ASSERT_EQ(IdOf(key), rule->id());
       const unsigned way = random() % 16;
       i += way == 0 ? 0 : way == 1 ? 20 : 1;
     }

@@ -17,10 +17,10 @@ constexpr uintptr_t kLowestPc = 4096;
 
 bool CanBePc(uintptr_t pc) { return pc - kLowestPc < kPcLimit - kLowestPc; }
 
-PathStep StepOf(uint64_t key_and_module) {
-  const FrameKey key = key_and_module & kFrameKeyMask;
+// What the table calls the frame, of the object with that id + 1.
+FrameId IdOf(FrameKey key, uint32_t module, const NodeTable& table) {
   const uint64_t tag = key & kInterrupted ? kTagSignalFrame : kTagReturnAddress;
-  return {tag << 56 | PcOf(key), static_cast<uint32_t>(key_and_module >> kFrameKeyBits), kRoot};
+  return table.frame(table.self, tag << 56 | PcOf(key), module);
 }
 
 bool UsesBp(RuleKind kind) {
@@ -43,8 +43,8 @@ void SetOwnText(uintptr_t start, uintptr_t end) {
 }
 
 NodeId TruncatedPath(Truncation why, const NodeTable& table) {
-  PathStep step = {kTagTruncated << 56 | static_cast<uint64_t>(why), 0, kRoot};
-  return table.path(table.self, kRoot, &step, 1);
+  PathStep step = {table.frame(table.self, kTagTruncated << 56 | static_cast<uint64_t>(why), 0), kRoot};
+  return step.frame != 0 ? table.path(table.self, kRoot, &step, 1) : kRoot;
 }
 
 bool InOwnText(uintptr_t pc) { return pc - g_own_text_start < g_own_text_bytes; }
@@ -83,10 +83,9 @@ Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTab
   NodeMemo* const memo = end == End::kJoined && walked_.size() != 0 ? RememberLeaf(node) : nullptr;
   if (MALLOW_UNLIKELY(base_truncated_)) ++statistics->truncated;
   searched_.sp = 0;
-  const bool calls = walked_.size() != 0 && (walked_[0].key_and_module & kFrameKeyMask) == registers.pc;
-  const uint32_t module = calls ? static_cast<uint32_t>(walked_[0].key_and_module >> kFrameKeyBits) : 0;
+  const FrameId caller = walked_.size() != 0 && walked_[0].key() == registers.pc ? walked_[0].id() : 0;
   if (MALLOW_UNLIKELY(walked_.size() > kLargeWalk)) walked_.Unmap();
-  return {node, module, memo};
+  return {node, caller, memo};
 }
 
 void CaptureContext::Flush(uint64_t generation) {
@@ -130,14 +129,14 @@ MALLOW_ALWAYS_INLINE const RuleEntry& CaptureContext::FindRule(FrameKey key, con
 
 MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const NodeTable& table) {
   if (const RecentRule* const recent = recent_rules_.Find(AddressOf(key), &scratch_.pages)) {
-    uncached_rule_ = {key | recent->module << kFrameKeyBits, recent->rule};
+    uncached_rule_ = RuleEntry::Of(key, IdOf(key, recent->module, table), recent->rule);
     rules_.Add(uncached_rule_);
     return uncached_rule_;
   }
   RuleSource source;
   MakeRule(PcOf(key), key & kInterrupted, &scratch_, &memory_, &source);
-  const uint64_t module = source.in_object ? table.module(table.self, &source.found) : 0;
-  uncached_rule_ = {key | module << kFrameKeyBits, source.rule};
+  const uint32_t module = source.in_object ? table.module(table.self, &source.found) : 0;
+  uncached_rule_ = RuleEntry::Of(key, IdOf(key, module, table), source.rule);
   if (source.in_object || kMutant == Mutant::kOutsideRemembered) {
     rules_.Add(uncached_rule_);
     if (source.code.start != source.code.end)
@@ -182,7 +181,7 @@ MALLOW_ALWAYS_INLINE const RuleEntry* CaptureContext::FindNextRule(FrameKey key,
 
 CaptureContext::End CaptureContext::Walk(Cursor cursor, const NodeTable& table) {
   while (MALLOW_UNLIKELY(InOwnText(cursor.key))) {
-    const WalkedFrame own{0, FindRule(cursor.key, table).rule, cursor.sp, cursor.bp};
+    const WalkedFrame own{FindRule(cursor.key, table), cursor.sp, cursor.bp};
     if (Step(own, &cursor) == Advance::kEnd) return end_;
     interpreted_words_.Truncate(0);
   }
@@ -195,7 +194,7 @@ CaptureContext::End CaptureContext::Walk(Cursor cursor, const NodeTable& table) 
       return end_;
     }
     WalkedFrame* frame = walked_.Append();
-    *frame = {entry.key_and_module, entry.rule, cursor.sp, cursor.bp};
+    *frame = {entry, cursor.sp, cursor.bp};
     if (Step(*frame, &cursor) == Advance::kEnd) return end_;
   }
 }
@@ -298,7 +297,7 @@ CaptureContext::Advance CaptureContext::StepInterpreted(const WalkedFrame& frame
   RegisterFile registers{}, caller;
   registers.Set(kRsp, frame.sp);
   registers.Set(kRbp, frame.bp);
-  const FrameKey key = frame.key_and_module & kFrameKeyMask;
+  const FrameKey key = frame.key();
   registers.Set(kReturnAddress, PcOf(key));
   FrameEntry entry;
   bool in_object;
@@ -364,7 +363,12 @@ NodeId CaptureContext::NodesOfWalk(NodeId base, Frame* frames, const NodeTable& 
   NodeId node = base;
   for (size_t left = walked_.size(); left != 0;) {
     const size_t count = left < kStepsAtOnce ? left : kStepsAtOnce;
-    for (size_t i = 0; i < count; ++i) steps_[i] = StepOf(walked_[--left].key_and_module);
+    bool known = true;
+    for (size_t i = 0; i < count; ++i) {
+      steps_[i].frame = walked_[--left].id();
+      known &= steps_[i].frame != 0;
+    }
+    if (MALLOW_UNLIKELY(!known)) return kRoot;
     node = table.path(table.self, node, steps_, count);
     if (MALLOW_UNLIKELY(node == kRoot)) return kRoot;
     if (frames == nullptr) continue;
@@ -427,7 +431,7 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
       next_word = RememberWords(frame, caller, need_bp, next_word);
       need_bp = UsesBp(frame.rule.kind) || (!frame.rule.saves_bp() && need_bp);
     }
-    caller = {frame.key_and_module & kFrameKeyMask, frame.sp, frame.bp};
+    caller = {frame.key(), frame.sp, frame.bp};
     has_caller = true;
     *next_frame++ = {caller.key, caller.sp, caller.bp, kRoot,
                      static_cast<uint32_t>(next_word - words_.data()) << 1 | uint32_t{need_bp}};
@@ -635,7 +639,7 @@ CaptureContext::End CaptureContext::WalkInterpreted(const Registers& registers, 
   };
   for (;;) {
     const RuleEntry entry = FindRule(cursor.key, table);
-    const WalkedFrame walked{entry.key_and_module, entry.rule, cursor.sp, cursor.bp};
+    const WalkedFrame walked{entry, cursor.sp, cursor.bp};
     if (walked_.size() != 0 || !InOwnText(cursor.key)) {
       if (!walked_.Reserve(1)) return truncated(Truncation::kNoRoom);
       *walked_.Append() = walked;

@@ -43,8 +43,8 @@ namespace mallow::record {
 
 struct Captured {
   NodeId node;
-  uint32_t module;  // that of the caller, id + 1, if a walk has met it; else 0
-  NodeMemo* memo;   // beside that node until the next capture of the thread; null: there is none
+  FrameId caller;  // if a walk has met it; else 0
+  NodeMemo* memo;  // beside that node until the next capture of the thread; null: there is none
 };
 
 class CaptureContext;
@@ -93,9 +93,7 @@ class CaptureContext {
   };
   // A frame that this capture walked, innermost first. For an interpreted frame rule.cfa is the index of its
   // first word in interpreted_words_, rule.bp their number.
-  struct WalkedFrame {
-    uint64_t key_and_module;
-    Rule rule;
+  struct WalkedFrame : RuleEntry {
     uintptr_t sp, bp;
   };
   // A frame of the last stack, outermost first.

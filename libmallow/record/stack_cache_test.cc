@@ -48,7 +48,7 @@ uintptr_t AddressOf(const char* label) { return reinterpret_cast<uintptr_t>(labe
 // Gives every path its own node.
 class PathTable {
  public:
-  PathTable() : table_{this, Steps, Module} {}
+  PathTable() : table_{this, FrameOf, Steps, Module} {}
   const NodeTable& table() const { return table_; }
   size_t size() const { return nodes_.size(); }
   void LimitTo(size_t nodes) { limit_ = nodes; }
@@ -70,21 +70,30 @@ class PathTable {
     auto* table = static_cast<PathTable*>(self);
     if (table->interruption != nullptr) table->interruption();
     for (size_t i = 0; i < count && (i == 0 || parent != kRoot); ++i)
-      parent = steps[i].node = table->Child(parent, steps[i].frame, steps[i].module);
+      parent = steps[i].node = table->Child(parent, steps[i].frame);
     return parent;
   }
-  NodeId Child(NodeId parent, uint64_t frame, uint32_t module) {
-    const auto key = std::make_tuple(parent, frame, module);
+  static FrameId FrameOf(void* self, uint64_t frame, uint32_t module) {
+    auto* table = static_cast<PathTable*>(self);
+    const auto id = static_cast<FrameId>(table->ids_.size() + 1);
+    const auto [found, added] = table->ids_.try_emplace({frame, module}, id);
+    if (added) table->frames_[id] = frame;
+    return found->second;
+  }
+  NodeId Child(NodeId parent, FrameId frame) {
+    const auto key = std::make_pair(parent, frame);
     if (const auto found = nodes_.find(key); found != nodes_.end()) return found->second;
     if (nodes_.size() >= limit_) return kRoot;
     const auto id = static_cast<NodeId>(nodes_.size() + 1);
     nodes_.emplace(key, id);
-    parents_[id] = {parent, frame};
+    parents_[id] = {parent, frames_.at(frame)};
     return id;
   }
   static uint32_t Module(void* self, const void*) { return static_cast<PathTable*>(self)->module; }
 
-  std::map<std::tuple<NodeId, uint64_t, uint32_t>, NodeId> nodes_;
+  std::map<std::pair<uint64_t, uint32_t>, FrameId> ids_;
+  std::map<FrameId, uint64_t> frames_;
+  std::map<std::pair<NodeId, FrameId>, NodeId> nodes_;
   std::map<NodeId, std::pair<NodeId, uint64_t>> parents_;
   size_t limit_ = SIZE_MAX;
   NodeTable table_;

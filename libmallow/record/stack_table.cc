@@ -8,8 +8,7 @@
 namespace mallow::record {
 namespace {
 
-constexpr uint64_t kFirstSlots = 4096;
-constexpr uint32_t kLetGoNodes = 1 << 16;  // 1 MiB
+constexpr uint32_t kLetGoSteps = 1 << 18;  // 1 MiB
 
 // The first stacks of a file are each looked at for a vfork child, and then one of so many.
 constexpr uint32_t kStacksAsked = 1024, kStacksPerQuestion = 16;
@@ -19,17 +18,19 @@ constexpr uint32_t kStacksAsked = 1024, kStacksPerQuestion = 16;
 bool StackTable::Init(MappedFile* file) {
   file_ = file;
   nodes_.Clear();
+  further_.Clear();
+  for (std::atomic<FrameId>& function : functions_) function.store(0, std::memory_order_relaxed);
   if (!nodes_.MakeRoom(kRoot)) {
     file->header()->incomplete |= kNodesFull;
     return false;
   }
-  if (!file->Grow(Section::kNodes, 1, kNodesFull) || !file->Grow(Section::kStacks, 1, kStacksFull))
+  if (!frames_.Init(file) || !file->Grow(Section::kSteps, 1, kNodesFull) ||
+      !file->Grow(Section::kStacks, 1, kStacksFull))
     return false;
-  file->SetUsed(Section::kNodes, 1);   // the root: all zero, as a sparse file is
+  file->SetUsed(Section::kSteps, 1);   // the root: all zero, as a sparse file is
   file->SetUsed(Section::kStacks, 1);  // "not recorded"
   node_count_ = stack_count_ = 1;
   first_node_ = first_stack_ = 0;
-  ClearFurther();
   last_vfork_child_ = 0;
   return true;
 }
@@ -37,27 +38,47 @@ bool StackTable::Init(MappedFile* file) {
 void StackTable::ContinueIn(MappedFile* file) {
   lock_.ResetInChild();
   file_ = file;
+  frames_.ContinueIn(file);
   first_node_ = node_count_;
   first_stack_ = stack_count_;
   last_vfork_child_ = 0;
 }
 
-NodeId StackTable::FindFurther(NodeId parent, uint64_t key) const {
-  Index* index = further_.load(std::memory_order_acquire);
-  if (index == nullptr) return kRoot;
-  for (uint64_t i = Hash(parent, key);; i++) {
-    const Slot& slot = index->slots()[i & index->mask];
-    const NodeId child = slot.child.load(std::memory_order_acquire);
-    if (child == kRoot || (slot.key == key && slot.parent == parent)) return child;
-  }
+FrameId StackTable::AddFrame(FrameItem frame) {
+  SpinlockHolder holder(lock_);
+  return frames_.Add(frame);
+}
+
+FrameId StackTable::AddFunction(Function function, uint32_t region) {
+  if (const FrameId found = FindFunction(function, region)) return found;
+  const FrameId frame = frames_.Add(FrameItem::Of(FunctionFrame(function, region), 0));
+  if (region == 0) functions_[static_cast<size_t>(function)].store(frame, std::memory_order_release);
+  return frame;
+}
+
+NodeId StackTable::FindFurther(NodeId parent, FrameId frame) const {
+  return further_.Find(Hash(parent, frame), [&](NodeId node) {
+    return nodes_.At(node).Load() == Step::ToFrame(frame) && nodes_.At(node - 1).Load() == Step::Head(parent);
+  });
 }
 
 NodeId StackTable::Insert(NodeId parent, PathStep* steps, size_t count) {
   SpinlockHolder holder(lock_);
   const size_t found = FindPath(&parent, steps, count);
   if (found == count) return parent;
-  const NodeId first = NewPath(parent, steps + found, count - found);
-  return first != kRoot && Publish(parent, first) ? steps[count - 1].node : kRoot;
+  steps += found;
+  count -= found;
+  const NodeId first = Begin(parent, count);
+  if (first == kRoot) return kRoot;
+  Step* const recorded = Recorded(first);
+  for (size_t i = 0; i < count; ++i) {
+    const auto node = static_cast<NodeId>(first + i);
+    steps[i].node = node;
+    recorded[i] = Step::ToFrame(steps[i].frame);
+    if (i != 0) nodes_.At(node).Set(recorded[i]);
+  }
+  End(first, count);
+  return Publish(parent, first, steps[0].frame) ? steps[count - 1].node : kRoot;
 }
 
 StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, uint32_t region) {
@@ -65,116 +86,77 @@ StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, u
   const uint32_t item = stack_count_ - first_stack_;
   if (item < kStacksAsked || item % kStacksPerQuestion == 0) NoteVforkChild();
   if (StackId found = FindStack(caller, function, region)) return found;
-  if (!file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
-  const uint32_t id = stack_count_;
-  PathStep step = {FunctionFrame(function, region), id, kRoot};
-  const NodeId node = NewPath(caller, &step, 1);
+  const FrameId frame = AddFunction(function, region);
+  if (frame == 0 || !file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
+  const NodeId node = Begin(caller, 1);
   if (node == kRoot) return kNoStack;
+  *Recorded(node) = Step::ToFrame(frame);
+  End(node, 1);
+  const uint32_t id = stack_count_;
   file_->Items<uint32_t>(Section::kStacks)[item] = node;
   file_->SetUsed(Section::kStacks, item + 1);
   __atomic_store_n(&stack_count_, id + 1, __ATOMIC_RELAXED);
   const StackId stack = id | (from_libc ? kLibcStack : 0);
-  nodes_.At(node).first_child.store(stack, std::memory_order_relaxed);
-  return Publish(caller, node) ? stack : kNoStack;
+  nodes_.At(node).link.store(stack, std::memory_order_relaxed);
+  return Publish(caller, node, frame) ? stack : kNoStack;
 }
 
-// Nodes below `parent`, which has no such child; they know each other, but nobody else knows the first. Returns that. A
-// function's step has its stack in the place of the module.
-NodeId StackTable::NewPath(NodeId parent, PathStep* steps, size_t count) {
-  const NodeId first = node_count_;
-  const auto end = static_cast<NodeId>(first + count);
-  const uint32_t item = first - first_node_;
-  const auto items = static_cast<uint32_t>(item + count);
-  if (!nodes_.MakeRoom(first) || !nodes_.MakeRoom(end - 1)) {
+Step* StackTable::Recorded(NodeId node) const {
+  return file_->Items<Step>(Section::kSteps) + (node - first_node_);
+}
+
+// Room for so many new nodes, the first below `parent` and each other one below the one before: the first of them; kRoot if
+// there is none. What comes next is End.
+NodeId StackTable::Begin(NodeId parent, size_t count) {
+  // No path goes on from another file.
+  const bool goes_on = parent + 1 == node_count_ && node_count_ != first_node_;
+  const NodeId first = goes_on ? node_count_ : node_count_ + 1;
+  const auto last = static_cast<NodeId>(first + count - 1);
+  if (!nodes_.MakeRoom(node_count_) || !nodes_.MakeRoom(last)) {
     file_->header()->incomplete |= kNodesFull;
     return kRoot;
   }
-  if (!file_->Grow(Section::kNodes, items, kNodesFull)) return kRoot;
-  Node* const nodes = file_->Items<Node>(Section::kNodes) + item;
-  for (size_t i = 0; i < count; ++i) {
-    PathStep& step = steps[i];
-    step.node = static_cast<NodeId>(first + i);
-    nodes[i] = Node{step.frame, parent, step.module};
-    NodeArray::Links& links = nodes_.At(step.node);
-    links.key = step.frame >> 56 == kTagFunction ? Key(step.frame, 0) : Key(step.frame, step.module);
-    if (i != 0) {
-      nodes_.At(parent).first_child.store(step.node, std::memory_order_relaxed);
-      links.sibling_and_place.store(NodeArray::kBehindParent, std::memory_order_relaxed);
-    }
-    parent = step.node;
+  if (!file_->Grow(Section::kSteps, last + 1 - first_node_, kNodesFull)) return kRoot;
+  if (!goes_on) {
+    *Recorded(node_count_) = Step::Head(parent);
+    nodes_.At(node_count_).Set(Step::Head(parent));
   }
-  node_count_ = end;
-  file_->SetUsed(Section::kNodes, items);
-  // What finds a node is in nodes_: the file is for its readers.
-  const uint32_t kept_from = items / kLetGoNodes * kLetGoNodes;
-  if (MALLOW_UNLIKELY(kept_from > item))
-    file_->LetGo(Section::kNodes, item / kLetGoNodes * kLetGoNodes, kept_from);
   return first;
 }
 
+// All nodes from `first` on are recorded. They know each other, but nobody else knows the first.
+void StackTable::End(NodeId first, size_t count) {
+  const uint32_t from = node_count_ - first_node_;
+  node_count_ = static_cast<NodeId>(first + count);
+  const uint32_t to = node_count_ - first_node_;
+  file_->SetUsed(Section::kSteps, to);
+  // What finds a node is in nodes_: the file is for its readers.
+  const uint32_t kept_from = to / kLetGoSteps * kLetGoSteps;
+  if (MALLOW_UNLIKELY(kept_from > from))
+    file_->LetGo(Section::kSteps, from / kLetGoSteps * kLetGoSteps, kept_from);
+}
+
 // False: there is no room among further children. Then the node stays in the recording, where nobody refers to it.
-bool StackTable::Publish(NodeId parent, NodeId child) {
-  std::atomic<NodeId>& first = nodes_.At(parent).first_child;
-  NodeArray::Links& links = nodes_.At(child);
-  const uint32_t place = child == parent + 1 ? NodeArray::kBehindParent : 0;
-  unsigned siblings = 0;
-  for (NodeId node = first.load(std::memory_order_relaxed); node != kRoot; ++siblings) {
-    node = nodes_.At(node).next_sibling();
+bool StackTable::Publish(NodeId parent, NodeId child, FrameId frame) {
+  Node& node = nodes_.At(child);
+  if (child == parent + 1) {
+    node.step.store(frame, std::memory_order_release);
+    return true;
   }
-  if (siblings < kMostSiblings) {
-    links.sibling_and_place.store(first.load(std::memory_order_relaxed) | place, std::memory_order_release);
+  std::atomic<uint32_t>& first = nodes_.At(parent).link;
+  unsigned branches = 0;
+  for (NodeId other = first.load(std::memory_order_relaxed); other != kRoot; ++branches) {
+    other = nodes_.At(other - 1).link.load(std::memory_order_relaxed);
+  }
+  node.Set(Step::ToFrame(frame));
+  if (branches < kMostBranches) {
+    nodes_.At(child - 1).link.store(first.load(std::memory_order_relaxed), std::memory_order_relaxed);
     first.store(child, std::memory_order_release);
     return true;
   }
-  if (!MakeRoomForFurther()) return false;
-  links.sibling_and_place.store(place, std::memory_order_release);
-  Put(further_.load(std::memory_order_relaxed), parent, links.key, child);
+  if (!further_.MakeRoom()) return false;
+  further_.Put(Hash(parent, frame), child);
   return true;
-}
-
-// Keeps the hash at most half full: linear probing stays short.
-bool StackTable::MakeRoomForFurther() {
-  Index* old = further_.load(std::memory_order_relaxed);
-  if (old != nullptr && filled_ * 2 <= old->mask) return true;
-  Index* wider = NewIndex(old == nullptr ? kFirstSlots : (old->mask + 1) * 2);
-  if (wider == nullptr) return old != nullptr && filled_ < old->mask - old->mask / 8;
-  filled_ = 0;
-  for (uint64_t i = 0; old != nullptr && i <= old->mask; i++) {
-    const Slot& slot = old->slots()[i];
-    const NodeId child = slot.child.load(std::memory_order_relaxed);
-    if (child != kRoot) Put(wider, slot.parent, slot.key, child);
-  }
-  further_.store(wider, std::memory_order_release);
-  return true;
-}
-
-void StackTable::Put(Index* index, NodeId parent, uint64_t key, NodeId child) {
-  uint64_t i = Hash(parent, key) & index->mask;
-  while (index->slots()[i].child.load(std::memory_order_relaxed) != kRoot) i = (i + 1) & index->mask;
-  Slot& slot = index->slots()[i];
-  slot.key = key;
-  slot.parent = parent;
-  slot.child.store(child, std::memory_order_release);
-  filled_++;
-}
-
-// That of the session before, if there was one, stays where it is: a thread may be late.
-void StackTable::ClearFurther() {
-  Index* index = further_.load(std::memory_order_relaxed);
-  filled_ = 0;
-  if (index == nullptr) return;
-  const uint64_t mask = index->mask;
-  const bool cleared = os::Release(index, sizeof(Index) + (mask + 1) * sizeof(Slot));
-  index->mask = mask;
-  if (!cleared) further_.store(nullptr, std::memory_order_relaxed);
-}
-
-StackTable::Index* StackTable::NewIndex(uint64_t slots) {
-  void* memory = os::Map(nullptr, sizeof(Index) + slots * sizeof(Slot));
-  if (memory == nullptr) return nullptr;
-  Index* index = static_cast<Index*>(memory);
-  index->mask = slots - 1;
-  return index;
 }
 
 // A vfork child shares our memory and counts here, which the report has to say. Nothing but a system call tells it from

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <span>
@@ -27,15 +28,28 @@ class StackTableTest : public ::testing::Test {
     ASSERT_TRUE(file_.Create(folder_.path()));
     ASSERT_TRUE(table_.Init(&file_));
   }
-  const Node& NodeAt(NodeId id) { return file_.Items<Node>(Section::kNodes)[id]; }
-  // All of them, also those that the process has let go.
+  // As the recording has it.
+  FrameItem FrameOf(NodeId id) const {
+    const FrameId frame = file_.Items<Step>(Section::kSteps)[id].frame();
+    EXPECT_LT(frame, file_.Used(Section::kFrames));
+    return file_.Items<FrameItem>(Section::kFrames)[frame];
+  }
+  NodeId ParentOf(NodeId id) const { return Step::ParentOf(file_.Items<Step>(Section::kSteps), id, 0); }
+  void ExpectRecorded(NodeId node, NodeId parent, uint64_t frame, uint32_t module) {
+    ASSERT_EQ(frame, FrameOf(node).frame());
+    ASSERT_EQ(module, FrameOf(node).module());
+    ASSERT_EQ(parent, ParentOf(node));
+    ASSERT_LT(parent, node);
+  }
+  // All of them, also those that the process has let go, and nothing else.
   void ExpectRecorded(const Model& model) {
-    EXPECT_EQ(model.size() + 1, file_.Used(Section::kNodes));
+    const Step* const steps = file_.Items<Step>(Section::kSteps);
+    const uint64_t used = file_.Used(Section::kSteps);
+    const auto heads = std::count_if(steps, steps + used, [](Step step) { return step.is_head(); });
+    EXPECT_EQ(model.size() + 1 + static_cast<size_t>(heads), used);
     for (const auto& [key, node] : model) {
       const auto& [parent, frame, module] = key;
-      ASSERT_EQ(frame, NodeAt(node).frame);
-      ASSERT_EQ(parent, NodeAt(node).parent);
-      ASSERT_EQ(module, NodeAt(node).extra);
+      ExpectRecorded(node, parent, frame, module);
     }
   }
 
@@ -58,10 +72,7 @@ TEST_F(StackTableTest, AgreesWithAMap) {
     ASSERT_EQ(found->second, child);
     if (!added) continue;
     nodes.push_back(child);
-    ASSERT_EQ(frame, NodeAt(child).frame);
-    ASSERT_EQ(parent, NodeAt(child).parent);
-    ASSERT_EQ(module, NodeAt(child).extra);
-    ASSERT_LT(parent, child);
+    ExpectRecorded(child, parent, frame, module);
   }
   ExpectRecorded(model);
 }
@@ -76,13 +87,13 @@ TEST_F(StackTableTest, PathsAgreeWithAMap) {
     // Most go on where others have ended, so that parts of the way are there already.
     NodeId parent = nodes[random() % (random() % 4 == 0 ? nodes.size() : 1 + nodes.size() / 64)];
     for (size_t k = 0; k < count; k++)
-      steps[k] = {Frame(0x400000 + random() % 4), static_cast<uint32_t>(random() % 2), kRoot};
-    ASSERT_EQ(steps[count - 1].node, kRoot);
+      steps[k] = {table_.Frame(Frame(0x400000 + random() % 4), static_cast<uint32_t>(random() % 2)), kRoot};
     const NodeId last = table_.Path(parent, steps, count);
     ASSERT_EQ(last, steps[count - 1].node);
     for (const PathStep& step : std::span(steps, count)) {
       ASSERT_NE(kRoot, step.node);
-      const auto [found, added] = model.try_emplace({parent, step.frame, step.module}, step.node);
+      const FrameItem frame = table_.FrameAt(step.frame);
+      const auto [found, added] = model.try_emplace({parent, frame.frame(), frame.module()}, step.node);
       ASSERT_EQ(found->second, step.node);
       if (added) nodes.push_back(step.node);
       parent = step.node;
@@ -95,11 +106,11 @@ TEST_F(StackTableTest, PathsAgreeWithAMap) {
 TEST_F(StackTableTest, NeighboursAreNotTakenForChildren) {
   const NodeId left = table_.Child(kRoot, Frame(0x400100), 1);
   const NodeId right = table_.Child(kRoot, Frame(0x400200), 1);
-  ASSERT_EQ(left + 1, right);
+  ASSERT_EQ(left + 2, right);  // a head between them
   const NodeId below = table_.Child(left, Frame(0x400200), 1);
   EXPECT_NE(right, below);
   EXPECT_EQ(below, table_.Child(left, Frame(0x400200), 1));
-  EXPECT_EQ(left, NodeAt(below).parent);
+  EXPECT_EQ(left, ParentOf(below));
 }
 
 TEST_F(StackTableTest, FindsTheChildrenOfANodeThatHasThousands) {
@@ -109,7 +120,7 @@ TEST_F(StackTableTest, FindsTheChildrenOfANodeThatHasThousands) {
   const StackId stack = table_.AddStack(loop, Function::kMalloc, false);
   for (uint64_t i = 0; i < children.size(); i++) {
     ASSERT_EQ(children[i], table_.Child(loop, Frame(0x500000 + i), 1));
-    ASSERT_EQ(loop, NodeAt(children[i]).parent);
+    ASSERT_EQ(loop, ParentOf(children[i]));
   }
   EXPECT_EQ(stack, table_.FindStack(loop, Function::kMalloc));
   EXPECT_EQ(kNoStack, table_.FindStack(loop, Function::kCalloc));
@@ -134,15 +145,20 @@ TEST_F(StackTableTest, PathsGoOnBeyondABlock) {
   for (int round = 0; round < 2; round++) {
     for (uint64_t i = 0; i < 10'000; i++) {
       PathStep steps[kSteps];
-      for (uint64_t k = 0; k < kSteps; k++) steps[k] = {Frame(0x400000 + (i << 8) + k), 1, kRoot};
+      for (uint64_t k = 0; k < kSteps; k++)
+        steps[k] = {table_.Frame(Frame(0x400000 + (i << 8) + k), 1), kRoot};
       const NodeId node = table_.Path(kRoot, steps, kSteps);
       if (round == 0) last.push_back(node);
       ASSERT_EQ(last[i], node);
     }
   }
-  EXPECT_EQ(10'000 * kSteps + 1, table_.node_count());
-  for (NodeId node = 1; node < table_.node_count(); node++)
-    ASSERT_EQ(node % kSteps == 1 ? kRoot : node - 1, NodeAt(node).parent);
+  // Each but the first with a head.
+  EXPECT_EQ(10'000 * (kSteps + 1), table_.node_count());
+  for (NodeId node = 1; node < table_.node_count(); node++) {
+    const size_t place = node % (kSteps + 1);
+    if (place == 0) continue;  // a head
+    ASSERT_EQ(place == 1 ? kRoot : node - 1, ParentOf(node));
+  }
 }
 
 TEST_F(StackTableTest, SaysThatThereIsNoMemoryForMore) {
@@ -170,9 +186,9 @@ TEST_F(StackTableTest, StacksAreDenseAndBearTheirOrigin) {
   EXPECT_EQ(one, table_.FindStack(caller, Function::kMalloc));
   EXPECT_EQ(two, table_.AddStack(caller, Function::kCalloc, true));
   const uint32_t* stacks = file_.Items<uint32_t>(Section::kStacks);
-  EXPECT_EQ(kTagFunction << 56 | 2, NodeAt(stacks[2]).frame);
-  EXPECT_EQ(2u, NodeAt(stacks[2]).extra);
-  EXPECT_EQ(caller, NodeAt(stacks[2]).parent);
+  EXPECT_EQ(kTagFunction << 56 | 2, FrameOf(stacks[2]).frame());
+  EXPECT_EQ(two, table_.StackAt(stacks[2]));
+  EXPECT_EQ(caller, ParentOf(stacks[2]));
 }
 
 TEST_F(StackTableTest, ThreadsAgreeOnIds) {
@@ -184,7 +200,7 @@ TEST_F(StackTableTest, ThreadsAgreeOnIds) {
       std::mt19937 random(11);  // the same in all
       for (int i = 0; i < kSteps; i++) {
         PathStep steps[4];
-        for (PathStep& step : steps) step = {Frame(0x1000 + random() % 12), 1, kRoot};
+        for (PathStep& step : steps) step = {table_.Frame(Frame(0x1000 + random() % 12), 1), kRoot};
         seen[t].push_back(table_.Path(kRoot, steps, std::size(steps)));
       }
     });
@@ -202,11 +218,18 @@ TEST_F(StackTableTest, AForkChildGoesOnInItsOwnFile) {
   table_.ContinueIn(&own);
   EXPECT_EQ(before, table_.Child(kRoot, Frame(0x400100), 1));
   EXPECT_EQ(stack, table_.FindStack(before, Function::kMalloc));
+  // The first of a file has a head, also where its parent is the last before it.
   const uint32_t nodes = table_.node_count();
-  const NodeId after = table_.Child(before, Frame(0x400200), 1);
-  EXPECT_EQ(nodes, after);
-  EXPECT_EQ(1u, own.Used(Section::kNodes));
-  EXPECT_EQ(before, own.Items<Node>(Section::kNodes)[0].parent);
+  const NodeId last = nodes - 1;
+  const NodeId after = table_.Child(last, Frame(0x400200), 1);
+  EXPECT_EQ(nodes + 1, after);
+  EXPECT_EQ(2u, own.Used(Section::kSteps));
+  const Step* const steps = own.Items<Step>(Section::kSteps);
+  EXPECT_EQ(last, Step::ParentOf(steps, 1, nodes));
+  const FrameItem* const frames = own.Items<FrameItem>(Section::kFrames);
+  EXPECT_EQ(Frame(0x400200), frames[steps[1].frame()].frame());
+  EXPECT_EQ(Frame(0x400100), frames[table_.Frame(Frame(0x400100), 1)].frame());
+  EXPECT_EQ(after, table_.Child(last, Frame(0x400200), 1));
 }
 
 }  // namespace

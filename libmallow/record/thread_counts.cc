@@ -13,15 +13,8 @@ bool IsLibcs(uint32_t stack) {
   MappedFile& file = g_process.file();
   const Header& header = g_process.header();
   if (stack < header.parent_stacks) return false;
-  const auto node_at = [&](uint32_t id) -> const Node* {
-    return id < header.parent_nodes ? nullptr
-                                    : file.Items<Node>(Section::kNodes) + (id - header.parent_nodes);
-  };
-  const Node* const function = node_at(file.Items<uint32_t>(Section::kStacks)[stack - header.parent_stacks]);
-  const Node* const caller =
-      function == nullptr || function->parent == kRoot ? nullptr : node_at(function->parent);
-  return caller != nullptr && caller->frame >> 56 == kTagReturnAddress &&
-         g_process.modules().IsLibc((caller->frame & 0xff'ffff'ffff'ffff) - 1);
+  const NodeId function = file.Items<uint32_t>(Section::kStacks)[stack - header.parent_stacks];
+  return IsLibcStack(g_process.stacks().StackAt(function));
 }
 
 // 0 of free(NULL): no block has no bytes, usable ones included.

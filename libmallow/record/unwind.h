@@ -33,18 +33,23 @@ inline constexpr NodeId kRoot = 0;
 inline constexpr uint64_t kTagReturnAddress = 0, kTagSignalFrame = 1, kTagFunction = 2, kTagTruncated = 3;
 enum class Truncation : uint8_t { kNoUnwindInfo = 1, kDamagedStack = 2, kBusy = 3, kNoRoom = 4 };
 
-// One frame of a path: tag << 56 | value, module id + 1 or 0, and what the table says of it.
+// What the table calls a frame. 0: it has no room for it.
+using FrameId = uint32_t;
+inline constexpr unsigned kFrameIdBits = 22;
+
+// One frame of a path, and what the table says of it.
 struct PathStep {
-  uint64_t frame;
-  uint32_t module;
+  FrameId frame;
   NodeId node;
 };
 
 // Gives ids to paths. Implemented by stack_table.h; a template parameter or an abstract
-// reference would cost nothing measurable on the miss path, so this is a plain struct of two functions.
+// reference would cost nothing measurable on the miss path, so this is a plain struct of three functions.
 struct NodeTable {
   void* self;
-  // The nodes of `count` frames, outermost first, each the child of the one before, the first of `parent`. Returns the
+  // Of tag << 56 | value, and module id + 1 or 0. Thread-safe.
+  FrameId (*frame)(void* self, uint64_t frame, uint32_t module);
+  // The nodes of `count` frames, none of them 0, outermost first, each the child of the one before, the first of `parent`. Returns the
   // last; kRoot when full, then some of them may have none. Thread-safe. Not for many at a time: others may wait for it.
   NodeId (*path)(void* self, NodeId parent, PathStep* steps, size_t count);
   // Id + 1, below 65536, of the module that a `struct dl_find_object` describes; called when a rule is made. 0: none.

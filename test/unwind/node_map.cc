@@ -63,15 +63,22 @@ NodeId Child(NodeId parent, uint64_t frame, uint32_t module) {
   }
 }
 
+// A frame is called as what it is below no node.
+constexpr NodeId kNowhere = ~NodeId{0};
+
+record::FrameId Frame(void*, uint64_t frame, uint32_t module) { return Child(kNowhere, frame, module); }
+
 NodeId Path(void*, NodeId parent, record::PathStep* steps, size_t count) {
-  for (size_t i = 0; i < count && (i == 0 || parent != kRoot); ++i)
-    parent = steps[i].node = Child(parent, steps[i].frame, steps[i].module);
+  for (size_t i = 0; i < count && (i == 0 || parent != kRoot); ++i) {
+    const MapNode& frame = g_nodes[steps[i].frame];
+    parent = steps[i].node = Child(parent, frame.frame, frame.module);
+  }
   return parent;
 }
 
 uint32_t Module(void*, const void*) { return 1; }
 
-record::NodeTable g_table{nullptr, Path, Module};
+record::NodeTable g_table{nullptr, Frame, Path, Module};
 
 }  // namespace
 

@@ -36,8 +36,11 @@ uint64_t Every() {
 }
 
 PathFrame ReadRecordedNode(NodeId id) {
-  const Node& node = g_process.file().Items<Node>(Section::kNodes)[id - g_process.header().parent_nodes];
-  return {node.frame, node.parent};
+  const NodeId first = g_process.header().parent_nodes;
+  const Step* const steps = g_process.file().Items<Step>(Section::kSteps);
+  const FrameId frame = steps[id - first].frame();
+  return {g_process.file().Items<FrameItem>(Section::kFrames)[frame].frame(),
+          Step::ParentOf(steps, id - first, first)};
 }
 
 bool IsOwn(NodeId node) {
