@@ -29,9 +29,9 @@ class FrameTable {
   FrameId Add(FrameItem frame);
   FrameItem At(FrameId id) const { return {words_.At(id).load(std::memory_order_relaxed)}; }
 
+ private:
   static constexpr uint32_t kMost = 1u << kFrameIdBits;
 
- private:
   static uint32_t Hash(FrameItem frame) { return static_cast<uint32_t>(HashWord(frame.word) >> 32); }
 
   BlockArray<std::atomic<uint64_t>, kMost> words_;

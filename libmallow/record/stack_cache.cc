@@ -127,10 +127,15 @@ MALLOW_ALWAYS_INLINE const RuleEntry& CaptureContext::FindRule(FrameKey key, con
   return MALLOW_LIKELY(entry != nullptr) ? *entry : NewRule(key, table);
 }
 
+// One of a frame for which there was no room is made anew: there may be room then.
+void CaptureContext::KeepRule() {
+  if (MALLOW_LIKELY(uncached_rule_.id() != 0)) rules_.Add(uncached_rule_);
+}
+
 MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const NodeTable& table) {
   if (const RecentRule* const recent = recent_rules_.Find(AddressOf(key), &scratch_.pages)) {
     uncached_rule_ = RuleEntry::Of(key, IdOf(key, recent->module, table), recent->rule);
-    rules_.Add(uncached_rule_);
+    KeepRule();
     return uncached_rule_;
   }
   RuleSource source;
@@ -138,7 +143,7 @@ MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const Nod
   const uint32_t module = source.in_object ? table.module(table.self, &source.found) : 0;
   uncached_rule_ = RuleEntry::Of(key, IdOf(key, module, table), source.rule);
   if (source.in_object || kMutant == Mutant::kOutsideRemembered) {
-    rules_.Add(uncached_rule_);
+    KeepRule();
     if (source.code.start != source.code.end)
       recent_rules_.Add({source.code, source.tables, *source.tables, module, source.rule});
   } else {

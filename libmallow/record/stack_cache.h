@@ -122,6 +122,7 @@ class CaptureContext {
   void BeginLastStack();
   const RuleEntry& FindRule(FrameKey key, const NodeTable& table);
   const RuleEntry& NewRule(FrameKey key, const NodeTable& table);
+  void KeepRule();
   const RuleEntry* FindNextRule(FrameKey key, const NodeTable& table, RuleEntry** next);
   RuleEntry* BeginChain(FrameKey key, const NodeTable& table);
 

@@ -62,6 +62,7 @@ class PathTable {
 
   // Called within Steps, as a signal handler would be.
   void (*interruption)() = nullptr;
+  bool no_room_for_frames = false;
   // What objects are called that a rule is made from now.
   uint32_t module = 1;
 
@@ -75,6 +76,7 @@ class PathTable {
   }
   static FrameId FrameOf(void* self, uint64_t frame, uint32_t module) {
     auto* table = static_cast<PathTable*>(self);
+    if (table->no_room_for_frames) return 0;
     const auto id = static_cast<FrameId>(table->ids_.size() + 1);
     const auto [found, added] = table->ids_.try_emplace({frame, module}, id);
     if (added) table->frames_[id] = frame;
@@ -485,6 +487,15 @@ TEST_F(StackCacheTest, AFullTableGivesAMarkedPath) {
   paths_.LimitTo(SIZE_MAX);
   EXPECT_EQ(PathOf(AddressOf(Sp16TwinReturn), sp - 16, 0),
             (Frames{AddressOf(Sp16TwinReturn), AddressOf(Sp16Return)}));
+}
+
+TEST_F(StackCacheTest, AFrameForWhichThereWasNoRoomIsAskedForAgain) {
+  const uintptr_t sp = stack_.low() + 64;
+  stack_.At(sp + 8) = 0;
+  paths_.no_room_for_frames = true;
+  EXPECT_EQ(Capture(AddressOf(Sp16Return), sp, 0), kRoot);
+  paths_.no_room_for_frames = false;
+  EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp, 0), (Frames{AddressOf(Sp16Return)}));
 }
 
 StackCache* g_cache;

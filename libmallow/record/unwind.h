@@ -49,8 +49,9 @@ struct NodeTable {
   void* self;
   // Of tag << 56 | value, and module id + 1 or 0. Thread-safe.
   FrameId (*frame)(void* self, uint64_t frame, uint32_t module);
-  // The nodes of `count` frames, none of them 0, outermost first, each the child of the one before, the first of `parent`. Returns the
-  // last; kRoot when full, then some of them may have none. Thread-safe. Not for many at a time: others may wait for it.
+  // The nodes of `count` frames, none of them 0, outermost first, each the child of the one before, the first of `parent`.
+  // Returns the last; kRoot when full, then some of them may have none. Thread-safe. Not for many at a time: others may
+  // wait for it.
   NodeId (*path)(void* self, NodeId parent, PathStep* steps, size_t count);
   // Id + 1, below 65536, of the module that a `struct dl_find_object` describes; called when a rule is made. 0: none.
   uint32_t (*module)(void* self, const void* dl_find_object_result);
