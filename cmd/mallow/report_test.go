@@ -125,13 +125,13 @@ func TestReportRefuses(t *testing.T) {
 	newer := filepath.Join(t.TempDir(), "newer.mallow")
 	os.Mkdir(newer, 0o700)
 	image := recordingtest.Goldens()[0].Images[0].Bytes()
-	image[8] = 5
+	image[8] = 6
 	os.WriteFile(filepath.Join(newer, "image-1-2-0"), image, 0o600)
 	for args, want := range map[string]string{
 		"":                                              "no recording given",
 		"nowhere.mallow":                                "no such recording",
 		"/dev/null":                                     "a folder NAME.mallow",
-		newer:                                           "written by a newer mallow (format 5, this one reads 4)",
+		newer:                                           "written by a newer mallow (format 6, this one reads 5)",
 		"--format xml " + recording:                     "there are text, json",
 		"--sort name " + recording:                      "must be calls, bytes",
 		"--color blue " + recording:                     "must be auto, always or never",

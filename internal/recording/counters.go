@@ -94,6 +94,7 @@ func (im *Image) readCounters(r io.ReaderAt) {
 		im.warn("%d counter pages cannot be read: %v", described-added, err)
 	}
 	im.finishSizes()
+	im.finishGivenUp()
 }
 
 func (im *Image) addPage(item directoryItem, page []byte) {
@@ -122,6 +123,10 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 		}
 	case pageWideTraits:
 		im.addWideTraits(item, page)
+	case pageNumberedReallocs:
+		if im.Sampling == nil {
+			im.addNumberedReallocs(page)
+		}
 	case pageTimeline:
 		im.addTimeline(item, page)
 	}
@@ -129,6 +134,10 @@ func (im *Image) addPage(item directoryItem, page []byte) {
 
 // addCounters adds what a page has of the counters of its stacks.
 func (im *Image) addCounters(item directoryItem, page []byte) {
+	of := &im.blocks
+	if !im.counts(item.shard) {
+		of = im.others
+	}
 	var add func(c *Counters, b *[recordBytes]byte)
 	switch item.kind {
 	case pageCounts:
@@ -141,12 +150,11 @@ func (im *Image) addCounters(item directoryItem, page []byte) {
 		add = im.addBirths
 	case pageDeaths:
 		add = im.addDeaths
+	case pageNumberedReallocs:
+		im.noteGivenUp(of, page)
+		return
 	default:
 		return
-	}
-	of := &im.blocks
-	if !im.counts(item.shard) {
-		of = im.others
 	}
 	counters := of.counters(item.block)
 	for i := range counters {
@@ -229,8 +237,35 @@ func (im *Image) finishSizes() {
 	im.hugeLeast = nil
 }
 
-// addGivenUp adds those releases that a realloc made.
+// addGivenUp adds those releases that a realloc made, of an older recorder.
 func addGivenUp(c *Counters, b *[recordBytes]byte) { c.ByRealloc += le.Uint64(b[48:]) }
+
+// givenUp is how many blocks of a stack a realloc released, as far as one shard
+// counted.
+type givenUp struct {
+	of    *blocks
+	stack uint32
+	count uint64
+}
+
+func (im *Image) noteGivenUp(of *blocks, page []byte) {
+	eachReallocs(page, func(stack uint32, record []byte) {
+		if count := le.Uint64(record[48:]); count > 0 {
+			im.givenUp = append(im.givenUp, givenUp{of, stack, count})
+		}
+	})
+}
+
+// finishGivenUp adds those releases when all counts are known: only a shard
+// that has counts of a stack can have them.
+func (im *Image) finishGivenUp() {
+	for _, g := range im.givenUp {
+		if b := g.of.at(g.stack / stacksPerPage); b != nil && b.counters != nil {
+			b.counters[g.stack%stacksPerPage].ByRealloc += g.count
+		}
+	}
+	im.givenUp = nil
+}
 
 func (im *Image) addBirths(c *Counters, b *[recordBytes]byte) {
 	calls, bytes := le.Uint64(b[0:]), le.Uint64(b[8:])

@@ -4,7 +4,7 @@ package recording
 // here follow its names.
 const (
 	magic        = "MALLOWRC"
-	major        = 4 // the newest that is read
+	major        = 5 // the newest that is read
 	headerBytes  = 4096
 	sectionTable = 1024
 	incompleteAt = 24
@@ -233,6 +233,7 @@ const (
 	pageRareCounts
 	pageFewTraits
 	pageWideTraits
+	pageNumberedReallocs
 
 	pageRegions = 64
 	pageWeights = 65

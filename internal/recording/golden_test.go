@@ -6,6 +6,7 @@ package recording_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"flag"
 	"os"
 	"os/exec"
@@ -260,4 +261,33 @@ func caller(t *testing.T, image *recording.Image, address uint64) uint32 {
 	}
 	t.Fatalf("no caller at %#x", address)
 	return 0
+}
+
+// Reallocs say themselves of which stack they are: one far from all that counted, or
+// one that cannot be, gets none.
+func TestReallocsOfNoStack(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(testdata("habits"), "image-700-1000000000-0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := binary.LittleEndian.AppendUint64(nil, 69999) // resized
+	record = binary.LittleEndian.AppendUint64(record, 9)   // grown
+	at := bytes.Index(b, record) + 56
+	if at < 56 || b[at] != 3 {
+		t.Fatal("the reallocs are not there")
+	}
+	for _, stack := range []uint64{64, 1 << 31, 1<<32 - 1, 1<<32 + 3, 1<<64 - 1} {
+		binary.LittleEndian.PutUint64(b[at:], stack)
+		image := read(t, b)
+		image.EachStack(func(id uint32, c *recording.Counters) {
+			if id > 3 || c.ByRealloc != 0 || image.Knowledge(id).Reallocs != (recording.Reallocs{}) {
+				t.Errorf("reallocs of stack %d: stack %d has %+v", stack, id, image.Knowledge(id).Reallocs)
+			}
+		})
+	}
+	binary.LittleEndian.PutUint64(b[at:], 0)
+	image := read(t, b)
+	if got := image.Knowledge(0).Reallocs.Resized; got != 69999 {
+		t.Errorf("what has no stack was resized %d times", got)
+	}
 }

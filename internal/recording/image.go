@@ -44,9 +44,13 @@ type Image struct {
 	chosen   []bool              // of each shard; nil: all are
 	others   *blocks             // of the shards that are not chosen
 
-	hugeLeast map[*Counters]uint64 // while counters are read: least of the huge sizes
+	// While counters are read: least of the huge sizes, and what the counters
+	// are to be told when all are known.
+	hugeLeast map[*Counters]uint64
+	givenUp   []givenUp
 
 	wideTraits map[widePage][]byte
+	reallocs   map[uint32]*Reallocs // by stack
 
 	regions       []Region
 	regionFigures map[uint32]*RegionFigures

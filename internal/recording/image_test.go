@@ -207,7 +207,7 @@ func TestANewerVersionIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	im := recordingtest.Goldens()[0].Images[0]
 	b := im.Bytes()
-	binary.LittleEndian.PutUint32(b[8:], 5)
+	binary.LittleEndian.PutUint32(b[8:], 6)
 	if err := os.WriteFile(filepath.Join(folder, im.Name), b, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package recording
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
 
 // Knowledge is what the recorder found to be usual of a stack, summed over all
 // threads. Weights are estimates of how many calls or releases there were of
@@ -91,6 +94,29 @@ func (im *Image) addWideTraits(item directoryItem, page []byte) {
 	im.wideTraits[widePage{item.shard, item.block}] = bytes.Clone(page)
 }
 
+// eachReallocs visits the reallocs of a page that tell their stack themselves.
+func eachReallocs(page []byte, visit func(stack uint32, record []byte)) {
+	for ; len(page) > 0; page = page[recordBytes:] {
+		record := page[:recordBytes]
+		if stack := le.Uint64(record[56:]); stack <= math.MaxUint32 && !allZero(record) {
+			visit(uint32(stack), record)
+		}
+	}
+}
+
+func (im *Image) addNumberedReallocs(page []byte) {
+	if im.reallocs == nil {
+		im.reallocs = make(map[uint32]*Reallocs)
+	}
+	eachReallocs(page, func(stack uint32, record []byte) {
+		if of := im.reallocs[stack]; of != nil {
+			of.Add(reallocsOf(record))
+		} else {
+			im.reallocs[stack] = reallocsOf(record)
+		}
+	})
+}
+
 // wide returns the wide traits that a stack's few traits name; nil where they
 // are those of the stack. Of a page that is missing they are zero.
 func (im *Image) wide(shard uint32, few []byte) []byte {
@@ -135,9 +161,13 @@ func (k *Knowledge) Reset() {
 // others of the image: each stack has votes of its own there. It tells whether
 // anything is known.
 func (im *Image) AddKnowledge(id uint32, k *Knowledge) (known bool) {
+	if r := im.reallocs[id]; r != nil {
+		known = true
+		k.Reallocs.Add(r)
+	}
 	of := im.blocks.at(id / stacksPerPage)
 	if of == nil {
-		return false
+		return known
 	}
 	for _, page := range of.known {
 		record := page.records[id%stacksPerPage*recordBytes:][:recordBytes]
@@ -153,7 +183,7 @@ func (im *Image) AddKnowledge(id uint32, k *Knowledge) (known bool) {
 		case pageLifetimeCarries:
 			k.addLifetimes(record, 1<<16)
 		case pageReallocs:
-			k.addReallocs(record)
+			k.Reallocs.Add(reallocsOf(record))
 		case pageFewTraits:
 			if wide := im.wide(page.shard, record); wide != nil {
 				k.addWideTraits(page.shard, wide)
@@ -269,13 +299,13 @@ func (k *Knowledge) addLifetimes(b []byte, weight uint64) {
 	}
 }
 
-func (k *Knowledge) addReallocs(b []byte) {
-	k.Reallocs.Add(&Reallocs{
+func reallocsOf(b []byte) *Reallocs {
+	return &Reallocs{
 		Resized:     le.Uint64(b[0:]),
 		Grown:       le.Uint64(b[8:]),
 		Shrunk:      le.Uint64(b[16:]),
 		Moved:       le.Uint64(b[24:]),
 		BytesCopied: le.Uint64(b[32:]),
 		Chained:     le.Uint64(b[40:]),
-	})
+	}
 }

@@ -1,4 +1,4 @@
-// The image file as format/recording.md specifies it, version 4. Any change here is a change there.
+// The image file as format/recording.md specifies it, version 5. Any change here is a change there.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace mallow::record {
 
 inline constexpr char kMagic[8] = {'M', 'A', 'L', 'L', 'O', 'W', 'R', 'C'};
-inline constexpr uint32_t kMajor = 4;
+inline constexpr uint32_t kMajor = 5;
 inline constexpr uint32_t kMinor = 0;
 inline constexpr size_t kHeaderBytes = 4096;
 
@@ -224,12 +224,12 @@ static_assert(sizeof(PageDirectoryEntry) == 8);
 
 // Other numbers are those of older recorders.
 enum class CounterKind : uint32_t {
-  kReallocs = 7,
   kTimeline = 8,  // not of stacks
   kCounts = 9,
   kRareCounts = 10,
   kFewTraits = 11,
   kWideTraits = 12,  // by number
+  kReallocs = 13,    // likewise
   kRegions = 64,
   kWeights = 65,
 };
@@ -274,7 +274,8 @@ struct __attribute__((packed)) Vote {
   uint32_t candidate;
   T lead;
 };
-// What is usual of a stack, as far as it has few calls: in one cache line. Then its number among WideTraits is there.
+// What is usual of a stack, as far as it has few calls: in one cache line. Then its number among WideTraits is there, and
+// only that of its reallocs stands beside it.
 struct Traits {
   // No figure goes beyond it, but for the longest run, which goes to 255.
   static constexpr uint8_t kMost = 63, kWide = 255;
@@ -286,7 +287,7 @@ struct Traits {
   Vote<uint8_t> size, born_after, freed_after, freed_by;
   uint8_t longest_run;
   uint8_t lifetimes[24];  // six bits each
-  uint8_t unused[3];
+  uint8_t reallocs[3];    // one more than their number; 0: there are none
 };
 inline constexpr size_t kLifetimes = 32;
 struct WideTraits {
@@ -297,10 +298,11 @@ struct WideTraits {
   uint32_t lifetimes[kLifetimes];
 };
 inline constexpr size_t kWideTraitsPerPage = kCounterPageBytes / sizeof(WideTraits);
+// Of a stack of which a block was given to a realloc, or returned by one: most have none.
 struct Reallocs {
   uint64_t resized, grown, shrunk, moved, bytes_copied, chained;
   uint64_t given_up;  // releases by a realloc, of blocks of this stack
-  uint64_t unused;
+  uint64_t stack;     // item
 };
 static_assert(offsetof(Traits, size) == 16);
 static_assert(offsetof(Traits, lifetimes) == 37);

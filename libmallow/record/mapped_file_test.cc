@@ -27,7 +27,7 @@ TEST(MappedFile, WritesTheHeaderAsSpecified) {
   ASSERT_TRUE(file.Create(folder.path()));
   const Header& header = *file.header();
   EXPECT_EQ(0, memcmp(header.magic, "MALLOWRC", 8));
-  EXPECT_EQ(4u, header.major);
+  EXPECT_EQ(5u, header.major);
   EXPECT_EQ(4096u, header.header_bytes);
   EXPECT_EQ(static_cast<uint64_t>(getpid()), header.pid);
   EXPECT_EQ(static_cast<uint64_t>(getppid()), header.parent_pid);

@@ -315,7 +315,7 @@ bool Process::Renew(ThreadRecorder* recorder) {
     memset(recorder->caller_slots, 0, sizeof(recorder->caller_slots));
   }
   for (ThreadRecorder::Table* table : recorder->Tables()) Forget(*table);
-  recorder->wide_count = 0;
+  recorder->wide_count = recorder->realloc_count = 0;
   if (!GiveShard(recorder)) return false;
   recorder->regions.ContinueIn(*recorder);
   return true;
@@ -435,8 +435,7 @@ char* ThreadRecorder::NewRarerPage(Table& table, CounterKind kind, uint32_t inde
   return page;
 }
 
-void* ThreadRecorder::NewRarerRecord(Table& table, CounterKind kind, StackId stack) {
-  const uint32_t index = StackIndex(stack);
+void* ThreadRecorder::NewRarerRecord(Table& table, CounterKind kind, uint32_t index) {
   char* const page = NewRarerPage(table, kind, index);
   return page == nullptr ? nullptr : page + index % kCountersPerPage * kRecordBytes;
 }
@@ -446,6 +445,25 @@ WideTraits* ThreadRecorder::WideTraitsAt(uint32_t number) {
   char* page = at < wide_pages.capacity ? wide_pages.items[at] : nullptr;
   if (page == nullptr) page = NewRarerPage(wide_pages, CounterKind::kWideTraits, at * kCountersPerPage);
   return page == nullptr ? nullptr : reinterpret_cast<WideTraits*>(page) + number % kWideTraitsPerPage;
+}
+
+Reallocs* ThreadRecorder::ReallocsOf(StackId stack) {
+  Traits* const traits = TraitsOf(stack);
+  if (MALLOW_UNLIKELY(traits == nullptr)) return nullptr;
+  uint32_t after = 0;
+  memcpy(&after, traits->reallocs, sizeof(traits->reallocs));
+  if (MALLOW_LIKELY(after != 0)) return KnownRecord<Reallocs>(realloc_pages, after - 1);
+  return NewReallocs(*traits, stack);
+}
+
+Reallocs* ThreadRecorder::NewReallocs(Traits& traits, StackId stack) {
+  auto* const reallocs = RarerRecord<Reallocs>(realloc_pages, CounterKind::kReallocs, realloc_count);
+  if (reallocs == nullptr) return nullptr;
+  reallocs->stack = StackIndex(stack);
+  // A file has no room for so many pages that this would not fit.
+  const uint32_t after = ++realloc_count;
+  memcpy(traits.reallocs, &after, sizeof(traits.reallocs));
+  return reallocs;
 }
 
 void Process::OnThreadExit(void* argument) {

@@ -70,14 +70,12 @@ struct ThreadRecorder {
   }
   // The rarer ones; null when there is no room.
   Traits* TraitsOf(StackId stack) {
-    return RarerRecord<Traits>(traits_pages, CounterKind::kFewTraits, stack);
+    return RarerRecord<Traits>(traits_pages, CounterKind::kFewTraits, StackIndex(stack));
   }
   WideTraits* WideTraitsAt(uint32_t number);
-  Reallocs* ReallocsOf(StackId stack) {
-    return RarerRecord<Reallocs>(realloc_pages, CounterKind::kReallocs, stack);
-  }
+  Reallocs* ReallocsOf(StackId stack);
   RareCounts* RareCountsOf(StackId stack) {
-    return RarerRecord<RareCounts>(rare_pages, CounterKind::kRareCounts, stack);
+    return RarerRecord<RareCounts>(rare_pages, CounterKind::kRareCounts, StackIndex(stack));
   }
   const RareCounts* KnownRareCountsOf(StackId stack) const {
     return KnownRecord<RareCounts>(rare_pages, StackIndex(stack));
@@ -161,9 +159,10 @@ struct ThreadRecorder {
   // Live bytes from which on others have to be told; of the first beyond what there can be.
   int64_t flush_above, flush_below;
   OpenRegions regions;
-  Table traits_pages, realloc_pages, rare_pages;
-  Table wide_pages;  // by number / kWideTraitsPerPage
-  uint32_t wide_count;
+  Table traits_pages, rare_pages;
+  Table wide_pages;     // by number / kWideTraitsPerPage
+  Table realloc_pages;  // by number / kCountersPerPage
+  uint32_t wide_count, realloc_count;
 
   Registers wrapped_caller;
   uint64_t wrapped_argument;
@@ -210,14 +209,15 @@ struct ThreadRecorder {
   char* NewExtraPage(Table& table, CounterKind kind, uint32_t index);
 
   template <typename T>
-  MALLOW_ALWAYS_INLINE T* RarerRecord(Table& table, CounterKind kind, StackId stack) {
-    T* const known = KnownRecord<T>(table, StackIndex(stack));
-    return MALLOW_LIKELY(known != nullptr) ? known : static_cast<T*>(NewRarerRecord(table, kind, stack));
+  MALLOW_ALWAYS_INLINE T* RarerRecord(Table& table, CounterKind kind, uint32_t index) {
+    T* const known = KnownRecord<T>(table, index);
+    return MALLOW_LIKELY(known != nullptr) ? known : static_cast<T*>(NewRarerRecord(table, kind, index));
   }
-  MALLOW_COLD void* NewRarerRecord(Table& table, CounterKind kind, StackId stack);
+  MALLOW_COLD void* NewRarerRecord(Table& table, CounterKind kind, uint32_t index);
   // Null when there is no room, and from then on.
   char* NewRarerPage(Table& table, CounterKind kind, uint32_t index);
   MALLOW_COLD Counts& NewCounts(uint32_t index);
+  MALLOW_COLD Reallocs* NewReallocs(Traits& traits, StackId stack);
 };
 
 }  // namespace mallow::record

@@ -148,7 +148,7 @@ TEST_F(TraitsTest, LifetimesOfAllLengths) {
     const WideTraits traits = TraitsOf(0);
     EXPECT_EQ(60u, traits.studied_deaths);
     for (size_t i = 0; i < kLifetimes; i++) EXPECT_EQ(i < 31 ? 1u : 29u, traits.lifetimes[i]) << i;
-    EXPECT_EQ(0, memcmp(thread_.TraitsOf(stacks_[0])->unused, "\0\0", 3));
+    EXPECT_EQ(0, memcmp(thread_.TraitsOf(stacks_[0])->reallocs, "\0\0", 3));
     if (again == 0) {
       NoteLongRunOf(0, 1000);
       ASSERT_TRUE(IsWide(0));
@@ -209,6 +209,23 @@ TEST_F(TraitsTest, Reallocs) {
   EXPECT_EQ(2u, reallocs.moved);
   EXPECT_EQ(10u, reallocs.bytes_copied);
   EXPECT_EQ(2u, reallocs.chained);
+  EXPECT_EQ(StackIndex(stacks_[0]), reallocs.stack);
+}
+
+// Only stacks with reallocs take room for them, one beside the other, whatever becomes of their traits.
+TEST_F(TraitsTest, ReallocsLieSideBySide) {
+  Reallocs* const first = thread_.ReallocsOf(stacks_[3]);
+  Reallocs* const second = thread_.ReallocsOf(stacks_[1]);
+  EXPECT_EQ(StackIndex(stacks_[3]), first->stack);
+  EXPECT_EQ(StackIndex(stacks_[1]), second->stack);
+  EXPECT_EQ(thread_.realloc_count % kCountersPerPage == 1, second != first + 1);
+  for (size_t i = 0; i < 60; i++)
+    NoteDeath(thread_, stacks_[3], 0, uint64_t{1} << i, 1, kFirstCaller, Study::kYoung);
+  EXPECT_EQ(first, thread_.ReallocsOf(stacks_[3]));
+  NoteLongRunOf(3, 1000);
+  ASSERT_TRUE(IsWide(3));
+  EXPECT_EQ(first, thread_.ReallocsOf(stacks_[3]));
+  EXPECT_EQ(second, thread_.ReallocsOf(stacks_[1]));
 }
 
 }  // namespace

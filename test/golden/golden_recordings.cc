@@ -96,6 +96,12 @@ class Image {
     const auto page = static_cast<uint32_t>(number / kWideTraitsPerPage * kCountersPerPage);
     return (&Of<WideTraits>(shard, CounterKind::kWideTraits, page))[number % kWideTraitsPerPage];
   }
+  void AddReallocs(uint32_t shard, StackId stack, uint32_t number, Reallocs reallocs) {
+    reallocs.stack = StackIndex(stack);
+    Of<Reallocs>(shard, CounterKind::kReallocs, number) = reallocs;
+    const uint32_t after = number + 1;
+    memcpy(TraitsOf(shard, stack).reallocs, &after, sizeof(Traits::reallocs));
+  }
   RareCounts& RareCountsOf(uint32_t shard, StackId stack) {
     return Of<RareCounts>(shard, CounterKind::kRareCounts, stack);
   }
@@ -181,7 +187,7 @@ void OneThread(const char* folder) {
   const StackId grown = image.Stack({kStart, kMain, kGrow}, Function::kRealloc);
   image.CountsOf(0, small) = {10, 10, 160, 160, 16, 1, 0, 16, 16, 10, 10, 0};
   image.CountsOf(0, first) = {1, 1, 100, 100, 100, 1, 12, 100, 100, 0, 1, 0};
-  image.Of<Reallocs>(0, CounterKind::kReallocs, first).given_up = 1;
+  image.AddReallocs(0, first, 0, {0, 0, 0, 0, 0, 0, 1, 0});
   image.CountsOf(0, grown) = {1, 0, 300, 0, 0, 1, 20, 300, 300, 0, 0, 0};
   shard.events = 23;
   shard.live_bytes = 300;
@@ -379,7 +385,7 @@ void Habits(const char* folder) {
   image.WideTraitsAt(0, kNumber) = {
       1100,  70000,  70000, 1, 1, 1900, 1950, {100, 70000}, {key, 1}, {key, 1}, {frees_keys, 70000},
       70000, {70000}};
-  image.Of<Reallocs>(0, CounterKind::kReallocs, buffer) = {69999, 9, 0, 7, 1234, 69998, 70000, 0};
+  image.AddReallocs(0, buffer, kCountersPerPage + 1, {69999, 9, 0, 7, 1234, 69998, 70000, 0});
   // The third goes back: it was about to be replaced.
   image.Of<TimelineSample>(0, CounterKind::kTimeline, 0) = {500, 2,     300,
                                                             290, 11000, {{key, 6000}, {node, 5000}}};
