@@ -396,7 +396,9 @@ ThreadRecorder::CallerSlot& ThreadRecorder::NewCaller(uintptr_t pc) {
     memset(caller_slots, 0, sizeof(caller_slots));
     callers_generation = generation;
   }
-  CallerSlot& slot = SlotOfCaller(pc);
+  CallerSlot* const place = PlaceOfCaller(pc);
+  place[1] = place[0];
+  CallerSlot& slot = place[0];
   slot = {pc, kRoot, kNoStack};
   if (session != g_process.session()) return slot;
   const uint32_t module = g_process.modules().IdAt(pc - 1);

@@ -47,8 +47,8 @@ struct ThreadRecorder {
     size_t capacity;
   };
 
-  // Return address of a free -> its node, a child of the root, and the stack of a free(NULL) there; direct-mapped. A cache
-  // line holds four.
+  // Return address of a free -> its node, a child of the root, and the stack of a free(NULL) there. Two have one place, in
+  // one cache line, the newer one first.
   struct CallerSlot {
     uintptr_t pc;
     NodeId node;
@@ -87,11 +87,12 @@ struct ThreadRecorder {
   }
   // The same if it is known; else null.
   MALLOW_ALWAYS_INLINE CallerSlot* KnownCaller(uintptr_t pc) {
-    CallerSlot& slot = SlotOfCaller(pc);
-    return slot.pc == pc && callers_generation == ModuleGeneration() ? &slot : nullptr;
+    CallerSlot* slot = PlaceOfCaller(pc);
+    if (slot->pc != pc) ++slot;
+    return slot->pc == pc && callers_generation == ModuleGeneration() ? slot : nullptr;
   }
   // Asks for what CallerAt looks at.
-  MALLOW_ALWAYS_INLINE void PrefetchCaller(uintptr_t pc) { __builtin_prefetch(&SlotOfCaller(pc)); }
+  MALLOW_ALWAYS_INLINE void PrefetchCaller(uintptr_t pc) { __builtin_prefetch(PlaceOfCaller(pc)); }
   // Where the stack has its own record, which stays there while the thread has this shard; null: it has none.
   MALLOW_ALWAYS_INLINE Counts* KnownCountsOf(StackId stack) const {
     return KnownRecord<Counts>(counts_pages, StackIndex(stack));
@@ -175,8 +176,8 @@ struct ThreadRecorder {
   Table region_pages;  // by region / 64
   Table weight_pages;  // by stack / 64
 
-  static constexpr unsigned kCallerSlotBits = 11;
-  CallerSlot caller_slots[1 << kCallerSlotBits];
+  static constexpr unsigned kCallerPlaceBits = 11;
+  alignas(2 * sizeof(CallerSlot)) CallerSlot caller_slots[2 << kCallerPlaceBits];
   uint64_t callers_generation;  // of the loaded objects, when these were asked for
 
   StackCache stack_cache;
@@ -189,7 +190,9 @@ struct ThreadRecorder {
 
  private:
   CallerSlot& NewCaller(uintptr_t pc);
-  CallerSlot& SlotOfCaller(uintptr_t pc) { return caller_slots[HashToTop(pc) >> (64 - kCallerSlotBits)]; }
+  CallerSlot* PlaceOfCaller(uintptr_t pc) {
+    return caller_slots + 2 * (HashToTop(pc) >> (64 - kCallerPlaceBits));
+  }
   template <typename T>
   static MALLOW_ALWAYS_INLINE T* KnownRecord(const Table& table, uint32_t index) {
     const size_t at = index / kCountersPerPage;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <string.h>
 
+#include <random>
 #include <vector>
 
 #include "record/counting.h"
@@ -196,6 +197,21 @@ TEST_F(TraitsTest, EstimatesKeepStepWithNoPeriod) {
   EXPECT_EQ(16u, uint32_t{traits.size.candidate});
   EXPECT_LE(uint32_t{traits.size.lead}, kCalls * 3 / 4 + 300);
   EXPECT_GE((kCalls + traits.size.lead) / 2, kCalls * 3 / 4 - 300);
+}
+
+// Two that take turns stay known, wherever they lie.
+TEST_F(TraitsTest, TheLatestTwoCallersAreKnown) {
+  std::mt19937 random(1);
+  uintptr_t before = kFirstCaller;
+  for (int i = 0; i < 20'000; i++) {
+    const uintptr_t caller = kSecondCaller + random();
+    const NodeId node = thread_.CallerAt(before).node;
+    thread_.CallerAt(caller);
+    ASSERT_NE(nullptr, thread_.KnownCaller(before)) << i;
+    ASSERT_EQ(node, thread_.KnownCaller(before)->node);
+    ASSERT_NE(node, thread_.KnownCaller(caller)->node);
+    before = caller;
+  }
 }
 
 TEST_F(TraitsTest, Reallocs) {
