@@ -75,6 +75,24 @@ TEST(MappedFile, GrowsInPlaceAndReadsBackFromTheFile) {
   close(fd);
 }
 
+// A short recording takes little more of the disk and of memory than what is in it.
+TEST(MappedFile, OpensAnEighthAhead) {
+  TestFolder folder;
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  const std::string path = std::string(folder.path()) + "/" + file.name();
+  const auto bytes = [&path] {
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 ? status.st_blocks * 512 : -1;
+  };
+  const int64_t empty = bytes();
+  for (int64_t pages = 1; pages <= 1000; pages++) {
+    ASSERT_TRUE(file.Grow(Section::kCounterPages, static_cast<uint64_t>(pages), kStacksFull));
+    const int64_t used = pages * static_cast<int64_t>(kCounterPageBytes);
+    ASSERT_LE(bytes() - empty, used + used / 8 + static_cast<int64_t>(kCounterPageBytes));
+  }
+}
+
 // Whether the kernel was told that pages around `p` will not be wanted.
 bool IsRandom(const void* p) {
   std::ifstream maps("/proc/self/smaps");
