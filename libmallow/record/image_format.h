@@ -274,8 +274,8 @@ struct __attribute__((packed)) Vote {
   uint32_t candidate;
   T lead;
 };
-// What is usual of a stack, as far as it has few calls: in one cache line. Then its number among WideTraits is there, and
-// only that of its reallocs stands beside it.
+// What is usual of a stack with few calls, in one cache line. Of one with many its number among WideTraits is there, and
+// nothing else but what every stack has, the number of its reallocs.
 struct Traits {
   // No figure goes beyond it, but for the longest run, which goes to 255.
   static constexpr uint8_t kMost = 63, kWide = 255;
