@@ -47,6 +47,7 @@ const (
 // done, the time is over, the process ends or somebody stops it. Nothing is
 // left behind when it could not be recorded.
 func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
+	launch.ReserveThreads()
 	process, err := Find(pid)
 	if err != nil {
 		return Recorded{}, err

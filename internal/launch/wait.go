@@ -33,6 +33,7 @@ type Guard struct {
 // NewGuard takes over the signals that a user or a supervisor sends, until
 // Stop. They wait for Forward.
 func NewGuard() *Guard {
+	ReserveThreads()
 	g := &Guard{signals: make(chan os.Signal, 16), ended: make(chan struct{})}
 	state := inheritedState()
 	for _, sig := range sentSignals() {

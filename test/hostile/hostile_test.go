@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -458,6 +459,37 @@ func TestAnotherUser(t *testing.T) {
 		}
 		if len(matches) == 0 {
 			t.Errorf("no %s", path)
+		}
+	}
+}
+
+// A program takes all the processes that its user may have: mallow has what it needs by then.
+func TestAllProcessesTaken(t *testing.T) {
+	needsRoot(t, "become a user without processes")
+	const user = "61184" // of systemd's range for services, which nobody else uses here
+	folder := harness.TempDir(t)
+	if err := os.Chmod(folder, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	// So many processors make Go's runtime want more threads.
+	command := guest(t, "processes", "")
+	command.Settings = []string{"GOMAXPROCS=8"}
+	command.Arguments = append([]string{"/usr/bin/setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "prlimit", "--nproc=40"}, command.Arguments...)
+	alone := harness.Run(t, command)
+	if alone.Status != 5 {
+		t.Fatalf("alone: %s, %q", alone.Ending(), alone.Output)
+	}
+	for i := range 5 {
+		recording := filepath.Join(folder, fmt.Sprint(i, ".mallow"))
+		again := command
+		again.Arguments = slices.Insert(slices.Clone(command.Arguments), 6, harness.CLI(t), "record", "-o", recording, "--")
+		recorded := harness.Run(t, again)
+		sameEnding(t, alone, recorded)
+		if t.Failed() {
+			return
+		}
+		if got := harness.ReadReport(t, recording).Origins.Program.Allocations; got < guestCalls+childCalls {
+			t.Errorf("%d allocations, want %d and one of each child", got, guestCalls+childCalls)
 		}
 	}
 }

@@ -5,12 +5,13 @@
 //
 // CHANGE: nothing, descriptors (close all), chroot and chdir (into FOLDER), nobody (drop the user id), mask (umask 0777),
 // files, file_size, memory (resource limits), counter (none of the processor's any more), remove (FOLDER and what is in it), fill (FOLDER's
-// disk, when all that was written is on it, for the first 100 of the new stacks).
+// disk, when all that was written is on it, for the first 100 of the new stacks), processes (as many as there may be, for a second).
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,19 @@ static void fill_disk(const char *folder) {
   close(place);
 }
 
+static void fill_processes(void) {
+  enum { kMost = 1000 };
+  static pid_t children[kMost];
+  int count = 0;
+  while (count < kMost && (children[count] = fork()) > 0) count++;
+  if (count < kMost && children[count] == 0)
+    for (descend(0, 14);;) pause();
+  expect(count < kMost && errno == EAGAIN);
+  sleep(1);
+  for (int child = 0; child < count; child++)
+    expect(kill(children[child], SIGKILL) == 0 && waitpid(children[child], NULL, 0) == children[child]);
+}
+
 static void change(const char *what, const char *folder) {
   if (!strcmp(what, "descriptors")) {
     for (int descriptor = 3; descriptor < 4096; descriptor++) close(descriptor);
@@ -119,6 +133,8 @@ static void change(const char *what, const char *folder) {
     remove_folder(folder);
   } else if (!strcmp(what, "fill")) {
     fill_disk(folder);
+  } else if (!strcmp(what, "processes")) {
+    fill_processes();
   } else {
     expect(!strcmp(what, "nothing"));
   }
