@@ -38,6 +38,10 @@ func makeFolder(name string) error {
 	if err := os.Mkdir(name, 0o700); err != nil {
 		return err
 	}
+	if underQuota(name) {
+		RemoveFolder(name)
+		return &os.PathError{Op: "mkdir", Path: name, Err: errQuota}
+	}
 	WriteInPlace(name)
 	return os.Chmod(name, 0o700)
 }

@@ -156,6 +156,35 @@ func TestFullDiskOfCopies(t *testing.T) {
 	admits(t, recorded, recording)
 }
 
+// Where a quota of btrfs is reached, what was recorded before it cannot be written once more.
+func TestQuotaOfCopies(t *testing.T) {
+	needsRoot(t, "mount")
+	disk := mountBtrfs(t)
+	btrfs(t, "quota", "enable", disk)
+	limited, free := filepath.Join(disk, "limited"), filepath.Join(disk, "free")
+	btrfs(t, "subvolume", "create", limited)
+	btrfs(t, "subvolume", "create", free)
+	btrfs(t, "qgroup", "limit", "3M", limited)
+	refused(t, filepath.Join(limited, "run.mallow"))
+
+	command := guest(t, "nothing", "")
+	command.Arguments = append([]string{harness.CLI(t), "record", "-o", filepath.Join(free, "run.mallow"), "--"}, command.Arguments...)
+	if recorded := harness.Run(t, command); recorded.Status != 5 {
+		t.Errorf("without a limit: %s, %q", recorded.Ending(), recorded.Errors)
+	}
+
+	btrfs(t, "qgroup", "create", "1/1", disk)
+	btrfs(t, "qgroup", "limit", "3M", "1/1", disk)
+	refused(t, filepath.Join(free, "again.mallow"))
+}
+
+func btrfs(t *testing.T, arguments ...string) {
+	t.Helper()
+	if output, err := exec.Command("btrfs", arguments...).CombinedOutput(); err != nil {
+		t.Fatalf("btrfs %v: %v: %s", arguments, err, output)
+	}
+}
+
 // A file system in a program takes what is written and finds later that there is no room.
 func TestFullDiskOfAProgram(t *testing.T) {
 	needsRoot(t, "mount")
