@@ -1,8 +1,12 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"mallow/internal/recording"
 )
@@ -24,9 +28,8 @@ func IsComplete(folder string) bool {
 // recording of programs that mallow has not started. Where nothing was
 // recorded it leaves no empty file.
 func Complete(folder string, m recording.Meta) (done Completed) {
-	images, err := filepath.Glob(escapeGlob(folder) + "/image-*")
-	unrecorded := takeEmpty(&images)
-	if err != nil || len(images) == 0 {
+	images, unrecorded := imagesOf(folder)
+	if len(images) == 0 {
 		for _, image := range unrecorded {
 			os.Remove(image)
 		}
@@ -45,4 +48,29 @@ func Complete(folder string, m recording.Meta) (done Completed) {
 		done.Warnings = append(done.Warnings, err.Error())
 	}
 	return done
+}
+
+// imagesOf lists the image files of a folder, and apart from them those that are
+// empty, which stand for processes that could not be recorded. What was made
+// under a mask that takes a file from its own owner is given back to that one.
+func imagesOf(folder string) (images, empty []string) {
+	images, _ = filepath.Glob(escapeGlob(folder) + "/image-*")
+	logs, _ := filepath.Glob(escapeGlob(folder) + "/log-*")
+	for _, path := range slices.Concat(images, logs) {
+		giveBack(path)
+	}
+	empty = takeEmpty(&images)
+	return images, empty
+}
+
+func giveBack(path string) {
+	const ownerOnly = 0o600
+	file, err := os.OpenFile(path, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&ownerOnly != ownerOnly {
+		os.Chmod(fmt.Sprintf("/proc/self/fd/%d", file.Fd()), ownerOnly)
+	}
 }

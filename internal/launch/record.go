@@ -109,9 +109,8 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 
 // complete packs what no process writes to any more and adds meta.json.
 func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f family) {
-	images, err := filepath.Glob(escapeGlob(r.Folder) + "/image-*")
-	unrecorded := takeEmpty(&images)
-	if err != nil || len(images) == 0 {
+	images, unrecorded := imagesOf(r.Folder)
+	if len(images) == 0 {
 		for _, image := range unrecorded {
 			os.Remove(image)
 		}

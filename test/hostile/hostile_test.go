@@ -460,14 +460,20 @@ func TestNothingIsSeen(t *testing.T) {
 // A user without rights records in a folder of its own.
 func TestAnotherUser(t *testing.T) {
 	needsRoot(t, "become another user")
+	for _, change := range []string{"nothing", "mask"} {
+		t.Run(change, func(t *testing.T) { recordAsAnotherUser(t, change) })
+	}
+}
+
+func recordAsAnotherUser(t *testing.T, change string) {
 	folder := harness.TempDir(t)
 	if err := os.Chown(folder, 65534, 65534); err != nil {
 		t.Fatal(err)
 	}
 	recording := filepath.Join(folder, "run.mallow")
 	recorded := harness.Run(t, harness.Command{Arguments: []string{
-		"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", harness.CLI(t), "record", "-o", recording, "--",
-		harness.Program(t, "programs/guest"), "nothing",
+		"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", harness.CLI(t), "record", "--log", "-o", recording, "--",
+		harness.Program(t, "programs/guest"), change,
 	}})
 	if recorded.Status != 5 {
 		t.Fatalf("%s\n%s", recorded.Ending(), recorded.Errors)
@@ -475,15 +481,15 @@ func TestAnotherUser(t *testing.T) {
 	if got := harness.ReadReport(t, recording).Origins.Program.Allocations; got != guestCalls+childCalls {
 		t.Errorf("%d allocations, want %d", got, guestCalls+childCalls)
 	}
-	for _, path := range []string{recording, filepath.Join(recording, "image-*"), filepath.Join(recording, "meta.json")} {
+	for _, path := range []string{recording, filepath.Join(recording, "image-*"), filepath.Join(recording, "log-*"), filepath.Join(recording, "meta.json")} {
 		matches, _ := filepath.Glob(path)
 		for _, match := range matches {
 			info, err := os.Stat(match)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if info.Mode().Perm()&0o077 != 0 {
-				t.Errorf("%s: %v, others must not read it", match, info.Mode())
+			if want := os.FileMode(0o600); info.Mode().Perm()&0o677 != want {
+				t.Errorf("%s: %v, want %v: its owner alone must read it", match, info.Mode(), want)
 			}
 		}
 		if len(matches) == 0 {
