@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"mallow/internal/running"
@@ -24,17 +27,21 @@ func Find(pid int) (*Process, error) {
 		if err != nil {
 			return nil, err
 		}
+		own := running.OwnPID(pid)
 		f, err := open(path)
-		if err != nil {
+		switch {
+		case err == nil && f.pid == own:
+			return &Process{PID: pid, file: f}, nil
+		case err == nil:
+			// A fork child that has made no slow call yet: with the next one it makes
+			// a file of its own.
+			f.wake()
+			f.close()
+		case errors.Is(err, fs.ErrNotExist) && !strings.HasPrefix(filepath.Base(path), fmt.Sprintf("control-%d-", own)):
+			// Its parent has woken it when it ended.
+		default:
 			return nil, fmt.Errorf("process %d cannot be told to record: %w", pid, err)
 		}
-		if f.pid == running.OwnPID(pid) {
-			return &Process{PID: pid, file: f}, nil
-		}
-		// A fork child that has made no slow call yet: with the next one it makes
-		// a file of its own.
-		f.wake()
-		f.close()
 		if try == tries {
 			return nil, fmt.Errorf("process %d cannot be told to record: it makes no call of malloc, or cannot make its control file", pid)
 		}

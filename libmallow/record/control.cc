@@ -70,6 +70,7 @@ class Control {
   void Obey();
   ControlResult Carry(uint32_t order);
   void MendTable();
+  void LeaveHitPage();
   // Not in a vfork child, which shares our memory.
   bool IsForkChild() const { return *alive_ == 0; }
 
@@ -157,7 +158,7 @@ void Control::Attend() {
   } else if (Make()) {
     AwaitOrders();
   } else {
-    // The parent's page stays: its orders cost us a slow call now and then.
+    LeaveHitPage();
     g_attention.store(&no_orders, std::memory_order_release);
   }
   lock_.Unlock();
@@ -198,8 +199,16 @@ ControlResult Control::Carry(uint32_t order) {
 
 void Control::MendTable() { heap::CopyHitTable(reinterpret_cast<char*>(page_) + page_->table_offset); }
 
+// For a fork child without a file: what orders to the parent write into its page, the parent may not be there to mend.
+void Control::LeaveHitPage() {
+  char* const page = static_cast<char*>(heap::HitPage());
+  if (os::MapCopyOver(page, heap::kHitPageBytes)) heap::CopyHitTable(page + heap::GetHitTable().offset);
+}
+
 void Control::Close() {
   if (page_ == nullptr || IsForkChild() || static_cast<uint64_t>(os::ProcessId()) != page_->pid) return;
+  // A fork child that has made no slow call yet looks at this file, and nobody will find it: with its next call it makes one.
+  memset(reinterpret_cast<char*>(page_) + page_->table_offset, 0, page_->table_bytes);
   os::Unlink(path_);
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -501,6 +502,62 @@ func TestForkedBefore(t *testing.T) {
 		t.Errorf("often: %+v", got)
 	}
 	program.End(t)
+}
+
+// inherited starts programs/heir and returns the process that it leaves behind.
+func inherited(t *testing.T, control string, more ...string) int {
+	t.Helper()
+	file := filepath.Join(harness.TempDir(t), "pid")
+	command := exec.Command(harness.CLI(t), append([]string{"run", "--control", control, harness.Program(t, "programs/heir"), file}, more...)...)
+	command.Env = harness.Environment()
+	if err := command.Run(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Kill(child, syscall.SIGKILL) })
+	return child
+}
+
+// A daemon can be told although its parent has ended and taken the file that both looked at away.
+func TestForkedByAParentThatEnded(t *testing.T) {
+	s := record(t, inherited(t, harness.TempDir(t)), "--seconds", "0.5")
+	s.Wait(t)
+	if s.Process.ProcessState.ExitCode() != 0 {
+		t.Fatal(s.Errors())
+	}
+	if got := site(t, harness.ReadReport(t, s.folder), "serve"); got.Allocations == 0 {
+		t.Errorf("serve: %+v", got)
+	}
+}
+
+// A child that can make no control file looks at that of its parent no more: nobody would put the table in it right again.
+func TestForkedWithoutAFolder(t *testing.T) {
+	control := filepath.Join(harness.TempDir(t), "control")
+	if err := os.Mkdir(control, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	child := inherited(t, control, control)
+	looksAt := func() bool {
+		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", child))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(strings.Split(string(maps), "\n"), func(line string) bool {
+			return strings.Contains(line, " r--s 00001000 ") && strings.Contains(line, "/control-")
+		})
+	}
+	for deadline := time.Now().Add(20 * time.Second); looksAt(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it still looks at its parent's")
+		}
+	}
 }
 
 // An idle program is told when it wakes; until then nothing happens to it, and the order can be taken back.
