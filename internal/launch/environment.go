@@ -50,6 +50,18 @@ func valueOf(env []string, name string) string {
 	return ""
 }
 
+// passedOn returns settings that say of the process `to` what env says of
+// `from`: by these systemd tells a program that sockets, and a watchdog, are
+// meant for it and not for a child.
+func passedOn(env []string, from, to int) (settings []string) {
+	for _, name := range []string{"LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"} {
+		if valueOf(env, name) == strconv.Itoa(from) {
+			settings = append(settings, name+"="+strconv.Itoa(to))
+		}
+	}
+	return settings
+}
+
 // Preload returns the setting that loads library before everything else that
 // env already preloads.
 func Preload(env []string, library string) string {

@@ -18,6 +18,7 @@ type Process struct {
 	// Pid is the process id that the program has, or will have.
 	Pid  int
 	path string
+	env  []string
 	gate *os.File
 }
 
@@ -48,7 +49,7 @@ func Prepare(c Command) (*Process, error) {
 		gate.Close()
 		return nil, &Error{StatusCannotRecord, fmt.Errorf("cannot start %s: %w", Quote(c.Name), err)}
 	}
-	return &Process{Pid: pid, path: c.Path, gate: gate}, nil
+	return &Process{Pid: pid, path: c.Path, env: c.Env, gate: gate}, nil
 }
 
 // Release lets the process become its program, with settings (NAME=VALUE)
@@ -56,6 +57,7 @@ func Prepare(c Command) (*Process, error) {
 // cannot be executed; the process is gone then.
 func (p *Process) Release(settings ...string) error {
 	defer p.gate.Close()
+	settings = append(settings, passedOn(p.env, os.Getpid(), p.Pid)...)
 	if _, err := io.WriteString(p.gate, strings.Join(settings, "\x00")); err != nil {
 		return p.vanished()
 	}

@@ -457,6 +457,19 @@ func TestNothingIsSeen(t *testing.T) {
 	}
 }
 
+// systemd names the process that its sockets are for. It started mallow, and means the program.
+func TestSocketsOfSystemd(t *testing.T) {
+	program := []string{"/bin/sh", "-c", `echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) $SYSTEMD_EXEC_PID $LISTEN_FDS`}
+	start := append([]string{"/bin/sh", "-c", `LISTEN_PID=$$ WATCHDOG_PID=$$ SYSTEMD_EXEC_PID=1 LISTEN_FDS=2 exec "$0" "$@"`}, program...)
+	alone := harness.Run(t, harness.Command{Arguments: start})
+	if alone.Output != "0 0 1 2\n" {
+		t.Fatalf("alone: %q", alone.Output)
+	}
+	recording := filepath.Join(harness.TempDir(t), "run.mallow")
+	recorded := harness.Run(t, harness.Command{Arguments: slices.Insert(start, 3, harness.CLI(t), "record", "-o", recording, "--")})
+	sameEnding(t, alone, recorded)
+}
+
 // A user without rights records in a folder of its own.
 func TestAnotherUser(t *testing.T) {
 	needsRoot(t, "become another user")
