@@ -21,6 +21,7 @@ constinit struct { uintptr_t thread, end; } g_other_stack = {0, 0};
 int ThreadId() { return static_cast<int>(SystemCall(SYS_gettid)); }
 int ProcessId() { return static_cast<int>(SystemCall(SYS_getpid)); }
 int ParentProcessId() { return static_cast<int>(SystemCall(SYS_getppid)); }
+uint32_t UserId() { return static_cast<uint32_t>(SystemCall(SYS_geteuid)); }
 
 bool HasThread(int thread_id) { return SystemCall(SYS_tgkill, ProcessId(), thread_id, 0) == 0; }
 

@@ -11,6 +11,7 @@ namespace mallow::os {
 int ThreadId();
 int ProcessId();
 int ParentProcessId();
+uint32_t UserId();  // the effective one
 
 // Whether the process has a thread with this kernel id. How many it has, 0 where that cannot be found out.
 bool HasThread(int thread_id);

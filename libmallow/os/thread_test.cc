@@ -27,6 +27,7 @@ TEST(Thread, ExitHookRunsOncePerArmedThread) {
 
 TEST(Thread, Ids) {
   EXPECT_EQ(ProcessId(), getpid());
+  EXPECT_EQ(UserId(), geteuid());
   EXPECT_EQ(ThreadId(), getpid());
   int other = 0;
   std::thread([&other] { other = ThreadId(); }).join();

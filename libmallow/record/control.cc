@@ -79,6 +79,7 @@ class Control {
   Spinlock lock_{LockRank::kControl};
   // Not on the stack, which may be a small one.
   char folder_[4096] = {};
+  uint32_t user_ = 0;  // who made the file
   char path_[4096 + 128] = {};
   char argument_[sizeof(ControlPage::folder)] = {};
 };
@@ -135,6 +136,7 @@ bool Control::Make() {
   page->table_offset = static_cast<uint32_t>(heap::kHitPageBytes + table.offset);
   page->table_bytes = static_cast<uint32_t>(table.bytes);
   page->recording.store(g_recording, std::memory_order_relaxed);
+  user_ = os::UserId();
   // Last: a file with the magic is a whole one.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   memcpy(page->magic, kMagic, sizeof(kMagic));
@@ -209,7 +211,8 @@ void Control::Close() {
   if (page_ == nullptr || IsForkChild() || static_cast<uint64_t>(os::ProcessId()) != page_->pid) return;
   // A fork child that has made no slow call yet looks at this file, and nobody will find it: with its next call it makes one.
   memset(reinterpret_cast<char*>(page_) + page_->table_offset, 0, page_->table_bytes);
-  os::Unlink(path_);
+  // Another user cannot take it away, and a filter of the process may kill it for trying.
+  if (os::UserId() == user_) os::Unlink(path_);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,5 +67,23 @@ func TestSandboxAsTheManualSays(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a process has made as another user it cannot take away, and does not try to: servers let children that serve the
+// world drop their rights and allow themselves next to nothing.
+func TestSandboxOfAnotherUser(t *testing.T) {
+	needsRoot(t, "become another user")
+	running, _, _ := systemCalls(t)
+	allowed := slices.DeleteFunc(running, func(name string) bool { return name == "unlinkat" })
+	result := harness.Run(t, harness.Command{Arguments: append([]string{
+		harness.CLI(t), "run", "--control", harness.TempDir(t), harness.Program(t, "programs/confined"), "nobody",
+	}, allowed...)})
+	switch result.Status {
+	case 3:
+		t.Skip("this kernel has no seccomp filters")
+	case 5:
+	default:
+		t.Error(result.Ending())
 	}
 }

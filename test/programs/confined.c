@@ -4,7 +4,8 @@
 //   confined WHAT CALLS...
 //
 // WHAT: first (nothing was allocated before), a path of plugin_a.so (which was loaded before, and allocates first then),
-// child (a fork child allocates too).
+// child (a fork child allocates too), nobody (a fork child becomes another user, confines itself, allocates, and ends by
+// exit).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/filter.h>
@@ -31,7 +32,7 @@ static const struct {
     CALL(close),          CALL(read),         CALL(write),       CALL(lseek),         CALL(ftruncate),
     CALL(statx),          CALL(newfstatat),   CALL(readlinkat),  CALL(getcwd),        CALL(prlimit64),
     CALL(getppid),        CALL(timer_create), CALL(tgkill),      CALL(timer_settime), CALL(timer_delete),
-    CALL(rt_sigaction),   CALL(rt_sigreturn), CALL(munlock),
+    CALL(rt_sigaction),   CALL(rt_sigreturn), CALL(munlock),     CALL(geteuid),
 };
 
 // What becomes of threads and processes is their own.
@@ -93,9 +94,25 @@ static void burn(void) {
   for (unsigned long i = 0; i < 200000000; i++) sum += i;
 }
 
+static int as_nobody(char **names) {
+  allocate();
+  int status = -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    allocate();
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+    confine(names);
+    allocate();
+    exit(0);
+  }
+  if (waitpid(child, &status, 0) != child) return 6;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 3 ? 3 : status == 0 ? 5 : 6;
+}
+
 int main(int count, char **arguments) {
   if (count < 2) return 2;
   const char *what = arguments[1];
+  if (strcmp(what, "nobody") == 0) return as_nobody(arguments + 2);
   void (*plugin)(int) = NULL;
   if (strchr(what, '/')) *(void **)&plugin = dlsym(dlopen(what, RTLD_NOW), "plugin_a");
   confine(arguments + 2);
