@@ -22,6 +22,7 @@ type Process struct {
 // Find returns the process pid, if it can be told.
 func Find(pid int) (*Process, error) {
 	const tries, pause = 100, 20 * time.Millisecond
+	const whole = 5 // tries after which a file that is being made must be one
 	for try := 0; ; try++ {
 		path, err := running.Control(pid)
 		if err != nil {
@@ -39,6 +40,7 @@ func Find(pid int) (*Process, error) {
 			f.close()
 		case errors.Is(err, fs.ErrNotExist) && !strings.HasPrefix(filepath.Base(path), fmt.Sprintf("control-%d-", own)):
 			// Its parent has woken it when it ended.
+		case errors.Is(err, errNoControlFile) && try < whole:
 		default:
 			return nil, fmt.Errorf("process %d cannot be told to record: %w", pid, err)
 		}
