@@ -208,7 +208,11 @@ func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding,
 	if steps < leastSteps {
 		return f, false
 	}
-	return finding(grown, growth, what, steps), true
+	longest := steps
+	if growth == rule.Growth {
+		longest = max(steps, bySizes)
+	}
+	return finding(grown, growth, what, steps, longest), true
 }
 
 func mayDouble(s *rule.Site) bool {
@@ -220,22 +224,21 @@ func byHabit(s *rule.Site) (f rule.Finding, ok bool) {
 	if !mayDouble(s) || !s.GrowsByDoubling() {
 		return f, false
 	}
-	return finding(s, 0, "buffers", rule.Doublings(float64(s.MeanSize())/float64(max(1, s.Counters.SizeMin)))), true
+	steps := rule.Doublings(float64(s.MeanSize()) / float64(max(1, s.Counters.SizeMin)))
+	return finding(s, 0, "buffers", steps, steps), true
 }
 
-func finding(grown *rule.Site, growth rule.Symbol, what string, steps float64) rule.Finding {
+// finding tells of containers with so many steps on average. Sizes may speak of
+// more: these are the steps of those that grow much, while others do not grow.
+func finding(grown *rule.Site, growth rule.Symbol, what string, steps, bySizes float64) rule.Finding {
 	n := &grown.Counters
 	last := min(n.SizeMax, n.SizeMin<<uint(min(62, math.Round(steps)-1)))
 	remedy, saved := reserve(n, last, growth), 1-1/steps
 	if n.SizeMax > widely*last {
 		// Nobody knows beforehand which will be the large ones.
-		first := rule.Bytes(firstElements * n.SizeMin)
-		if growth == rule.Growth {
-			first = fmt.Sprintf("%d elements (%s)", firstElements, first)
-		}
-		remedy = fmt.Sprintf("reserve() what is known beforehand of each; where nothing is, begin with %s: they end with %s each, and %s at the most",
-			first, rule.Bytes(last), rule.Bytes(n.SizeMax))
-		saved = min(saved, math.Log2(firstElements)/steps)
+		remedy = fmt.Sprintf("reserve() what is known beforehand of each%s: they end with %s each, and %s at the most",
+			otherwise(n, growth), rule.Bytes(last), rule.Bytes(n.SizeMax))
+		saved = math.Min(bySizes-1, math.Log2(firstElements)) * (steps - 1) / (bySizes - 1) / steps
 	}
 	evidence := fmt.Sprintf("%s come from their growth, about %s steps each from %s on average",
 		figure.Counted(n.Calls, "block", "blocks"), figure.Rough(steps, 2), rule.Bytes(n.SizeMin))
@@ -251,6 +254,19 @@ func finding(grown *rule.Site, growth rule.Symbol, what string, steps float64) r
 		Claims:      []rule.Claim{grown.Claim(uint64(saved * float64(n.Calls)))},
 		Nanoseconds: float64(n.Bytes) / 2 / bytesPerNanosecond,
 	}
+}
+
+// otherwise is with how much to begin where no size is known. A short string has
+// no block, and would get one.
+func otherwise(n *recording.Counters, growth rule.Symbol) string {
+	first := rule.Bytes(firstElements * n.SizeMin)
+	switch growth {
+	case rule.StringGrowth:
+		return " that has no room in the string itself"
+	case rule.Growth:
+		first = fmt.Sprintf("%d elements (%s)", firstElements, first)
+	}
+	return "; where nothing is, begin with " + first
 }
 
 func reserve(n *recording.Counters, last uint64, growth rule.Symbol) string {

@@ -174,6 +174,35 @@ func TestWidely(t *testing.T) {
 	p.Finds(growth.Rule, "widely")
 }
 
+// Of five vectors three have a single element: a first reserve of eight saves
+// nothing of those, and three steps of the two others, 2,400 in all.
+func TestMostDoNotGrow(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "collect list.cc:20")
+	for i := range 2000 {
+		most := uint64(2)
+		if i%5 >= 3 {
+			most = 256
+		}
+		grown(p, grow, 2, most, vectorGrows, "collect list.cc:24")
+	}
+	p.Finds(growth.Rule, "most_do_not_grow")
+}
+
+// Strings that are short need no block, and must not get one.
+func TestWidelyStrings(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", stringGrows, "write text.cc:20")
+	for i := range 2000 {
+		most := uint64(62)
+		if i%100 == 0 {
+			most = 4000
+		}
+		grown(p, grow, 31, most, stringGrows, "write text.cc:24")
+	}
+	p.Finds(growth.Rule, "widely_strings")
+}
+
 // What an element takes while it is constructed in its new place is not the
 // growth's: 3 of 4 blocks of this line are copies of what is pushed back.
 func TestElements(t *testing.T) {
