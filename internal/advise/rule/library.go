@@ -90,7 +90,7 @@ func symbolsOfFile(file string) uint64 {
 func (s *Site) KeptByLoop() string {
 	owner, owned := s.Owner()
 	switch {
-	case owned && owner.Function != s.Function:
+	case owned && owner.Function != s.Way[0].Function:
 		return "let the caller declare the string or container outside of the loop, clear() it in each round and have it filled by reference: it keeps its memory, while one that is returned is made anew each time"
 	case s.By(Deque) != nil:
 		return "declare the container outside of the loop: it keeps one block where it is cleared; a std::queue that is emptied by pop() takes a block anew for every so many elements"

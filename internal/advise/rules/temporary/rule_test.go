@@ -44,6 +44,19 @@ func TestReturned(t *testing.T) {
 	p.Finds(temporary.Rule, "returned")
 }
 
+// Another caller keeps what is returned, so that only a part of the line's blocks is temporary.
+func TestReturnedToOneCaller(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	names := []string{"operator new(unsigned long)", "std::vector<Name, std::allocator<Name> >::reserve(unsigned long)", "members(Value const&) value.cc:12"}
+	print_ := p.Stack(recording.New, append(names, "print(Value const&) print.cc:20", "main main.cc:9")...)
+	keep := p.Stack(recording.New, append(names, "keep(Value const&) keep.cc:30", "main main.cc:10")...)
+	for range 500 {
+		p.Alloc(keep, 96)
+		p.FreeFrom(p.Alloc(print_, 64), p.By("print(Value const&) print.cc:24"))
+	}
+	p.Finds(temporary.Rule, "returned-to-one-caller")
+}
+
 // Two callers want a key: one frees it at once, the other keeps it.
 func TestOneCaller(t *testing.T) {
 	p := ruletest.NewProgram(t)
