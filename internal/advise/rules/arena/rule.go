@@ -24,8 +24,9 @@ const (
 	// A line with fewer blocks is no part of the group.
 	leastPart = 100
 	// What lives at the peak, times how often the program let go of most of
-	// what it had, must come to all blocks, give or take.
-	mostOff = 0.5
+	// what it had, must come to all blocks, give or take. Where it did so once
+	// there is nothing to give: what does not live then was dropped before.
+	mostOff, mostOffOnce = 0.5, 0.2
 	// Memory that an arena takes at a time.
 	chunk = 64 << 10
 )
@@ -68,7 +69,11 @@ func staysForAWhile(s *rule.Site) bool {
 func inRows(s *rule.Site) bool { return leastRow*s.Knowledge().DeathRuns <= s.Counters.Releases }
 
 func inWaves(c *rule.Case, s *rule.Site) bool {
-	return rule.Alike(s.AtPeak()*c.Waves(), s.Counters.Calls, mostOff)
+	waves, off := c.Waves(), mostOff
+	if waves == 1 {
+		off = mostOffOnce
+	}
+	return rule.Alike(s.AtPeak()*waves, s.Counters.Calls, off)
 }
 
 // gather tells that blocks gather until all go, again and again: then they all

@@ -73,6 +73,34 @@ func TestSilent(t *testing.T) {
 	p.Silent(arena.Rule)
 }
 
+// A collector drops two of five objects with their texts while the program goes
+// on: in an arena they would stay.
+func TestCollected(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	object, text := p.Stack(recording.Malloc, "object_new gc.c:20"), p.Stack(recording.Malloc, "text_new gc.c:30")
+	var live []recordingtest.Block
+	for i := range uint32(4) {
+		p.Process.At(10 * i)
+		var dropped []recordingtest.Block
+		for k := range 2500 {
+			into := &live
+			if k%5 < 2 {
+				into = &dropped
+			}
+			*into = append(*into, p.Alloc(object, 56), p.Alloc(text, 40))
+		}
+		for _, b := range dropped {
+			p.FreeFrom(b, p.By("collect gc.c:90"))
+		}
+	}
+	p.Process.At(50)
+	for _, b := range live {
+		p.FreeFrom(b, p.By("collect gc.c:90"))
+	}
+	p.Process.At(60)
+	p.Silent(arena.Rule)
+}
+
 // Each request is parsed into four kinds of blocks, two of one of them, which
 // others release.
 func TestRounds(t *testing.T) {
