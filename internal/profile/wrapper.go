@@ -181,7 +181,8 @@ var wrapperNames = names(
 	"ximalloc", "xicalloc", "xirealloc", "xizalloc", "ximemdup", "x2realloc", "x2nrealloc", "xpalloc",
 	"xmallocz", "do_xmalloc", "do_xmallocz", "xmallocarray", "xmemdup", "xmemdup0", "xmemdupz", "ximemdup0",
 	"xstrdup", "xstrndup", "xasprintf", "xvasprintf", "sh_xmalloc", "sh_xrealloc",
-	"emalloc", "ecalloc", "erealloc", "estrdup", "safe_malloc", "safe_calloc", "safe_realloc", "safe_strdup",
+	"xrecallocarray", "imalloc", "icalloc", "irealloc", "ireallocarray",
+	"emalloc", "ecalloc", "erealloc", "estrdup", "emalloc_real", "ezalloc_real", "erealloc_real", "safe_malloc", "safe_calloc", "safe_realloc", "safe_strdup",
 	"checked_malloc", "checked_realloc", "savestring", "Perl_safesysmalloc", "Perl_safesyscalloc",
 	"Perl_safesysrealloc", "Perl_savepv", "Perl_savepvn",
 	// GLib
@@ -202,6 +203,16 @@ var wrapperNames = names(
 	"CRYPTO_strndup", "CRYPTO_memdup", "CRYPTO_aligned_alloc", "CRYPTO_malloc_array", "CRYPTO_realloc_array",
 	"ngx_alloc", "ngx_calloc", "ngx_memalign", "uv__malloc", "uv__calloc", "uv__realloc", "uv__reallocf", "uv__strdup",
 	"uv__strndup", "l_alloc", "luaM_malloc_", "luaM_realloc_", "luaM_saferealloc_", "luaM_growaux_",
+	// jq, nano, gnuplot, zsh, poppler; mawk, redis and graphviz; scanners that flex makes
+	"jv_mem_alloc", "jv_mem_alloc_unguarded", "jv_mem_calloc", "jv_mem_calloc_unguarded", "jv_mem_realloc", "jv_mem_strdup",
+	"jv_mem_strdup_unguarded", "nmalloc", "nrealloc", "measured_copy", "copy_of", "gp_alloc", "gp_realloc", "gp_strdup",
+	"zalloc", "zshcalloc", "ztrdup", "gmalloc", "gmallocn", "grealloc", "greallocn", "copyString",
+	"zmalloc", "zcalloc", "zrealloc", "zstrdup", "yyalloc", "yyrealloc",
+	// FFmpeg, ImageMagick, liblzma, libevent
+	"av_malloc", "av_mallocz", "av_calloc", "av_malloc_array", "av_mallocz_array", "av_realloc", "av_realloc_f", "av_realloc_array",
+	"av_reallocp", "av_reallocp_array", "av_strdup", "av_strndup", "av_memdup", "AcquireMagickMemory", "AcquireQuantumMemory",
+	"AcquireCriticalMemory", "AcquireAlignedMemory", "ResizeMagickMemory", "ResizeQuantumMemory", "AcquireString", "ConstantString",
+	"lzma_alloc", "lzma_alloc_zero", "event_mm_malloc_", "event_mm_calloc_", "event_mm_realloc_", "event_mm_strdup_",
 	// formatters of other programs
 	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc",
 	"curl_dbg_malloc", "curl_dbg_calloc", "curl_dbg_realloc", "curl_dbg_strdup",
@@ -211,7 +222,8 @@ var wrapperNames = names(
 	"__rust_dealloc", "__rdl_dealloc", "__rg_dealloc",
 	"xfree", "sh_xfree", "safe_free", "Perl_safesysfree", "g_free", "g_slice_free1", "g_aligned_free",
 	"sqlite3_free", "sqlite3MemFree", "sqlite3DbFree", "sqlite3DbFreeNN", "sqlite3DbNNFreeNN",
-	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free",
+	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free", "jv_mem_free", "zfree", "gfree", "yyfree",
+	"av_free", "av_freep", "RelinquishMagickMemory", "RelinquishAlignedMemory", "lzma_free", "event_mm_free_",
 )
 
 // cpython are CPython's layers between an object and malloc: PyMem_Malloc,
