@@ -129,13 +129,13 @@ func finding(group []*rule.Site) rule.Finding {
 	owner := ownerOf(group)
 	times := owner.Counters.Calls
 	fixed, sum := true, uint64(0)
-	names, places := []string{named(owner)}, []profile.Frame{owner.Frame}
+	names, places := []string{named(owner, group)}, rule.Places(owner.Frame, line(owner, group))
 	for _, s := range group {
 		times = min(times, s.Counters.Calls)
 		fixed = fixed && s.OneSize()
 		sum += s.Counters.SizeMax
 		if s != owner {
-			names, places = append(names, named(s)), append(places, asks(s, owner), s.Frame)
+			names, places = append(names, named(s, group)), append(places, asks(s, owner), s.Frame, line(s, group))
 		}
 	}
 	var claims []rule.Claim
@@ -172,7 +172,19 @@ func asks(s, owner *rule.Site) (line profile.Frame) {
 	return line
 }
 
-func named(s *rule.Site) string { return fmt.Sprintf("%s (%s)", rule.Name(&s.Frame), rule.Sizes(s)) }
+func named(s *rule.Site, group []*rule.Site) string {
+	at := line(s, group)
+	return fmt.Sprintf("%s (%s)", rule.Name(&at), rule.Sizes(s))
+}
+
+// line is where the site is told from the others of its group: where one line asks
+// two helpers it is in both sites' place, and the helpers' own lines differ.
+func line(s *rule.Site, group []*rule.Site) profile.Frame {
+	if slices.ContainsFunc(group, func(o *rule.Site) bool { return o != s && o.Frame == s.Frame }) {
+		return s.Way[0]
+	}
+	return s.Frame
+}
 
 // ownerOf returns the one that the others could become part of: whose function
 // calls those of the others, else the largest.
@@ -210,10 +222,15 @@ func evidence(group []*rule.Site, owner *rule.Site) string {
 	ofOwner := ""
 	for _, s := range group {
 		after := s.Knowledge().BornAfter
-		if !rule.Certain(after, leastShare) || !slices.ContainsFunc(group, func(o *rule.Site) bool { return o.Site == after.Site }) {
+		if !rule.Certain(after, leastShare) {
 			continue
 		}
-		text := fmt.Sprintf("%s of those of %s follow one of %s", figure.Percent(after.Least, after.OutOf), rule.Name(&s.Frame), rule.Name(&after.Frame))
+		first := slices.IndexFunc(group, func(o *rule.Site) bool { return o.Site == after.Site })
+		if first < 0 {
+			continue
+		}
+		at, follows := line(s, group), line(group[first], group)
+		text := fmt.Sprintf("%s of those of %s follow one of %s", figure.Percent(after.Least, after.OutOf), rule.Name(&at), rule.Name(&follows))
 		if s == owner {
 			ofOwner = text
 		} else {

@@ -45,6 +45,29 @@ func TestHelper(t *testing.T) {
 	p.Finds(pair.Rule, "helper")
 }
 
+// One line asks two helpers that others ask for blocks of other sizes: their lines tell the two apart.
+func TestHelpersOfOneLine(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	table := func(caller string) recordingtest.Stack {
+		return p.Stack(recording.Calloc, "table_new table.c:73", "insert array.c:20", caller)
+	}
+	leaf := func(caller string) recordingtest.Stack {
+		return p.Stack(recording.Calloc, "leaf_new leaf.c:64", "insert array.c:21", caller)
+	}
+	both := func(times int, size uint64, caller string) {
+		t, l := table(caller), leaf(caller)
+		for range times {
+			a, b := p.Alloc(t, size), p.Alloc(l, size)
+			p.FreeFrom(b, p.By("clear array.c:40"))
+			p.FreeFrom(a, p.By("clear array.c:41"))
+		}
+	}
+	both(300, 256, "split field.c:968")
+	both(60, 16, "main main.c:7")
+	both(60, 4096, "load load.c:8")
+	p.Finds(pair.Rule, "helpers_of_one_line")
+}
+
 // A session with a name and a buffer, made by its constructor.
 func TestGroup(t *testing.T) {
 	p := ruletest.NewProgram(t)
