@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -142,7 +143,7 @@ func byLine(c *rule.Case) []*copies {
 	var all []*copies
 	var sites []*rule.Site
 	for _, s := range c.Sites {
-		if !s.InCpp() && !s.InRust() {
+		if !s.InCpp() && !s.InRust() && !hasScope(s.Function) {
 			continue
 		}
 		for _, found := range copiers(s, farthest) {
@@ -158,6 +159,9 @@ func byLine(c *rule.Case) []*copies {
 	c.Know(sites)
 	return all
 }
+
+// hasScope tells a function of C++ or Rust, which may call malloc, from one of C.
+func hasScope(function string) bool { return strings.ContainsAny(function, ":(") }
 
 // copier is a line that has an object copied: a part of a site.
 type copier struct {

@@ -42,6 +42,20 @@ func TestRows(t *testing.T) {
 	p.Finds(objectcopy.Rule, "rows")
 }
 
+// What the class holds comes from malloc. Of its copies on one line half stay.
+func TestMalloc(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	names := []string{"json::duplicate value.cc:121", "json::Key::Key(json::Key const&) value.cc:248"}
+	thrown := p.Stack(recording.Malloc, append(names, "json::resolve(char const*) value.cc:1069", "main main.cc:9")...)
+	kept := p.Stack(recording.Malloc, append(names, "json::resolve(char const*) value.cc:1070", "main main.cc:9")...)
+	for i := range uint64(2000) {
+		b := p.Alloc(thrown, 5+i%20)
+		p.Alloc(kept, 5+i%20)
+		p.Free(b)
+	}
+	p.Finds(objectcopy.Rule, "malloc")
+}
+
 // A class is copied at many lines, none of which matters by itself: together
 // they do.
 func TestLines(t *testing.T) {
