@@ -187,6 +187,7 @@ func (s *Site) Of(g recording.Group) recording.Counters {
 type Caller struct {
 	Frame
 	Allocations uint64
+	Counters    recording.Counters
 }
 
 // Callers returns for each of the sites who calls it, wrappers left out, the
@@ -261,7 +262,7 @@ func collect(sites []*Site, by *search, frameOf func(at node) *Frame) [][]Caller
 }
 
 func (s *Site) collect(by *search, frameOf func(at node) *Frame) []Caller {
-	byPlace := make(map[*Frame]uint64) // the same one may have several places
+	byPlace := make(map[*Frame]*recording.Counters) // the same one may have several places
 	var last *Frame
 	lastAt := node(-1) // neighbours often have the same
 	for _, st := range s.stacks {
@@ -272,16 +273,23 @@ func (s *Site) collect(by *search, frameOf func(at node) *Frame) []Caller {
 			last, lastAt = frameOf(at), at
 		}
 		if last != nil {
-			byPlace[last] += st.counters.Calls
+			if byPlace[last] == nil {
+				byPlace[last] = new(recording.Counters)
+			}
+			byPlace[last].Add(st.counters)
 		}
 	}
-	calls := make(map[Frame]uint64, len(byPlace))
+	byFrame := make(map[Frame]*recording.Counters, len(byPlace))
 	for frame, n := range byPlace {
-		calls[*frame] += n
+		if byFrame[*frame] == nil {
+			byFrame[*frame] = n
+		} else {
+			byFrame[*frame].Add(n)
+		}
 	}
-	list := make([]Caller, 0, len(calls))
-	for frame, n := range calls {
-		list = append(list, Caller{frame, n})
+	list := make([]Caller, 0, len(byFrame))
+	for frame, n := range byFrame {
+		list = append(list, Caller{frame, n.Calls, *n})
 	}
 	slices.SortFunc(list, func(a, b Caller) int {
 		return cmp.Or(cmp.Compare(b.Allocations, a.Allocations), a.Frame.compare(&b.Frame))

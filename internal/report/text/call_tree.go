@@ -112,12 +112,19 @@ type portion struct {
 	weight uint64
 }
 
+// branchOrder is what callers are weighed by: the order of sites, as far as it
+// is known of a part of a site and adds up.
+func (r *report) branchOrder() analyze.Order {
+	switch r.options.Sort {
+	case analyze.BySize, analyze.ByCPU, "":
+		return analyze.ByCalls
+	}
+	return r.options.Sort
+}
+
 // newCallTree cuts the stacks at their sites: what is further in are wrappers.
 func newCallTree(r *report) *callTree {
-	t := &callTree{tree: r.profile.Tree(r.sites), order: r.options.Sort}
-	if t.order == analyze.BySize || t.order == analyze.ByCPU || t.order == "" {
-		t.order = analyze.ByCalls
-	}
+	t := &callTree{tree: r.profile.Tree(r.sites), order: r.branchOrder()}
 	frameOf := make(map[profile.Frame]int32, len(t.tree.Frames))
 	t.key = make([]int32, len(t.tree.Frames))
 	keys := make(map[[2]string]int32)

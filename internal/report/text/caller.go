@@ -1,20 +1,22 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"mallow/internal/analyze"
 	"mallow/internal/profile"
 )
 
-func whoCalls(site *profile.Site, callers, named []profile.Caller, most int) string {
+func (r *report) whoCalls(site *profile.Site, callers, named []profile.Caller, most int) string {
 	var parts []string
 	if len(callers) > 0 {
-		parts = append(parts, "<- "+callerList(callers, site.Module, most))
+		parts = append(parts, "<- "+r.callerList(callers, site.Module, most))
 	}
 	if len(named) > 0 {
-		parts = append(parts, "<- ... <- "+callerList(named, site.Module, most))
+		parts = append(parts, "<- ... <- "+r.callerList(named, site.Module, most))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -55,9 +57,10 @@ var startFunctions = map[string]bool{
 
 const callersShown = 3
 
-// callerList names the most frequent callers; the module only where it is
-// another than that of the site.
-func callerList(callers []profile.Caller, module string, most int) string {
+// callerList names those who have most of what sites are sorted by; the module
+// only where it is another than that of the site.
+func (r *report) callerList(callers []profile.Caller, module string, most int) string {
+	callers, weight := r.weighed(callers)
 	var names []string
 	for i, c := range callers {
 		if i == most {
@@ -72,9 +75,26 @@ func callerList(callers []profile.Caller, module string, most int) string {
 			name = strings.TrimSuffix(name+" "+at, " ")
 		}
 		if len(callers) > 1 {
-			name += " (" + count(c.Allocations) + ")"
+			name += " (" + weight(&c) + ")"
 		}
 		names = append(names, name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// weighed returns who has some of what sites are sorted by, most first, and
+// what tells how much; their calls where none has.
+func (r *report) weighed(callers []profile.Caller) (list []profile.Caller, weight func(*profile.Caller) string) {
+	order := r.branchOrder()
+	value := func(c *profile.Caller) uint64 { return order.Value(&profile.Site{Counters: c.Counters}) }
+	for _, c := range callers {
+		if value(&c) > 0 {
+			list = append(list, c)
+		}
+	}
+	if order == analyze.ByCalls || len(list) == 0 {
+		return callers, func(c *profile.Caller) string { return count(c.Allocations) }
+	}
+	slices.SortStableFunc(list, func(a, b profile.Caller) int { return cmp.Compare(value(&b), value(&a)) })
+	return list, func(c *profile.Caller) string { return r.weight(value(c)) }
 }

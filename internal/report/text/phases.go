@@ -55,5 +55,5 @@ func (r *report) nullFrees() {
 	if r.totals().FreeNulls < manyNullFrees {
 		return
 	}
-	r.line(r.cut(r.style.dim("        free(NULL) by " + callerList(r.profile.FreeNullCallers(), "", callersShown))))
+	r.line(r.cut(r.style.dim("        free(NULL) by " + r.callerList(r.profile.FreeNullCallers(), "", callersShown))))
 }

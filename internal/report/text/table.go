@@ -136,7 +136,7 @@ func (r *report) who(sites []*profile.Site) []func(most int) string {
 				if sites[i].Function != "" || len(members) == 0 {
 					return ""
 				}
-				return "in " + callerList(members, sites[i].Module, most)
+				return "in " + r.callerList(members, sites[i].Module, most)
 			}
 		}
 		return all
@@ -144,7 +144,7 @@ func (r *report) who(sites []*profile.Site) []func(most int) string {
 	callers := r.callers(sites)
 	named := r.namedCallers(sites, callers)
 	for i, site := range sites {
-		all[i] = func(most int) string { return whoCalls(site, callers[i], named[i], most) }
+		all[i] = func(most int) string { return r.whoCalls(site, callers[i], named[i], most) }
 	}
 	return all
 }
