@@ -208,6 +208,8 @@ var wrapperNames = names(
 	"jv_mem_strdup_unguarded", "nmalloc", "nrealloc", "measured_copy", "copy_of", "gp_alloc", "gp_realloc", "gp_strdup",
 	"zalloc", "zshcalloc", "ztrdup", "gmalloc", "gmallocn", "grealloc", "greallocn", "copyString",
 	"zmalloc", "zcalloc", "zrealloc", "zstrdup", "yyalloc", "yyrealloc",
+	"zmalloc_usable", "ztrymalloc", "ztrymalloc_usable", "ztrymalloc_usable_internal", "zcalloc_num", "zcalloc_usable", "ztrycalloc",
+	"ztrycalloc_usable", "ztrycalloc_usable_internal", "zrealloc_usable", "ztryrealloc", "ztryrealloc_usable", "ztryrealloc_usable_internal",
 	// FFmpeg, ImageMagick, liblzma, libevent
 	"av_malloc", "av_mallocz", "av_calloc", "av_malloc_array", "av_mallocz_array", "av_realloc", "av_realloc_f", "av_realloc_array",
 	"av_reallocp", "av_reallocp_array", "av_strdup", "av_strndup", "av_memdup", "AcquireMagickMemory", "AcquireQuantumMemory",
