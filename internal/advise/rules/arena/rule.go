@@ -26,7 +26,7 @@ const (
 	// What lives at the peak, times how often the program let go of most of
 	// what it had, must come to all blocks, give or take. Where it did so once
 	// there is nothing to give: what does not live then was dropped before.
-	mostOff, mostOffOnce = 0.5, 0.2
+	mostOff, mostOffOnce = 0.5, 0.3
 	// Memory that an arena takes at a time.
 	chunk = 64 << 10
 )

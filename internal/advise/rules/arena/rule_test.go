@@ -73,7 +73,7 @@ func TestSilent(t *testing.T) {
 	p.Silent(arena.Rule)
 }
 
-// A collector drops two of five objects with their texts while the program goes
+// A collector drops three of five objects with their texts while the program goes
 // on: in an arena they would stay.
 func TestCollected(t *testing.T) {
 	p := ruletest.NewProgram(t)
@@ -84,7 +84,7 @@ func TestCollected(t *testing.T) {
 		var dropped []recordingtest.Block
 		for k := range 2500 {
 			into := &live
-			if k%5 < 2 {
+			if k%5 < 3 {
 				into = &dropped
 			}
 			*into = append(*into, p.Alloc(object, 56), p.Alloc(text, 40))
