@@ -210,11 +210,11 @@ var wrapperNames = names(
 	"zmalloc", "zcalloc", "zrealloc", "zstrdup", "yyalloc", "yyrealloc",
 	"zmalloc_usable", "ztrymalloc", "ztrymalloc_usable", "ztrymalloc_usable_internal", "zcalloc_num", "zcalloc_usable", "ztrycalloc",
 	"ztrycalloc_usable", "ztrycalloc_usable_internal", "zrealloc_usable", "ztryrealloc", "ztryrealloc_usable", "ztryrealloc_usable_internal",
-	// FFmpeg, ImageMagick, liblzma, libevent
+	// FFmpeg, ImageMagick, libxml2, liblzma, libevent
 	"av_malloc", "av_mallocz", "av_calloc", "av_malloc_array", "av_mallocz_array", "av_realloc", "av_realloc_f", "av_realloc_array",
 	"av_reallocp", "av_reallocp_array", "av_strdup", "av_strndup", "av_memdup", "AcquireMagickMemory", "AcquireQuantumMemory",
 	"AcquireCriticalMemory", "AcquireAlignedMemory", "ResizeMagickMemory", "ResizeQuantumMemory", "AcquireString", "ConstantString",
-	"lzma_alloc", "lzma_alloc_zero", "event_mm_malloc_", "event_mm_calloc_", "event_mm_realloc_", "event_mm_strdup_",
+	"xmlStrdup", "xmlStrndup", "xmlCharStrdup", "xmlCharStrndup", "lzma_alloc", "lzma_alloc_zero", "event_mm_malloc_", "event_mm_calloc_", "event_mm_realloc_", "event_mm_strdup_",
 	// formatters of other programs
 	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc",
 	"curl_dbg_malloc", "curl_dbg_calloc", "curl_dbg_realloc", "curl_dbg_strdup",
