@@ -11,6 +11,7 @@ import (
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 )
 
 // Rule is the rule.
@@ -132,7 +133,7 @@ func finding(group []*rule.Site) rule.Finding {
 	names, places := []string{named(owner, group)}, rule.Places(owner.Frame, line(owner, group))
 	for _, s := range group {
 		times = min(times, s.Counters.Calls)
-		fixed = fixed && s.OneSize()
+		fixed = fixed && mayBeMember(s)
 		sum += s.Counters.SizeMax
 		if s != owner {
 			names, places = append(names, named(s, group)), append(places, asks(s, owner), s.Frame, line(s, group))
@@ -170,6 +171,13 @@ func asks(s, owner *rule.Site) (line profile.Frame) {
 		}
 	}
 	return line
+}
+
+// mayBeMember tells blocks of one size that may be objects from texts that were
+// equally long in this run.
+func mayBeMember(s *rule.Site) bool {
+	const word = 8
+	return s.OneSize() && s.Counters.SizeMax%word == 0 && s.CallsOf(recording.GroupStrdup) == 0
 }
 
 func named(s *rule.Site, group []*rule.Site) string {

@@ -68,6 +68,24 @@ func TestHelpersOfOneLine(t *testing.T) {
 	p.Finds(pair.Rule, "helpers_of_one_line")
 }
 
+// All texts of this run are as long: the next may be longer, and must not become a member.
+func TestTextsOfOneLength(t *testing.T) {
+	for golden, text := range map[string]struct {
+		function recording.Function
+		size     uint64
+	}{"text_of_3_bytes": {recording.Malloc, 3}, "text_by_strdup": {recording.Strdup, 8}} {
+		p := ruletest.NewProgram(t)
+		node := p.Stack(recording.Malloc, "comment_new tree.c:55")
+		content := p.Stack(text.function, "comment_new tree.c:65")
+		for range 300 {
+			b, c := p.Alloc(node, 120), p.Alloc(content, text.size)
+			p.FreeFrom(c, p.By("comment_free tree.c:90"))
+			p.FreeFrom(b, p.By("comment_free tree.c:91"))
+		}
+		p.Finds(pair.Rule, golden)
+	}
+}
+
 // A session with a name and a buffer, made by its constructor.
 func TestGroup(t *testing.T) {
 	p := ruletest.NewProgram(t)
