@@ -24,6 +24,13 @@ func (s *Site) IsArray() bool {
 // they come from operator new, and have one size.
 func (s *Site) IsObject() bool { return s.OneSize() && s.InCpp() && !s.IsArray() }
 
+// MayBeObject tells blocks of one size that may be objects from texts that were
+// equally long in this run.
+func (s *Site) MayBeObject() bool {
+	const word = 8
+	return s.OneSize() && s.Counters.SizeMax%word == 0 && s.CallsOf(recording.GroupStrdup) == 0
+}
+
 // IsElement tells that most of the site's blocks are released by a container of
 // the C++ library when it destroys the pointers to them that it holds.
 func (s *Site) IsElement() bool {

@@ -22,6 +22,19 @@ func TestVariable(t *testing.T) {
 	p.Finds(hoist.Rule, "variable")
 }
 
+// Texts that are equally long in this run: a variable of that size has no room for the next one.
+func TestTexts(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	text := p.Stack(recording.Malloc, "comment parser.c:58")
+	node := p.Stack(recording.Malloc, "comment parser.c:65")
+	for range 500 {
+		b := p.Alloc(text, 5)
+		p.Alloc(node, 24)
+		p.FreeFrom(b, p.By("comment parser.c:70"))
+	}
+	p.Finds(hoist.Rule, "texts")
+}
+
 // A helper makes it and another one releases it: too large to be made anew.
 func TestKeep(t *testing.T) {
 	p := ruletest.NewProgram(t)

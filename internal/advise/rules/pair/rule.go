@@ -11,7 +11,6 @@ import (
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
 	"mallow/internal/profile"
-	"mallow/internal/recording"
 )
 
 // Rule is the rule.
@@ -133,7 +132,7 @@ func finding(group []*rule.Site) rule.Finding {
 	names, places := []string{named(owner, group)}, rule.Places(owner.Frame, line(owner, group))
 	for _, s := range group {
 		times = min(times, s.Counters.Calls)
-		fixed = fixed && mayBeMember(s)
+		fixed = fixed && s.MayBeObject()
 		sum += s.Counters.SizeMax
 		if s != owner {
 			names, places = append(names, named(s, group)), append(places, asks(s, owner), s.Frame, line(s, group))
@@ -171,13 +170,6 @@ func asks(s, owner *rule.Site) (line profile.Frame) {
 		}
 	}
 	return line
-}
-
-// mayBeMember tells blocks of one size that may be objects from texts that were
-// equally long in this run.
-func mayBeMember(s *rule.Site) bool {
-	const word = 8
-	return s.OneSize() && s.Counters.SizeMax%word == 0 && s.CallsOf(recording.GroupStrdup) == 0
 }
 
 func named(s *rule.Site, group []*rule.Site) string {
