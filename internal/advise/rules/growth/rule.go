@@ -273,9 +273,12 @@ func reserve(n *recording.Counters, last uint64, growth rule.Symbol) string {
 	if growth == 0 {
 		return fmt.Sprintf("ask for the final size at once (by reserve() where it is a vector or a string): about %s, %s at the most", rule.Bytes(last), rule.Bytes(n.SizeMax))
 	}
-	elements := ""
-	if growth == rule.Growth { // a vector begins with one
+	elements, which := "", ""
+	switch growth {
+	case rule.StringGrowth: // a short one has no block, and would get one
+		which = " for what has no room in the string itself"
+	case rule.Growth: // a vector begins with one
 		elements = fmt.Sprintf(" (%s elements of the first block's size)", figure.Count(last/max(1, n.SizeMin)))
 	}
-	return fmt.Sprintf("reserve() before the loop: about %s%s, %s at the most", rule.Bytes(last), elements, rule.Bytes(n.SizeMax))
+	return fmt.Sprintf("reserve() before the loop%s: about %s%s, %s at the most", which, rule.Bytes(last), elements, rule.Bytes(n.SizeMax))
 }
