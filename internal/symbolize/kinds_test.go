@@ -191,3 +191,35 @@ func TestMembersOfClosures(t *testing.T) {
 		}
 	}
 }
+
+// Functions of equal code that the linker made one (--icf) have the name and
+// the lines of the first, not the one's name and the other's lines. (With gold
+// and gcc they have: gold drops no entry, and gcc writes the last one first.)
+func TestFoldedFunctions(t *testing.T) {
+	for linker, program := range map[string]string{"lld": "ld.lld", "gold": "ld.gold", "mold": "mold"} {
+		for _, compiler := range []string{"clang", "gcc"} {
+			if linker == "gold" && compiler == "gcc" {
+				continue
+			}
+			t.Run(linker+" "+compiler, func(t *testing.T) {
+				need(t, program)
+				binary := compile(t, compiler, "folded.c", "-O2", "-g", "-ffunction-sections", "-fuse-ld="+linker, "-Wl,--icf=all")
+				symbols := symbolsOf(t, binary)
+				of := symbols["first"]
+				if symbols["second"].Value != of.Value {
+					t.Fatalf("they were not folded: %v", symbols)
+				}
+				addrs := make([]uint64, of.Size)
+				for i := range addrs {
+					addrs[i] = of.Value + uint64(i)
+				}
+				frames, _ := ask(t, binary, addrs)
+				for i, at := range frames {
+					if f := at[len(at)-1]; f.Function != "first" || f.Line < 4 || f.Line > 8 {
+						t.Fatalf("%#x: %v", addrs[i], at)
+					}
+				}
+			})
+		}
+	}
+}

@@ -249,12 +249,18 @@ func (p *lineProgram) extended(c *cursor, u *unit) {
 
 // at returns the file and line of addr, "" and 0 when no row covers it.
 func (t *lineTable) at(addr uint64) (file string, line int) {
-	i := sort.Search(len(t.sequences), func(i int) bool { return t.sequences[i].start > addr })
-	// Sequences overlap only in damaged files, so the latest start decides.
-	if i == 0 || !t.sequences[i-1].contains(addr) {
+	i := sort.Search(len(t.sequences), func(i int) bool { return t.sequences[i].start > addr }) - 1
+	if i < 0 {
 		return "", 0
 	}
-	rows := t.sequences[i-1].rows
+	for i > 0 && t.sequences[i-1].start == t.sequences[i].start {
+		i-- // of functions that the linker made one the first, as in rangeIndex
+	}
+	// Others overlap only in damaged files, so the latest start decides.
+	if !t.sequences[i].contains(addr) {
+		return "", 0
+	}
+	rows := t.sequences[i].rows
 	row := rows[sort.Search(len(rows), func(i int) bool { return rows[i].addr > addr })-1]
 	return t.file(uint64(row.file)), int(row.line)
 }

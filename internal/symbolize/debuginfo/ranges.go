@@ -1,6 +1,9 @@
 package debuginfo
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // addrRange is [start, end).
 type addrRange struct{ start, end uint64 }
@@ -157,8 +160,11 @@ func (x *rangeIndex) add(ranges []addrRange, item int) {
 	}
 }
 
-// seal orders the index; it must be called once, before find.
+// seal orders the index; it must be called once, before find. Of items that
+// start at one address, functions of equal code that the linker made one
+// (--icf), the first that was added is found first.
 func (x *rangeIndex) seal() {
+	slices.Reverse(x.items)
 	sort.SliceStable(x.items, func(i, j int) bool { return x.items[i].start < x.items[j].start })
 	x.maxEnd = make([]uint64, len(x.items))
 	var most uint64
