@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,6 +111,51 @@ func TestInterpreter(t *testing.T) {
 		if notes := p.Unseen([]string{environment}); len(notes) != unseen {
 			t.Errorf("%s: %q", environment, notes)
 		}
+	}
+}
+
+// The run times of languages have heaps of their own. They are known by one of
+// their functions, by the library that they are in, or by what they say.
+func TestRunTimes(t *testing.T) {
+	stripped := []string{"-rdynamic", "-s"}
+	for what, test := range map[string]struct {
+		heap    string
+		options []string
+	}{
+		"hs_init_ghc":                 {"Haskell heap", nil},
+		` [("GHC RTS", "YES")`:        {"Haskell heap", stripped},
+		"caml_main":                   {"OCaml heap", stripped},
+		"ruby_init":                   {"Ruby heap", stripped},
+		"_d_run_main":                 {"D heap", nil},
+		"allocate_lisp_dynamic_space": {"Lisp heap", stripped},
+		"luaJIT_setmode":              {"LuaJIT heap", stripped},
+		"erts_sys_alloc":              {"Erlang allocators", stripped},
+		"rawAlloc__system_4554":       {"Nim heap", nil},
+		"rawAlloc__system_u12":        {"Nim heap", nil},
+		"allocImpl__system_1725":      {"", nil}, // Nim with -d:useMalloc
+		"libguile-3.0.so.1":           {"Boehm collector", nil},
+		"libHSrts-ghc9.0.2.so":        {"Haskell heap", nil},
+		"libdruntime-ldc-shared.so.1": {"D heap", nil},
+		"libR.so":                     {"R heap", nil},
+		"libtcl8.6.so":                {"Tcl allocator", nil},
+		"libtclap.so":                 {"", nil},
+	} {
+		t.Run(what, func(t *testing.T) {
+			source, options := "void "+what+"(void) {}\n"+plain, test.options
+			switch {
+			case strings.HasPrefix(what, " "):
+				source = fmt.Sprintf("const char* volatile message = %q;\nint main(void) { return message == 0; }\n", what)
+			case strings.HasPrefix(what, "lib"):
+				source, options = plain, []string{"-Wl,--no-as-needed", build(t, "", "-shared", "-fPIC", "-Wl,-soname,"+what)}
+			}
+			p, err := Inspect(build(t, source, options...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(p.HeapNames(), ", "); got != test.heap {
+				t.Errorf("%q, not %q", got, test.heap)
+			}
+		})
 	}
 }
 

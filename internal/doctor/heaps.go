@@ -19,9 +19,12 @@ type OwnHeap struct {
 	// Setting is a variable of the environment, with the beginning of the value
 	// that makes the program use malloc in its place; "" where there is none.
 	Setting string
-	// Built is set when another build of the program would use malloc.
-	Built bool
+	// Build says how another build of the program would use malloc; "" where none does.
+	Build string
 }
+
+// withoutIt is how a program is built without an allocator that it may do without.
+const withoutIt = "build it to use malloc (Rust: without #[global_allocator])"
 
 // offIn tells whether the program uses malloc in this environment.
 func (h OwnHeap) offIn(environment []string) bool {
@@ -32,21 +35,20 @@ func (h OwnHeap) remedy() string {
 	switch {
 	case h.Setting != "":
 		return "with " + h.Setting + " in the environment it uses malloc"
-	case h.Built:
-		return "build it to use malloc (Rust: without #[global_allocator])"
+	default:
+		return h.Build
 	}
-	return ""
 }
 
 var (
-	jemalloc     = OwnHeap{Name: "jemalloc", Built: true}
-	rustJemalloc = OwnHeap{Name: "jemalloc (for Rust)", Built: true}
-	mimalloc     = OwnHeap{Name: "mimalloc", Built: true}
-	tcmalloc     = OwnHeap{Name: "TCMalloc", Built: true}
-	rpmalloc     = OwnHeap{Name: "rpmalloc", Built: true}
-	snmalloc     = OwnHeap{Name: "snmalloc", Built: true}
-	rustSnmalloc = OwnHeap{Name: "snmalloc (for Rust)", Built: true}
-	scudo        = OwnHeap{Name: "Scudo", Built: true}
+	jemalloc     = OwnHeap{Name: "jemalloc", Build: withoutIt}
+	rustJemalloc = OwnHeap{Name: "jemalloc (for Rust)", Build: withoutIt}
+	mimalloc     = OwnHeap{Name: "mimalloc", Build: withoutIt}
+	tcmalloc     = OwnHeap{Name: "TCMalloc", Build: withoutIt}
+	rpmalloc     = OwnHeap{Name: "rpmalloc", Build: withoutIt}
+	snmalloc     = OwnHeap{Name: "snmalloc", Build: withoutIt}
+	rustSnmalloc = OwnHeap{Name: "snmalloc (for Rust)", Build: withoutIt}
+	scudo        = OwnHeap{Name: "Scudo", Build: withoutIt}
 	pymalloc     = OwnHeap{Name: "pymalloc", Setting: "PYTHONMALLOC=malloc"}
 	zend         = OwnHeap{Name: "Zend memory manager", Setting: "USE_ZEND_ALLOC=0"}
 	gslice       = OwnHeap{Name: "GSlice", Setting: "G_SLICE=always-malloc"}
@@ -56,6 +58,13 @@ var (
 	ocaml        = OwnHeap{Name: "OCaml heap"}
 	haskell      = OwnHeap{Name: "Haskell heap"}
 	boehm        = OwnHeap{Name: "Boehm collector"}
+	dlang        = OwnHeap{Name: "D heap"}
+	lisp         = OwnHeap{Name: "Lisp heap"}
+	rlang        = OwnHeap{Name: "R heap"}
+	luajit       = OwnHeap{Name: "LuaJIT heap"}
+	tcl          = OwnHeap{Name: "Tcl allocator"}
+	erlang       = OwnHeap{Name: "Erlang allocators", Setting: "ERL_FLAGS=+Mea min"}
+	nim          = OwnHeap{Name: "Nim heap", Build: "build it with -d:useMalloc"}
 )
 
 // ownHeaps are functions whose definition in an executable shows an allocator
@@ -81,9 +90,14 @@ var ownHeaps = map[string]OwnHeap{
 	"PyObject_Malloc":        pymalloc,
 	"_emalloc":               zend,
 	"_ZN2v87Isolate3NewERKNS0_12CreateParamsE": v8,
-	"caml_startup": ocaml,
-	"hs_init":      haskell,
-	"GC_malloc":    boehm,
+	"caml_main":                   ocaml,
+	"hs_init_ghc":                 haskell,
+	"ruby_init":                   ruby,
+	"GC_malloc":                   boehm,
+	"_d_run_main":                 dlang,
+	"allocate_lisp_dynamic_space": lisp,
+	"luaJIT_setmode":              luajit,
+	"erts_sys_alloc":              erlang,
 }
 
 // heapLibraries are libraries that bring an allocator of their own, by the
@@ -93,6 +107,8 @@ var heapLibraries = []struct {
 	heap  OwnHeap
 }{
 	{"libpython", pymalloc}, {"libnode.so", v8}, {"libjli.so", java}, {"libjvm.so", java}, {"libruby", ruby}, {"libgc.so", boehm},
+	{"libguile-", boehm}, {"libHSrts", haskell}, {"libcamlrun", ocaml}, {"libasmrun", ocaml}, {"libdruntime-", dlang}, {"libgdruntime.so", dlang},
+	{"libR.so", rlang}, {"libluajit-", luajit}, {"libtcl8.", tcl}, {"libtcl9.", tcl},
 }
 
 // heapMessages are what allocators begin their messages with, by which they
@@ -103,7 +119,12 @@ var heapMessages = []struct {
 }{
 	{"mimalloc: warning: ", mimalloc},
 	{"<jemalloc>: ", jemalloc},
+	{"[(\"GHC RTS\", \"YES\")", haskell}, // what +RTS --info says
 }
+
+// nimAllocator begins the name of the function of Nim's own allocator, which ends
+// in a number that differs from build to build.
+const nimAllocator = "rawAlloc__system_"
 
 // mostConstants is how much of the constants of a program is looked through.
 const mostConstants = 64 << 20
@@ -167,6 +188,9 @@ func (p *Program) readHeaps(object *elf.File, whole bool) {
 	if whole && object.SectionByType(elf.SHT_SYMTAB) == nil && !p.OwnMalloc {
 		p.OwnHeaps = append(p.OwnHeaps, heapsByMessage(object)...)
 	}
+	if whole && namesNim(object) {
+		p.OwnHeaps = append(p.OwnHeaps, nim)
+	}
 	slices.SortFunc(p.OwnHeaps, func(a, b OwnHeap) int { return strings.Compare(a.Name, b.Name) })
 	p.OwnHeaps = slices.Compact(p.OwnHeaps)
 }
@@ -205,6 +229,15 @@ func heapsByMessage(object *elf.File) (heaps []OwnHeap) {
 		}
 	}
 	return heaps
+}
+
+func namesNim(object *elf.File) bool {
+	names := object.Section(".strtab")
+	if names == nil {
+		return false
+	}
+	text, err := names.Data()
+	return err == nil && bytes.Contains(text, []byte("\x00"+nimAllocator))
 }
 
 // HeapsIn returns those of OwnHeaps that the program uses in this environment.

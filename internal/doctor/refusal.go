@@ -94,7 +94,7 @@ func (p *Program) gainsRights() *Refusal {
 func (p *Program) heapNames() string {
 	var names []string
 	for _, heap := range p.OwnHeaps {
-		if heap.Built {
+		if heap.Build == withoutIt {
 			names = append(names, heap.Name)
 		}
 	}
