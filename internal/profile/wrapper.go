@@ -16,7 +16,7 @@ type wrappers struct {
 	known map[string]bool // what was decided
 	// elsewhere are wrappers that not their name makes one, but their file or module.
 	elsewhere map[string]bool
-	// files are those whose functions are wrappers where their names have no scope.
+	// files are those whose functions are wrappers, in C++ and Rust where their names have no scope.
 	files map[string]bool
 }
 
@@ -26,7 +26,7 @@ func newWrappers(extra []*regexp.Regexp) *wrappers {
 
 // wraps tells whether a frame only passes allocations on.
 func (w *wrappers) wraps(f *Frame) bool {
-	if f.Function != "" && !f.Named() && IsCppLibrary(f.Module) {
+	if f.Function != "" && !f.Named() && IsLanguageLibrary(f.Module) {
 		w.elsewhere[f.Function] = true // one that the library does not export
 		return true
 	}
@@ -47,18 +47,20 @@ func (w *wrappers) wraps(f *Frame) bool {
 	if w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) {
 		return true
 	}
-	if isUnscoped(f.Function) && (isCppFile(f.File) || isRustFile(f.File)) {
+	if languageSources.MatchString(f.File) || isUnscoped(f.Function) && (isCppFile(f.File) || isRustFile(f.File)) {
 		w.files[f.File] = true
 		return true
 	}
 	return false
 }
 
-// IsCppLibrary tells the shared libraries of C++ itself.
-func IsCppLibrary(module string) bool {
+// IsLanguageLibrary tells the shared libraries of C++, Fortran and Ada themselves.
+func IsLanguageLibrary(module string) bool {
 	name := path.Base(module)
-	return strings.HasPrefix(name, "libstdc++.so") || strings.HasPrefix(name, "libc++.so")
+	return slices.ContainsFunc(languageLibraries, func(start string) bool { return strings.HasPrefix(name, start) })
 }
+
+var languageLibraries = []string{"libstdc++.so", "libc++.so", "libc++abi.so", "libgfortran.so", "libgnat-", "libgnarl-"}
 
 // isCppFile tells the headers of the library of C++. Of what is inlined from them
 // not all know the scope: heaptrack does not where a type of the program is in
@@ -120,6 +122,11 @@ func isFortified(file string) bool {
 // isLoaders tells the header by whose inline functions ld.so calls malloc.
 func isLoaders(file string) bool { return file[strings.LastIndexByte(file, '/')+1:] == "rtld-malloc.h" }
 
+// languageSources are what the libraries of Ada and Nim compile into a program:
+// Ada's generic packages, whose functions have the program's names, and all of
+// Nim's, whose have everybody's.
+var languageSources = regexp.MustCompile(`/adainclude/|/nim[^/]*/lib/.*\.nim$`)
+
 func (w *wrappers) match(function string) bool {
 	if function == "" {
 		return false
@@ -156,10 +163,12 @@ func (w *wrappers) each(visit func(function string)) {
 	}
 }
 
-// libraryScopes are the standard libraries of C++ and Rust: whatever they
+// libraryScopes are the standard libraries of C++, Rust, Ada and Fortran: whatever they
 // allocate, their caller wanted it.
 var libraryScopes = []string{"std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::", "__rustc::",
-	"mallow::api::"}
+	"mallow::api::",
+	"ada__", "system__", "gnat__", "__gnat_", // as GNAT writes them
+	"_gfortran_", "_gfortrani_"}
 
 // wrapperNames are the families of plain functions, by name.
 var wrapperNames = names(
@@ -189,7 +198,7 @@ var wrapperNames = names(
 	"g_malloc", "g_malloc0", "g_malloc_n", "g_malloc0_n", "g_realloc", "g_realloc_n", "g_try_malloc",
 	"g_try_malloc0", "g_try_malloc_n", "g_try_malloc0_n", "g_try_realloc", "g_try_realloc_n",
 	"g_aligned_alloc", "g_aligned_alloc0", "g_slice_alloc", "g_slice_alloc0", "g_slice_copy",
-	"g_memdup", "g_memdup2", "g_strdup", "g_strndup", "g_strdup_printf", "g_strdup_vprintf", "g_strconcat",
+	"g_memdup", "g_memdup2", "g_strdup", "g_strndup", "g_strdup_printf", "g_strdup_vprintf", "g_vasprintf", "g_strconcat",
 	"g_strjoin",
 	// SQLite
 	"sqlite3_malloc", "sqlite3_malloc64", "sqlite3_realloc", "sqlite3_realloc64",
@@ -215,6 +224,18 @@ var wrapperNames = names(
 	"av_reallocp", "av_reallocp_array", "av_strdup", "av_strndup", "av_memdup", "AcquireMagickMemory", "AcquireQuantumMemory",
 	"AcquireCriticalMemory", "AcquireAlignedMemory", "ResizeMagickMemory", "ResizeQuantumMemory", "AcquireString", "ConstantString",
 	"xmlStrdup", "xmlStrndup", "xmlCharStrdup", "xmlCharStrndup", "lzma_alloc", "lzma_alloc_zero", "event_mm_malloc_", "event_mm_calloc_", "event_mm_realloc_", "event_mm_strdup_",
+	// the run times of Objective-C, OCaml, Haskell, Ruby, PHP, Tcl, Guile and Erlang
+	"class_createInstance", "objc_malloc", "objc_calloc", "objc_realloc",
+	"caml_stat_alloc", "caml_stat_alloc_noexc", "caml_stat_alloc_aligned", "caml_stat_alloc_aligned_noexc",
+	"caml_stat_calloc_noexc", "caml_stat_resize", "caml_stat_resize_noexc", "caml_stat_strdup", "caml_stat_strdup_noexc", "caml_stat_memdup",
+	"stgMallocBytes", "stgCallocBytes", "stgReallocBytes", "stgMallocAlignedBytes",
+	"ruby_xmalloc", "ruby_xmalloc2", "ruby_xcalloc", "ruby_xrealloc", "ruby_xrealloc2", "ruby_strdup",
+	"rb_xmalloc_mul_add", "rb_xcalloc_mul_add", "rb_xrealloc_mul_add", "rb_gc_impl_malloc", "rb_gc_impl_calloc", "rb_gc_impl_realloc",
+	"_emalloc", "_ecalloc", "_erealloc", "_erealloc2", "_estrdup", "_estrndup", "_safe_emalloc", "_safe_malloc", "_safe_erealloc", "_safe_realloc",
+	"__zend_malloc", "__zend_calloc", "__zend_realloc", "zend_strndup",
+	"Tcl_Alloc", "Tcl_Realloc", "Tcl_AttemptAlloc", "Tcl_AttemptRealloc", "TclpAlloc", "TclpRealloc",
+	"scm_malloc", "scm_calloc", "scm_realloc", "scm_strdup", "scm_strndup",
+	"erts_sys_alloc", "erts_sys_realloc",
 	// formatters of other programs
 	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc",
 	"curl_dbg_malloc", "curl_dbg_calloc", "curl_dbg_realloc", "curl_dbg_strdup",
@@ -226,7 +247,11 @@ var wrapperNames = names(
 	"sqlite3_free", "sqlite3MemFree", "sqlite3DbFree", "sqlite3DbFreeNN", "sqlite3DbNNFreeNN",
 	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free", "jv_mem_free", "zfree", "gfree", "yyfree",
 	"av_free", "av_freep", "RelinquishMagickMemory", "RelinquishAlignedMemory", "lzma_free", "event_mm_free_",
+	"object_dispose", "objc_free", "caml_stat_free", "stgFree", "ruby_xfree", "rb_gc_impl_free", "_efree", "Tcl_Free", "TclpFree", "erts_sys_free",
 )
+
+// nimSystem are functions of Nim's module system: alloc0Impl__system_1727.
+var nimSystem = regexp.MustCompile(`^\w+__system_u?\d+$`)
 
 // cpython are CPython's layers between an object and malloc: PyMem_Malloc,
 // _PyMem_RawRealloc, PyObject_Calloc, _PyObject_DebugMalloc and so on.
@@ -249,7 +274,7 @@ func isWrapper(function string) bool {
 		return true
 	}
 	name := qualifiedName(function)
-	return inLibrary(name) || wrapperNames[name] || cpython.MatchString(name)
+	return inLibrary(name) || wrapperNames[name] || cpython.MatchString(name) || nimSystem.MatchString(name)
 }
 
 // goRuntime are what Go's compiler calls for make, append, + and the like, and

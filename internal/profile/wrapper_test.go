@@ -33,7 +33,10 @@ func TestWrappers(t *testing.T) {
 		"curl_maprintf", "emalloc_real", "icalloc", "xmlStrndup", "zmalloc", "ztrymalloc_usable_internal", "jv_mem_alloc", "yyalloc", "zcalloc", "av_mallocz", "AcquireQuantumMemory",
 		"__cxa_allocate_exception", "__cxxabiv1::__cxa_allocate_exception(unsigned long)", "__cxa_end_catch",
 		"__gxx_exception_cleanup(_Unwind_Reason_Code, _Unwind_Exception*)",
-		"xmalloc.part.0", "xmalloc.cold",
+		"xmalloc.part.0", "xmalloc.cold", "g_vasprintf",
+		"__gnat_malloc", "system__pool_global__allocate", "ada__strings__unbounded__Oconcat__2",
+		"_gfortran_pack", "_gfortrani_xmallocarray", "allocImpl__system_1725", "alignedAlloc0__system_u1897",
+		"objc_calloc", "class_createInstance", "caml_stat_alloc_noexc", "stgMallocBytes", "rb_xmalloc_mul_add", "_emalloc", "Tcl_Alloc", "scm_realloc", "erts_sys_alloc",
 		"decltype (::new ((void*)(0)) std::vector<int>((declval<int>)())) std::construct_at<std::vector<int>, int>(std::vector<int>*, int&&)",
 		"decltype(::new((void*)0) T((declval<int>)())) std::construct_at<T, int>(T*, int&&)",
 	} {
@@ -42,7 +45,7 @@ func TestWrappers(t *testing.T) {
 		}
 	}
 	for _, function := range []string{
-		"", "main", "poll_set_grow", "libsqlite3.so.0+0xa74f0", "xmalloc_statistics", "operatornew", "__cxa_demangle", "PyUnicode_New",
+		"", "main", "ada_main__push", "push__t_7", "allocate__system_of_mine", "gfortran_pack", "poll_set_grow", "libsqlite3.so.0+0xa74f0", "xmalloc_statistics", "operatornew", "__cxa_demangle", "PyUnicode_New",
 		"myalloc::grow", "stdx::vector<int>::push_back(int)", "PyObject_CallMethod",
 		"Parser::parse(std::vector<int, std::allocator<int> > const&)",
 		"std_string_of(char const*)",
@@ -130,8 +133,27 @@ func TestLoaderWrappers(t *testing.T) {
 	}
 }
 
-// What the C++ library does not export has no name.
-func TestNamelessFunctionsOfCpp(t *testing.T) {
+// What of the libraries of Ada and Nim is compiled into a program is known by its
+// files.
+func TestLanguageSources(t *testing.T) {
+	for file, want := range map[string]bool{
+		"/usr/lib/gcc/x86_64-linux-gnu/12/adainclude/a-convec.adb":                   true,
+		"/usr/lib/nim/lib/system/strs_v2.nim":                                        true,
+		"/home/user/.choosenim/toolchains/nim-2.0.0/lib/pure/collections/tables.nim": true,
+		"/src/nim/words.nim":  false,
+		"/src/nim/lib/glue.c": false,
+		"/src/a-convec.adb":   false,
+		"":                    false,
+	} {
+		w := newWrappers(nil)
+		if got := w.wraps(&Frame{Function: "append", File: file}); got != want || w.files[file] != want {
+			t.Errorf("%q: %v", file, got)
+		}
+	}
+}
+
+// What the library of a language does not export has no name.
+func TestNamelessFunctionsOfLanguages(t *testing.T) {
 	w := newWrappers(nil)
 	for _, c := range []struct {
 		function, module string
@@ -139,6 +161,9 @@ func TestNamelessFunctionsOfCpp(t *testing.T) {
 	}{
 		{"libstdc++.so.6+0x16a990", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", true},
 		{"libc++.so.1+0x990", "/usr/lib/libc++.so.1", true},
+		{"libc++abi.so.1+0x990", "/usr/lib/libc++abi.so.1", true},
+		{"libgfortran.so.5+0x990", "/usr/lib/x86_64-linux-gnu/libgfortran.so.5", true},
+		{"libgnat-12.so+0x990", "/usr/lib/x86_64-linux-gnu/libgnat-12.so", true},
 		{"libz.so.1+0x990", "/usr/lib/libz.so.1", false},
 		{"tool+0x990", "/usr/bin/tool", false},
 		{"__cxa_demangle", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", false},
@@ -150,7 +175,7 @@ func TestNamelessFunctionsOfCpp(t *testing.T) {
 	}
 	met := make(map[string]bool)
 	w.each(func(function string) { met[function] = true })
-	if len(met) != 2 || !met["libstdc++.so.6+0x16a990"] {
+	if len(met) != 5 || !met["libstdc++.so.6+0x16a990"] {
 		t.Errorf("met %v", met)
 	}
 }

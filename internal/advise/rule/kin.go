@@ -2,6 +2,7 @@ package rule
 
 import (
 	"math"
+	"path"
 	"strings"
 
 	"mallow/internal/profile"
@@ -68,4 +69,13 @@ func (s *Site) InCpp() bool {
 // made by Rust's library.
 func (s *Site) InRust() bool {
 	return strings.HasSuffix(s.File, ".rs") || Share(s.c.passage.Calls(s.Part, uint64(ofRust)), s.Counters.Calls) > 0.5
+}
+
+// Malloc is what the site's language calls an allocation.
+func (s *Site) Malloc() string {
+	switch strings.ToLower(path.Ext(s.File)) {
+	case ".f", ".for", ".f90", ".f95", ".f03", ".f08", ".adb", ".ads", ".nim", ".zig", ".d", ".pas", ".pp", ".hs", ".ml", ".vala", ".swift", ".cr":
+		return "an allocation"
+	}
+	return "malloc"
 }

@@ -19,11 +19,11 @@ var makers = []string{
 
 // Contained tells whether most of the site's blocks belong to a container or
 // another object of the standard library, that made them for itself: a string,
-// a vector, the nodes of a map; or that a function of the C++ library made
+// a vector, the nodes of a map; or that a function of the language's library made
 // whose name is not known.
 func (s *Site) Contained() bool {
 	if s.contained == nil {
-		contained := profile.IsCppLibrary(s.Module) || 2*s.c.passage.Calls(s.Part, uint64(inContainer)) > s.Counters.Calls
+		contained := profile.IsLanguageLibrary(s.Module) || 2*s.c.passage.Calls(s.Part, uint64(inContainer)) > s.Counters.Calls
 		s.contained = &contained
 	}
 	return *s.contained
@@ -72,6 +72,8 @@ func symbolsOfFile(file string) uint64 {
 		return uint64(inContainer | ListNode)
 	}
 	switch {
+	case strings.HasSuffix(name, ".nim"):
+		return ofNim(file)
 	case !strings.HasSuffix(name, ".rs"):
 		return uint64(inContainer)
 	case strings.HasSuffix(file, "/alloc/src/string.rs"), strings.HasSuffix(file, "/alloc/src/str.rs"), strings.HasSuffix(file, "/alloc/src/slice.rs"),
@@ -81,6 +83,15 @@ func symbolsOfFile(file string) uint64 {
 		return uint64(inContainer | ofRust)
 	}
 	return uint64(ofRust)
+}
+
+// ofNim tells strings, sequences and collections from what makes single objects.
+func ofNim(file string) uint64 {
+	_, name := path.Split(file)
+	if strings.HasPrefix(name, "str") || strings.HasPrefix(name, "seq") || strings.Contains(file, "/collections/") {
+		return uint64(inContainer)
+	}
+	return 0
 }
 
 // KeptByLoop is what to do about a string or container that is made in each round
@@ -157,7 +168,10 @@ func (s *Site) OfElements() bool {
 }
 
 func isContainer(function string) bool {
-	if profile.IsCppLibrary(function) { // one without a name of its own
+	if profile.IsLanguageLibrary(function) { // one without a name of its own
+		return true
+	}
+	if strings.HasPrefix(function, "ada__") || strings.HasPrefix(function, "_gfortran") { // strings and containers of Ada, arrays of Fortran
 		return true
 	}
 	name := strings.TrimLeft(function, "<&") // a Rust implementation begins so

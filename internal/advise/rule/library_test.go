@@ -18,6 +18,11 @@ func TestIsContainer(t *testing.T) {
 		"make(std::vector<int>)":                                                                     false,
 		"my::std::vector<int>::reserve":                                                              false,
 		"operator new(unsigned long)":                                                                false,
+		"libc++abi.so.1+0x990":                                                                       true,
+		"ada__strings__unbounded__allocate":                                                          true,
+		"_gfortran_pack":                                                                             true,
+		"__gnat_malloc":                                                                              false,
+		"allocImpl__system_1725":                                                                     false,
 		"":                                                                                           false,
 	} {
 		if got := isContainer(function); got != want {
@@ -47,6 +52,22 @@ func TestIsClearable(t *testing.T) {
 	} {
 		if got := isClearable(function); got != want {
 			t.Errorf("%q: %v", function, got)
+		}
+	}
+}
+
+// Files tell what of Ada's and Nim's libraries keeps its blocks to itself.
+func TestSymbolsOfFile(t *testing.T) {
+	for file, want := range map[string]bool{
+		"/usr/lib/gcc/x86_64-linux-gnu/12/adainclude/a-convec.adb": true,
+		"/usr/lib/nim/lib/system/strs_v2.nim":                      true,
+		"/usr/lib/nim/lib/system/seqs_v2.nim":                      true,
+		"/usr/lib/nim/lib/pure/collections/tableimpl.nim":          true,
+		"/usr/lib/nim/lib/system/arc.nim":                          false,
+		"/usr/lib/nim/lib/system/mm/malloc.nim":                    false,
+	} {
+		if got := Symbol(symbolsOfFile(file))&inContainer != 0; got != want {
+			t.Errorf("%q: %v", file, got)
 		}
 	}
 }

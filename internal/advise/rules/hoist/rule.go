@@ -118,7 +118,7 @@ func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {
 		f.Remedy = "plain values of the function that releases them, without Box, or SmallVec and ArrayVec, which have room on the stack; else the same for all rounds of the loop"
 	case owned && n.SizeMax <= onStack && !s.MayBeObject() && !s.InRust():
 		f.Means = rule.Avoid
-		f.Remedy = fmt.Sprintf("a fixed array of %s in the function that releases it, and malloc only for what is longer; else one block for all rounds of the loop", rule.Bytes(n.SizeMax))
+		f.Remedy = fmt.Sprintf("a fixed array of %s in the function that releases it, and %s only for what is longer; else one block for all rounds of the loop", rule.Bytes(n.SizeMax), s.Malloc())
 	case owned && n.SizeMax <= onStack:
 		f.Means = rule.Avoid
 		f.Remedy = fmt.Sprintf("a variable of %s of the function that releases it, on the stack; else one block for all rounds of the loop", rule.Bytes(n.SizeMax))

@@ -120,7 +120,7 @@ func local(s *rule.Site, size uint64) string {
 // otherwise says what else an array needs: one that is too short is worse than
 // any malloc, and one size is that of this run.
 func otherwise(s *rule.Site) string {
-	allocate := "malloc"
+	allocate := s.Malloc()
 	switch {
 	case s.IsArray():
 		allocate = "new[]"

@@ -19,6 +19,17 @@ func TestBuffer(t *testing.T) {
 	p.Finds(temporary.Rule, "buffer")
 }
 
+// Not every language has a malloc.
+func TestFortran(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	twice := p.Stack(recording.Malloc, "twice sums.f90:19", "sums sums.f90:35")
+	for range 500 {
+		p.FreeFrom(p.Alloc(twice, 40), p.By("sums sums.f90:35"))
+	}
+	p.Noise(500)
+	p.Finds(temporary.Rule, "fortran")
+}
+
 // A function that releases blocks for all may do so after the one that made this has returned: the array belongs to a
 // caller then.
 func TestPassedOn(t *testing.T) {
