@@ -95,7 +95,7 @@ func (p *Program) mallocLine() string {
 func isAllocator(library string) bool {
 	for _, stem := range []string{
 		"libmallow", "libjemalloc", "libtcmalloc", "libmimalloc", "libsnmalloc", "librpmalloc", "libhardened_malloc", "libtbbmalloc_proxy",
-		"libscudo", "libhoard",
+		"libscudo", "libclang_rt.scudo", "libhoard",
 	} {
 		if strings.HasPrefix(filepath.Base(library), stem) {
 			return true

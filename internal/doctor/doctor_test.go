@@ -114,6 +114,30 @@ func TestInterpreter(t *testing.T) {
 	}
 }
 
+// A program must not be started with libmallow ahead of a sanitizer: it would end at once.
+func TestSanitizerLibraries(t *testing.T) {
+	for library, want := range map[string]string{
+		"libasan.so.8":                         "AddressSanitizer",
+		"libtsan.so.2":                         "ThreadSanitizer",
+		"libclang_rt.asan-x86_64.so":           "AddressSanitizer",
+		"libclang_rt.asan.so":                  "AddressSanitizer",
+		"libclang_rt.tsan-x86_64.so":           "ThreadSanitizer",
+		"libclang_rt.hwasan-x86_64.so":         "HWAddressSanitizer",
+		"libubsan.so.1":                        "",
+		"libclang_rt.ubsan_standalone.so":      "",
+		"libclang_rt.asan_of_mine-x86_64.so":   "",
+		"libclang_rt.scudo_standalone-i386.so": "",
+	} {
+		p, err := Inspect(build(t, plain, "-Wl,--no-as-needed", build(t, "", "-shared", "-fPIC", "-Wl,-soname,"+library)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Sanitizer != want {
+			t.Errorf("%s: %q, not %q", library, p.Sanitizer, want)
+		}
+	}
+}
+
 // The run times of languages have heaps of their own. They are known by one of
 // their functions, by the library that they are in, or by what they say.
 func TestRunTimes(t *testing.T) {

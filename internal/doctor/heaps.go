@@ -152,8 +152,7 @@ var sanitizerFunctions = map[string]string{
 // looked through.
 func (p *Program) readHeaps(object *elf.File, whole bool) {
 	for _, library := range p.Needed {
-		stem, _, _ := strings.Cut(library, ".so")
-		if name, ok := sanitizers[stem]; ok {
+		if name, ok := sanitizers[sanitizerStem(library)]; ok {
 			p.Sanitizer = name
 		}
 		for _, of := range heapLibraries {
@@ -193,6 +192,17 @@ func (p *Program) readHeaps(object *elf.File, whole bool) {
 	}
 	slices.SortFunc(p.OwnHeaps, func(a, b OwnHeap) int { return strings.Compare(a.Name, b.Name) })
 	p.OwnHeaps = slices.Compact(p.OwnHeaps)
+}
+
+// sanitizerStem returns what GCC would call a library: libasan for libasan.so.8
+// and for Clang's libclang_rt.asan-x86_64.so.
+func sanitizerStem(library string) string {
+	stem, _, _ := strings.Cut(library, ".so")
+	if name, isClangs := strings.CutPrefix(stem, "libclang_rt."); isClangs {
+		name, _, _ = strings.Cut(name, "-")
+		return "lib" + name
+	}
+	return stem
 }
 
 // fileOf returns the whole name of the file that a library's name leads to, ""
