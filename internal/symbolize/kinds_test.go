@@ -3,8 +3,10 @@ package symbolize
 import (
 	"bytes"
 	"debug/elf"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -221,5 +223,47 @@ func TestFoldedFunctions(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Zig does not say in which file something was inlined: it is the one of the
+// function around it, not the unit's.
+func TestInlinedInNoFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"unit.c": "#include \"outer.h\"\nint main(void) { return outer(1); }\n",
+		"inner.h": "int got;\nstatic inline __attribute__((always_inline)) int inner(int x) {\n  got = x;\n  return got * got;\n}\n" +
+			"static inline __attribute__((always_inline)) int middle(int x) {\n  got = x + 1;\n  return inner(x);\n}\n",
+		"outer.h": "#include \"inner.h\"\n__attribute__((noinline)) int outer(int x) {\n  got = x + 2;\n  return middle(x);\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runIn(t, dir, "gcc", "-O0", "-gdwarf-5", "-dA", "-S", "unit.c")
+	assembly, err := os.ReadFile(filepath.Join(dir, "unit.s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := regexp.MustCompile(`\.uleb128 0x58(\s.*DW_AT_call_file)`).ReplaceAll(assembly, []byte(".uleb128 0x3f01$1"))
+	if bytes.Equal(silent, assembly) {
+		t.Fatal("no DW_AT_call_file")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "unit.s"), silent, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, dir, "gcc", "-o", "unit", "unit.s")
+	frames, _ := ask(t, filepath.Join(dir, "unit"), codeAddresses(t, filepath.Join(dir, "unit"), most))
+	seen := false
+	for _, at := range frames {
+		if len(at) == 3 {
+			seen = true
+			if got := fmt.Sprint(filepath.Base(at[1].File), " ", at[1].Line, " ", filepath.Base(at[2].File), " ", at[2].Line); got != "inner.h 8 outer.h 4" {
+				t.Fatalf("%s: %v", got, at)
+			}
+		}
+	}
+	if !seen {
+		t.Error("nothing was inlined")
 	}
 }

@@ -142,7 +142,16 @@ func (u *unit) frames(addr uint64) []Frame {
 			frame.Code = body.codeOf(call)
 		}
 		frames = append(frames, frame)
-		file, line = lines.file(call.callFile), int(uint32(call.callLine))
+		if line = int(uint32(call.callLine)); call.inFile {
+			file = lines.file(call.callFile)
+			continue
+		}
+		// Zig does not say the file: it is that in which the code around it begins.
+		around := f.code
+		if i > 0 {
+			around = chain[i-1].ranges[0].start
+		}
+		file, _ = lines.at(around)
 	}
 	name := entryRef{body.data, uint64(f.entry)}.name()
 	return append(frames, Frame{Function: name, File: file, Line: line})

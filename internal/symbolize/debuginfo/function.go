@@ -23,6 +23,7 @@ type inlineTree struct {
 type inlinedCall struct {
 	ranges   []addrRange
 	entry    int
+	inFile   bool // callFile is known
 	callFile uint64
 	callLine uint64
 	next     int
@@ -261,7 +262,7 @@ func (u *unit) readInlinedCall(c *cursor, a *abbrev, entry int) inlinedCall {
 		case attrRanges:
 			ranges = u.read(c, s)
 		case attrCallFile:
-			n.callFile = u.read(c, s).u
+			n.inFile, n.callFile = true, u.read(c, s).u
 		case attrCallLine:
 			n.callLine = u.read(c, s).u
 		default:
