@@ -122,10 +122,10 @@ func isFortified(file string) bool {
 // isLoaders tells the header by whose inline functions ld.so calls malloc.
 func isLoaders(file string) bool { return file[strings.LastIndexByte(file, '/')+1:] == "rtld-malloc.h" }
 
-// languageSources are what the libraries of Ada and Nim compile into a program:
-// Ada's generic packages, whose functions have the program's names, and all of
-// Nim's, whose have everybody's.
-var languageSources = regexp.MustCompile(`/adainclude/|/nim[^/]*/lib/.*\.nim$`)
+// languageSources are what the libraries of Ada, Nim and Zig compile into a
+// program: Ada's generic packages, whose functions have the program's names, and
+// all of Nim's and Zig's, whose have everybody's.
+var languageSources = regexp.MustCompile(`/adainclude/|/nim[^/]*/lib/.*\.nim$|/(lib|zig)/std/.*\.zig$`)
 
 func (w *wrappers) match(function string) bool {
 	if function == "" {

@@ -72,8 +72,8 @@ func symbolsOfFile(file string) uint64 {
 		return uint64(inContainer | ListNode)
 	}
 	switch {
-	case strings.HasSuffix(name, ".nim"):
-		return ofNim(file)
+	case strings.HasSuffix(name, ".nim"), strings.HasSuffix(name, ".zig"):
+		return ofCollections(file)
 	case !strings.HasSuffix(name, ".rs"):
 		return uint64(inContainer)
 	case strings.HasSuffix(file, "/alloc/src/string.rs"), strings.HasSuffix(file, "/alloc/src/str.rs"), strings.HasSuffix(file, "/alloc/src/slice.rs"),
@@ -85,10 +85,16 @@ func symbolsOfFile(file string) uint64 {
 	return uint64(ofRust)
 }
 
-// ofNim tells strings, sequences and collections from what makes single objects.
-func ofNim(file string) uint64 {
+// ofCollections tells strings and collections of Nim and Zig from what makes single
+// objects, or blocks for whoever calls it.
+func ofCollections(file string) uint64 {
 	_, name := path.Split(file)
-	if strings.HasPrefix(name, "str") || strings.HasPrefix(name, "seq") || strings.Contains(file, "/collections/") {
+	for _, start := range []string{"str", "seq", "array_", "hash_map", "multi_array", "Writer"} {
+		if strings.HasPrefix(name, start) {
+			return uint64(inContainer)
+		}
+	}
+	if strings.Contains(file, "/collections/") {
 		return uint64(inContainer)
 	}
 	return 0

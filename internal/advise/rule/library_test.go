@@ -56,13 +56,16 @@ func TestIsClearable(t *testing.T) {
 	}
 }
 
-// Files tell what of Ada's and Nim's libraries keeps its blocks to itself.
+// Files tell what of the libraries of Ada, Nim and Zig keeps its blocks to itself.
 func TestSymbolsOfFile(t *testing.T) {
 	for file, want := range map[string]bool{
 		"/usr/lib/gcc/x86_64-linux-gnu/12/adainclude/a-convec.adb": true,
 		"/usr/lib/nim/lib/system/strs_v2.nim":                      true,
 		"/usr/lib/nim/lib/system/seqs_v2.nim":                      true,
 		"/usr/lib/nim/lib/pure/collections/tableimpl.nim":          true,
+		"/usr/lib/zig/std/array_list.zig":                          true,
+		"/usr/lib/zig/std/hash_map.zig":                            true,
+		"/usr/lib/zig/std/mem/Allocator.zig":                       false,
 		"/usr/lib/nim/lib/system/arc.nim":                          false,
 		"/usr/lib/nim/lib/system/mm/malloc.nim":                    false,
 	} {
