@@ -80,15 +80,18 @@ func isUnscoped(function string) bool {
 		return false
 	}
 	depth := 0
+	last := ' '
 	for i, c := range strings.TrimPrefix(function, "operator()") {
 		switch {
 		case c == '<':
 			depth++
+		case c == '>' && last == '-': // of the type of a function
 		case c == '>':
 			depth--
 		case depth == 0 && (c == '(' || c == ':' && i > 0):
 			return false
 		}
+		last = c
 	}
 	return true
 }
@@ -361,6 +364,7 @@ func qualifiedName(function string) string {
 			i += len("(anonymous namespace)") - 1
 		case c == '<':
 			depth++
+		case c == '>' && i > 0 && function[i-1] == '-': // of the type of a function, or operator->
 		case c == '>':
 			depth = max(0, depth-1)
 		case depth > 0:

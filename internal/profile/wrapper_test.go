@@ -55,6 +55,7 @@ func TestWrappers(t *testing.T) {
 		"<alloc::vec::Vec<u8> as mycrate::Encode>::encode",
 		"(anonymous namespace)::Table::grow(unsigned long)",
 		"main::{lambda(std::string)#1}::operator()(std::string) const",
+		"mycrate::apply::<fn(u8) -> alloc::string::String>", "Table<int (*)() -> std::vector<int> >::grow()",
 		"<", "<<<", ">(", "decltype", "decltype (", "decltype (std::f()) Parser::add<int>(int)", "decltypes", "decltype(std::f(",
 	} {
 		if isWrapper(function) {
@@ -109,6 +110,7 @@ func TestUnscopedNames(t *testing.T) {
 	for function, want := range map[string]bool{
 		"allocate": true, "_M_construct<char *>": true, "operator=": true, "operator()<int, int>": true, "operator<<<std::char_traits<char> >": true,
 		"copy_if<int const*, evens(const std::vector<int>&)::<lambda(int)> >": true,
+		"call_mut<fn(usize) -> std::vector<int>, (usize)>":                    true,
 		"evens(std::vector<int> const&)":                                      false, "shape::parse": false, "main": false, "": false,
 	} {
 		if got := w.wraps(&Frame{Function: function, File: header}); got != want {

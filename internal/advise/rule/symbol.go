@@ -361,6 +361,7 @@ func classAndMethod(function string) (class, method string) {
 		switch c := function[i]; {
 		case c == '<':
 			depth++
+		case c == '>' && depth > 0 && function[i-1] == '-': // of the type of a function
 		case c == '>':
 			depth--
 		case depth > 0:

@@ -170,7 +170,7 @@ func withoutParameters(function string) string {
 		case '<', '{':
 			depth++
 		case '>', '}':
-			if !strings.HasPrefix(function, "<") || !strings.HasSuffix(function[:i], "-") { // of a function's type in Rust
+			if depth <= 0 || !strings.HasSuffix(function[:i], "-") { // of a function's type in Rust
 				depth--
 			}
 		case '(':
@@ -234,7 +234,7 @@ func withoutTemplateArguments(name string) string {
 				b.WriteString("<…>")
 			}
 			depth++
-		case c == '>' && last == '-' && ofRust: // of the type of a function
+		case c == '>' && last == '-' && (ofRust || depth > 0): // of the type of a function
 		case c == '>' && depth > 0:
 			depth--
 		case c == '>' && kept > 0:
@@ -261,7 +261,9 @@ func withoutReturnType(name string) string {
 		case '<', '(', '{', '[':
 			depth++
 		case '>', ')', '}', ']':
-			depth--
+			if !strings.HasSuffix(name[:i+1], "->") { // of a function's type in Rust
+				depth--
+			}
 		case ' ':
 			if depth == 0 {
 				start = i + 1
