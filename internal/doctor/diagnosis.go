@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mallow/internal/launch"
@@ -112,8 +113,13 @@ func (p *Program) goLine() string {
 }
 
 func (p *Program) stacksLine() string {
-	if p.UnwindTables {
+	switch {
+	case p.UnwindTables:
 		return "whole: unwind tables are there"
+	case p.GoVersion != "":
+		return "cut at Go's functions, which have no unwind tables"
+	case slices.Contains(p.OwnHeaps, haskell):
+		return "cut at Haskell's functions, which have no unwind tables"
 	}
 	return "cut at this program's own functions: no unwind tables (build without -fno-asynchronous-unwind-tables)"
 }

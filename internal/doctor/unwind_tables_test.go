@@ -33,6 +33,20 @@ func TestUnwindTables(t *testing.T) {
 	}
 }
 
+// No option of a compiler gives Go's and Haskell's functions tables.
+func TestNoTablesToAskFor(t *testing.T) {
+	for want, p := range map[string]*Program{
+		"whole: unwind tables are there":                                                                        {GoVersion: "go1.26", UnwindTables: true},
+		"cut at Go's functions, which have no unwind tables":                                                    {GoVersion: "go1.26"},
+		"cut at Haskell's functions, which have no unwind tables":                                               {OwnHeaps: []OwnHeap{haskell}},
+		"cut at this program's own functions: no unwind tables (build without -fno-asynchronous-unwind-tables)": {OwnHeaps: []OwnHeap{nim}},
+	} {
+		if got := p.stacksLine(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // Every cut and every changed byte of a real section is read or given up, never a crash.
 func TestDamagedUnwindTables(t *testing.T) {
 	object, err := elf.Open(build(t, plain))
