@@ -13,7 +13,7 @@ import (
 var makers = []string{
 	"std::allocator", "std::__new_allocator", "std::__allocat", "__gnu_cxx::new_allocator",
 	"std::make_unique", "std::unique_ptr", "std::make_shared", "std::allocate_shared", "std::shared_ptr", "std::__shared",
-	"std::_Sp_counted",
+	"std::_Sp_counted", "std::__libcpp_",
 	"alloc::alloc::", "alloc::boxed::", "alloc::rc::", "alloc::sync::",
 }
 
@@ -132,7 +132,7 @@ var clearables = []struct{ class, method string }{
 	{"std::basic_string", ""},
 	{"std::vector", ""}, {"std::_Vector_base", ""}, {"std::_Bvector_base", ""},
 	{"std::_Deque_base", "_M_allocate_map"}, {"std::_Deque_base", "_M_create_nodes"}, // one node
-	{"std::__detail::_Hashtable_alloc", "_M_allocate_buckets"}, {"std::__hash_table", "__rehash"},
+	{"std::__detail::_Hashtable_alloc", "_M_allocate_buckets"}, {"std::__hash_table", "__rehash"}, {"std::__hash_table", "__do_rehash"},
 }
 
 // clearablesOfRust are modules.
@@ -152,7 +152,7 @@ func isClearable(function string) bool {
 		return false
 	}
 	class, method := classAndMethod(function)
-	class = strings.Replace(strings.Replace(class, "std::__cxx11", "std", 1), "std::__1", "std", 1)
+	class = strings.Replace(class, "std::__cxx11", "std", 1)
 	return slices.ContainsFunc(clearables, func(of struct{ class, method string }) bool {
 		return class == of.class && (of.method == "" || method == of.method)
 	})

@@ -44,6 +44,7 @@ const (
 	Exception                          // an exception, and its message
 	SharedState                        // what a std::promise or a task shares with its future
 	ThreadStart                        // what a std::thread hands to its new thread
+	Matching                           // what a std::regex takes while it is compared with a text
 	clearable                          // of a container that keeps the block when it is cleared
 	ofRust                             // of Rust's library of what allocates
 	inContainer                        // whatever container or object keeps the block to itself
@@ -135,6 +136,7 @@ func (s *Site) DiesSoon() bool {
 
 // symbolsOf returns all that the name of a function tells.
 func symbolsOf(function string) uint64 {
+	function = withoutVersion(function)
 	symbols := symbolOf(function) | growthOf(function)
 	if strings.Contains(function, "std::_Deque_base<") {
 		symbols |= Deque
@@ -152,6 +154,11 @@ func symbolsOf(function string) uint64 {
 		symbols |= ofRust
 	}
 	return uint64(symbols)
+}
+
+// withoutVersion gives functions of libc++ the names that those of libstdc++ have.
+func withoutVersion(function string) string {
+	return strings.ReplaceAll(function, "std::__1::", "std::")
 }
 
 func symbolOf(function string) Symbol {
@@ -175,10 +182,10 @@ var nodes = []struct {
 	kind  string
 	means Symbol
 }{
-	{"allocator<std::_Rb_tree_node<", TreeNode}, {"allocator<std::__1::__tree_node<", TreeNode},
+	{"allocator<std::_Rb_tree_node<", TreeNode}, {"allocator<std::__tree_node<", TreeNode},
 	{"allocator<std::_List_node<", ListNode}, {"allocator<std::_Fwd_list_node<", ListNode},
-	{"allocator<std::__1::__list_node<", ListNode}, {"allocator<std::__1::__forward_list_node<", ListNode},
-	{"allocator<std::__detail::_Hash_node<", HashNode}, {"allocator<std::__1::__hash_node<", HashNode},
+	{"allocator<std::__list_node<", ListNode}, {"allocator<std::__forward_list_node<", ListNode},
+	{"allocator<std::__detail::_Hash_node<", HashNode}, {"allocator<std::__hash_node<", HashNode},
 }
 
 func cxxSymbol(function string) (symbol Symbol) {
@@ -191,25 +198,27 @@ func cxxSymbol(function string) (symbol Symbol) {
 		return 0
 	}
 	class, method := classAndMethod(function)
-	if symbol := objectSymbol(strings.Replace(class, "std::__1", "std", 1), method); symbol != 0 {
+	if symbol := objectSymbol(class, method); symbol != 0 {
 		return symbol
 	}
 	switch {
 	case class == "std::_Function_base::_Base_manager" && (method == "_M_create" || method == "_M_init_functor" || method == "_M_clone"),
 		class == "std::_Function_handler" && method == "_M_manager",
-		strings.HasPrefix(class, "std::__1::__function::"):
+		strings.HasPrefix(class, "std::__function::"):
 		return StdFunction
-	case class == "std::__shared_count" && takesPlainPointer(function):
+	case class == "std::__shared_count" && takesPlainPointer(function), class == "std::shared_ptr" && method == "shared_ptr" && isMadeOfPointer(function):
 		return ControlBlock
-	case class == "std::__detail::_Compiler", class == "std::__cxx11::basic_regex" && method == "basic_regex", class == "std::__1::basic_regex" && method == "basic_regex":
+	case class == "std::__detail::_Compiler", class == "std::__cxx11::basic_regex" && method == "basic_regex", class == "std::basic_regex" && method == "basic_regex":
 		return RegexCompile
+	case class == "std::basic_regex", class == "std::__cxx11::basic_regex", class == "std::__detail::_Executor":
+		return Matching
 	case isStream(class):
 		return Stream
-	case class == "std::__cxx11::basic_string" || class == "std::__1::basic_string":
+	case class == "std::__cxx11::basic_string" || class == "std::basic_string":
 		return stringSymbol(function, method)
 	case method == "construct" || method == "construct_at" || method == "_Construct" || method == "__do_uninit_copy":
 		return Element
-	case method == "operator+" && (class == "std" || class == "std::__1") && strings.Contains(function, "basic_string<"):
+	case method == "operator+" && class == "std" && strings.Contains(function, "basic_string<"):
 		return StringSum
 	case copiesContainer(function, class, method):
 		return ContainerCopy
@@ -271,7 +280,7 @@ func cloned(name string) (class string, ok bool) {
 }
 
 func isStream(class string) bool {
-	class = strings.TrimPrefix(strings.TrimPrefix(class, "std::__cxx11::"), "std::__1::")
+	class = strings.TrimPrefix(strings.TrimPrefix(class, "std::"), "__cxx11::")
 	switch class {
 	case "basic_stringbuf", "basic_stringstream", "basic_ostringstream", "basic_istringstream":
 		return true
@@ -316,6 +325,18 @@ func takesPlainPointer(function string) bool {
 		return strings.TrimSpace(deleter) == object+">" || strings.TrimSpace(deleter) == object+" >"
 	}
 	return strings.HasSuffix(argument, "*") && !hasComma(argument)
+}
+
+// isMadeOfPointer is takesPlainPointer for libc++, whose shared_ptr itself makes
+// the counts.
+func isMadeOfPointer(constructor string) bool {
+	_, parameters, _ := strings.Cut(constructor, "(")
+	parameters = strings.TrimSuffix(parameters, ")")
+	if object, deleter, ok := strings.Cut(parameters, ", std::default_delete<"); ok {
+		object = strings.TrimPrefix(object, "std::unique_ptr<")
+		return deleter == object+"> >&&" && !hasComma(object)
+	}
+	return strings.HasSuffix(parameters, "*") && !hasComma(parameters)
 }
 
 // hasComma tells whether template arguments are several.

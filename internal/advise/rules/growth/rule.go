@@ -187,7 +187,7 @@ var containers = []struct {
 // together of two has gone through the same functions for its only block,
 // which its owner releases.
 func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding, ok bool) {
-	grown := s.ByWithout(growth, rule.Element)
+	grown := s.ByWithout(growth, rule.Element|rule.RegexCompile|rule.Matching)
 	if grown == nil || grown.Counters.Calls < leastCalls || grown.OneSize() {
 		return f, false
 	}

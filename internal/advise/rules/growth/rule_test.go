@@ -89,6 +89,18 @@ func TestVector(t *testing.T) {
 	p.Finds(growth.Rule, "vector")
 }
 
+// What libc++ notes while a regex is matched nobody else can reserve.
+func TestRegex(t *testing.T) {
+	const matches = "bool std::__1::basic_regex<char, std::__1::regex_traits<char> >::__match_at_start_ecma<std::__1::allocator<int> >(char const*) const"
+	const grows = "void std::__1::vector<std::__1::__state<char>, std::__1::allocator<std::__1::__state<char> > >::__push_back_slow_path<int>(int&&)"
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", grows, matches, "find text.cc:20")
+	for range 2000 {
+		grown(p, grow, 8, 1024, grows, "find text.cc:24")
+	}
+	p.Silent(growth.Rule)
+}
+
 // The growth is inlined into the line, as by -O3.
 func TestInlined(t *testing.T) {
 	p := ruletest.NewProgram(t)
