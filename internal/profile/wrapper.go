@@ -47,7 +47,7 @@ func (w *wrappers) wraps(f *Frame) bool {
 	if w.match(f.Function) || isFortified(f.File) || isLoaders(f.File) {
 		return true
 	}
-	if languageSources.MatchString(f.File) || isUnscoped(f.Function) && (isCppFile(f.File) || isRustFile(f.File)) {
+	if isLanguageSource(f.File) || isUnscoped(f.Function) && (isCppFile(f.File) || isRustFile(f.File)) {
 		w.files[f.File] = true
 		return true
 	}
@@ -125,10 +125,22 @@ func isFortified(file string) bool {
 // isLoaders tells the header by whose inline functions ld.so calls malloc.
 func isLoaders(file string) bool { return file[strings.LastIndexByte(file, '/')+1:] == "rtld-malloc.h" }
 
-// languageSources are what the libraries of Ada, Nim and Zig compile into a
+// isLanguageSource tells what the libraries of Ada, Nim and Zig compile into a
 // program: Ada's generic packages, whose functions have the program's names, and
 // all of Nim's and Zig's, whose have everybody's.
-var languageSources = regexp.MustCompile(`/adainclude/|/nim[^/]*/lib/.*\.nim$|/(lib|zig)/std/.*\.zig$`)
+func isLanguageSource(file string) bool {
+	switch path.Ext(file) {
+	case ".adb", ".ads":
+		return strings.Contains(file, "/adainclude/")
+	case ".nim":
+		return nimSources.MatchString(file)
+	case ".zig":
+		return strings.Contains(file, "/lib/std/") || strings.Contains(file, "/zig/std/")
+	}
+	return false
+}
+
+var nimSources = regexp.MustCompile(`/nim[^/]*/lib/`)
 
 func (w *wrappers) match(function string) bool {
 	if function == "" {

@@ -139,16 +139,16 @@ func TestLoaderWrappers(t *testing.T) {
 // files.
 func TestLanguageSources(t *testing.T) {
 	for file, want := range map[string]bool{
-		"/usr/lib/gcc/x86_64-linux-gnu/12/adainclude/a-convec.adb":                   true,
-		"/usr/lib/nim/lib/system/strs_v2.nim":                                        true,
-		"/home/user/.choosenim/toolchains/nim-2.0.0/lib/pure/collections/tables.nim": true,
-		"/opt/zig-x86_64-linux-0.15.1/lib/std/mem/Allocator.zig":                     true,
-		"/usr/lib/zig/std/array_list.zig":                                            true,
-		"/src/lib/words.zig":                                                         false,
-		"/src/nim/words.nim":                                                         false,
-		"/src/nim/lib/glue.c":                                                        false,
-		"/src/a-convec.adb":                                                          false,
-		"":                                                                           false,
+		"/usr/lib/gcc/x86_64-linux-gnu/12/adainclude/a-convec.adb":            true,
+		"/usr/lib/nim/lib/system/strs_v2.nim":                                 true,
+		"/opt/choosenim/toolchains/nim-2.0.0/lib/pure/collections/tables.nim": true,
+		"/opt/zig-x86_64-linux-0.15.1/lib/std/mem/Allocator.zig":              true,
+		"/usr/lib/zig/std/array_list.zig":                                     true,
+		"/src/lib/words.zig":                                                  false,
+		"/src/nim/words.nim":                                                  false,
+		"/src/nim/lib/glue.c":                                                 false,
+		"/src/a-convec.adb":                                                   false,
+		"":                                                                    false,
 	} {
 		w := newWrappers(nil)
 		if got := w.wraps(&Frame{Function: "append", File: file}); got != want || w.files[file] != want {
