@@ -316,6 +316,7 @@ bool Process::Renew(ThreadRecorder* recorder) {
   }
   for (ThreadRecorder::Table* table : recorder->Tables()) Forget(*table);
   recorder->wide_count = recorder->realloc_count = 0;
+  memset(recorder->recent_reallocs, 0, sizeof(recorder->recent_reallocs));
   if (!GiveShard(recorder)) return false;
   recorder->regions.ContinueIn(*recorder);
   return true;
@@ -449,13 +450,15 @@ WideTraits* ThreadRecorder::WideTraitsAt(uint32_t number) {
   return page == nullptr ? nullptr : reinterpret_cast<WideTraits*>(page) + number % kWideTraitsPerPage;
 }
 
-Reallocs* ThreadRecorder::ReallocsOf(StackId stack) {
+Reallocs* ThreadRecorder::FindReallocs(StackId stack) {
   Traits* const traits = TraitsOf(stack);
   if (MALLOW_UNLIKELY(traits == nullptr)) return nullptr;
   uint32_t after = 0;
   memcpy(&after, traits->reallocs, sizeof(traits->reallocs));
-  if (MALLOW_LIKELY(after != 0)) return KnownRecord<Reallocs>(realloc_pages, after - 1);
-  return NewReallocs(*traits, stack);
+  Reallocs* const reallocs = MALLOW_LIKELY(after != 0) ? KnownRecord<Reallocs>(realloc_pages, after - 1)
+                                                       : NewReallocs(*traits, stack);
+  if (MALLOW_LIKELY(reallocs != nullptr)) RecentReallocs(stack) = reallocs;
+  return reallocs;
 }
 
 Reallocs* ThreadRecorder::NewReallocs(Traits& traits, StackId stack) {

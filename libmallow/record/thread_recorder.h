@@ -73,7 +73,11 @@ struct ThreadRecorder {
     return RarerRecord<Traits>(traits_pages, CounterKind::kFewTraits, StackIndex(stack));
   }
   WideTraits* WideTraitsAt(uint32_t number);
-  Reallocs* ReallocsOf(StackId stack);
+  Reallocs* ReallocsOf(StackId stack) {
+    Reallocs* const recent = RecentReallocs(stack);
+    return MALLOW_LIKELY(recent != nullptr && recent->stack == StackIndex(stack)) ? recent
+                                                                                  : FindReallocs(stack);
+  }
   RareCounts* RareCountsOf(StackId stack) {
     return RarerRecord<RareCounts>(rare_pages, CounterKind::kRareCounts, StackIndex(stack));
   }
@@ -164,6 +168,9 @@ struct ThreadRecorder {
   Table wide_pages;     // by number / kWideTraitsPerPage
   Table realloc_pages;  // by number / kCountersPerPage
   uint32_t wide_count, realloc_count;
+  // Those of the latest stacks, so that a realloc need not look at traits.
+  static constexpr size_t kRecentReallocs = 256;
+  Reallocs* recent_reallocs[kRecentReallocs];
 
   Registers wrapped_caller;
   uint64_t wrapped_argument;
@@ -220,6 +227,8 @@ struct ThreadRecorder {
   // Null when there is no room, and from then on.
   char* NewRarerPage(Table& table, CounterKind kind, uint32_t index);
   MALLOW_COLD Counts& NewCounts(uint32_t index);
+  Reallocs*& RecentReallocs(StackId stack) { return recent_reallocs[StackIndex(stack) % kRecentReallocs]; }
+  MALLOW_NOINLINE Reallocs* FindReallocs(StackId stack);
   MALLOW_COLD Reallocs* NewReallocs(Traits& traits, StackId stack);
 };
 

@@ -244,5 +244,21 @@ TEST_F(TraitsTest, ReallocsLieSideBySide) {
   EXPECT_EQ(second, thread_.ReallocsOf(stacks_[1]));
 }
 
+TEST_F(TraitsTest, ReallocsOfManyStacks) {
+  std::vector<StackId> stacks;
+  for (uintptr_t i = 0; i < 3 * ThreadRecorder::kRecentReallocs; i++) {
+    const NodeId node = g_process.stacks().Child(kRoot, 0x700000 + i, 0);
+    stacks.push_back(g_process.stacks().AddStack(node, Function::kRealloc, false));
+  }
+  const uint32_t before = thread_.realloc_count;
+  for (int again = 0; again < 2; again++) {
+    for (const StackId stack : stacks) {
+      ASSERT_EQ(StackIndex(stack), thread_.ReallocsOf(stack)->stack);
+      ASSERT_EQ(thread_.ReallocsOf(stack), thread_.ReallocsOf(stack));
+    }
+    EXPECT_EQ(stacks.size(), thread_.realloc_count - before);
+  }
+}
+
 }  // namespace
 }  // namespace mallow::record
