@@ -28,11 +28,8 @@ func IsComplete(folder string) bool {
 // recording of programs that mallow has not started. Where nothing was
 // recorded it leaves no empty file.
 func Complete(folder string, m recording.Meta) (done Completed) {
-	images, unrecorded := imagesOf(folder)
+	images := imagesOf(folder)
 	if len(images) == 0 {
-		for _, image := range unrecorded {
-			os.Remove(image)
-		}
 		return done
 	}
 	done.Images = len(images)
@@ -50,17 +47,23 @@ func Complete(folder string, m recording.Meta) (done Completed) {
 	return done
 }
 
-// imagesOf lists the image files of a folder, and apart from them those that are
-// empty, which stand for processes that could not be recorded. What was made
-// under a mask that takes a file from its own owner is given back to that one.
-func imagesOf(folder string) (images, empty []string) {
-	images, _ = filepath.Glob(escapeGlob(folder) + "/image-*")
+// imagesOf lists the image files of a folder, but for those that are empty, which
+// stand for processes that could not be recorded: where there are only such, they
+// are removed. What was made under a mask that takes a file from its own owner is
+// given back to that one.
+func imagesOf(folder string) []string {
+	images, _ := filepath.Glob(escapeGlob(folder) + "/image-*")
 	logs, _ := filepath.Glob(escapeGlob(folder) + "/log-*")
 	for _, path := range slices.Concat(images, logs) {
 		giveBack(path)
 	}
-	empty = takeEmpty(&images)
-	return images, empty
+	empty := takeEmpty(&images)
+	if len(images) == 0 {
+		for _, image := range empty {
+			os.Remove(image)
+		}
+	}
+	return images
 }
 
 func giveBack(path string) {

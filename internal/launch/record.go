@@ -109,11 +109,8 @@ func Record(c Command, o RecordOptions) (Recorded, error) {
 
 // complete packs what no process writes to any more and adds meta.json.
 func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f family) {
-	images, unrecorded := imagesOf(r.Folder)
+	images := imagesOf(r.Folder)
 	if len(images) == 0 {
-		for _, image := range unrecorded {
-			os.Remove(image)
-		}
 		if r.diedInSandbox(f.exits) {
 			r.Warnings = append(r.Warnings, diedInSandbox)
 		}
