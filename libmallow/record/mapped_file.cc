@@ -289,8 +289,7 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
   const uint64_t asked = os::CoarseNanoseconds();
   if (asked < full_until_) return false;
   const uint64_t page = os::PageSize();
-  uint64_t step = opened / kStepShare;
-  step = step < kFirstStep ? kFirstStep : step > kLastStep ? kLastStep : step;
+  const uint64_t step = Clamp(opened / kStepShare, kFirstStep, kLastStep);
   uint64_t target = RoundUp(needed > opened + step ? needed : opened + step, page);
   if (target > reserved) target = reserved;
   if (!Open(entry.offset + opened, entry.offset + target)) {
