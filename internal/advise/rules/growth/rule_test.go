@@ -172,17 +172,25 @@ func TestStringsOfOneBlock(t *testing.T) {
 	p.Finds(growth.Rule, "strings_of_one_block")
 }
 
+// unevenly makes 2,000 containers by a line, which owner releases: isLarge tells
+// which end larger than the others.
+func unevenly(p *ruletest.Program, grows, line, owner string, least, most, large uint64, isLarge func(i int) bool) {
+	by := p.Stack(recording.New, "operator new(unsigned long)", grows, line)
+	for i := range 2000 {
+		end := most
+		if isLarge(i) {
+			end = large
+		}
+		grown(p, by, least, end, grows, owner)
+	}
+}
+
+func oneInHundred(i int) bool { return i%100 == 0 }
+
 // Vectors of 16 elements, and a few of 2048: none knows beforehand what it will be.
 func TestWidely(t *testing.T) {
 	p := ruletest.NewProgram(t)
-	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "collect list.cc:20")
-	for i := range 2000 {
-		most := uint64(128)
-		if i%100 == 0 {
-			most = 16384
-		}
-		grown(p, grow, 8, most, vectorGrows, "collect list.cc:24")
-	}
+	unevenly(p, vectorGrows, "collect list.cc:20", "collect list.cc:24", 8, 128, 16384, oneInHundred)
 	p.Finds(growth.Rule, "widely")
 }
 
@@ -190,28 +198,14 @@ func TestWidely(t *testing.T) {
 // nothing of those, and three steps of the two others, 2,400 in all.
 func TestMostDoNotGrow(t *testing.T) {
 	p := ruletest.NewProgram(t)
-	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "collect list.cc:20")
-	for i := range 2000 {
-		most := uint64(2)
-		if i%5 >= 3 {
-			most = 256
-		}
-		grown(p, grow, 2, most, vectorGrows, "collect list.cc:24")
-	}
+	unevenly(p, vectorGrows, "collect list.cc:20", "collect list.cc:24", 2, 2, 256, func(i int) bool { return i%5 >= 3 })
 	p.Finds(growth.Rule, "most_do_not_grow")
 }
 
 // Strings that are short need no block, and must not get one.
 func TestWidelyStrings(t *testing.T) {
 	p := ruletest.NewProgram(t)
-	grow := p.Stack(recording.New, "operator new(unsigned long)", stringGrows, "write text.cc:20")
-	for i := range 2000 {
-		most := uint64(62)
-		if i%100 == 0 {
-			most = 4000
-		}
-		grown(p, grow, 31, most, stringGrows, "write text.cc:24")
-	}
+	unevenly(p, stringGrows, "write text.cc:20", "write text.cc:24", 31, 62, 4000, oneInHundred)
 	p.Finds(growth.Rule, "widely_strings")
 }
 

@@ -9,16 +9,23 @@ import (
 	"mallow/internal/recording/recordingtest"
 )
 
+// rounds makes a block and a node in each of 500 rounds, and releases the block.
+func rounds(p *ruletest.Program, block, node recordingtest.Stack, size func(i uint64) uint64, releaser string) {
+	for i := range uint64(500) {
+		b := p.Alloc(block, size(i))
+		p.Alloc(node, 24)
+		p.FreeFrom(b, p.By(releaser))
+	}
+}
+
+func always(size uint64) func(uint64) uint64 { return func(uint64) uint64 { return size } }
+
 // Each round makes a node and a scratch buffer, which its function releases.
 func TestVariable(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	scratch := p.Stack(recording.Malloc, "resolve dns.c:40")
 	node := p.Stack(recording.Malloc, "resolve dns.c:50")
-	for i := range uint64(500) {
-		b := p.Alloc(scratch, 100+i%50)
-		p.Alloc(node, 24)
-		p.FreeFrom(b, p.By("resolve dns.c:60"))
-	}
+	rounds(p, scratch, node, func(i uint64) uint64 { return 100 + i%50 }, "resolve dns.c:60")
 	p.Finds(hoist.Rule, "variable")
 }
 
@@ -27,11 +34,7 @@ func TestTexts(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	text := p.Stack(recording.Malloc, "comment parser.c:58")
 	node := p.Stack(recording.Malloc, "comment parser.c:65")
-	for range 500 {
-		b := p.Alloc(text, 5)
-		p.Alloc(node, 24)
-		p.FreeFrom(b, p.By("comment parser.c:70"))
-	}
+	rounds(p, text, node, always(5), "comment parser.c:70")
 	p.Finds(hoist.Rule, "texts")
 }
 
@@ -40,11 +43,7 @@ func TestKeep(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	state := p.Stack(recording.Malloc, "inflate_init zip.c:7")
 	node := p.Stack(recording.Malloc, "unpack pack.c:50")
-	for range 500 {
-		b := p.Alloc(state, 7160)
-		p.Alloc(node, 24)
-		p.FreeFrom(b, p.By("inflate_end zip.c:19"))
-	}
+	rounds(p, state, node, always(7160), "inflate_end zip.c:19")
 	p.Finds(hoist.Rule, "keep")
 }
 
@@ -52,11 +51,7 @@ func TestVector(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	fields := p.Stack(recording.New, "operator new(unsigned long)", "std::vector<Field>::vector(unsigned long)", "parse parse.cc:9")
 	node := p.Stack(recording.New, "operator new(unsigned long)", "parse parse.cc:12")
-	for range 500 {
-		b := p.Alloc(fields, 400)
-		p.Alloc(node, 24)
-		p.FreeFrom(b, p.By("parse parse.cc:20"))
-	}
+	rounds(p, fields, node, always(400), "parse parse.cc:20")
 	p.Finds(hoist.Rule, "vector")
 }
 
