@@ -83,7 +83,7 @@ func (s *side) callers(entries []*entry) []map[string]uint64 {
 		all[i] = make(map[string]uint64)
 		for _, list := range callers[first[i]:][:len(e.place.Sites)] {
 			for _, c := range list {
-				all[i][stableName(c.Function)] += c.Allocations
+				all[i][stableName(c.Function)] += c.Counters.Calls
 			}
 		}
 	}

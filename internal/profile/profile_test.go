@@ -97,7 +97,7 @@ func TestCallers(t *testing.T) {
 	p := load(t, "single-thread")
 	sites := []*profile.Site{site(t, p, "collect", 20), site(t, p, "strdup_checked", 4)}
 	callers := p.Callers(sites)
-	if len(callers[0]) != 1 || callers[0][0].Function != "run" || callers[0][0].Allocations != 1000 {
+	if len(callers[0]) != 1 || callers[0][0].Function != "run" || callers[0][0].Counters.Calls != 1000 {
 		t.Errorf("the function that collect is inlined into: %+v", callers[0])
 	}
 	if len(callers[1]) != 1 || callers[1][0].Function != "main" || callers[1][0].Line != 12 {

@@ -186,8 +186,7 @@ func (s *Site) Of(g recording.Group) recording.Counters {
 // Caller is a frame that calls a site.
 type Caller struct {
 	Frame
-	Allocations uint64
-	Counters    recording.Counters
+	Counters recording.Counters
 }
 
 // Callers returns for each of the sites who calls it, wrappers left out, the
@@ -289,10 +288,10 @@ func (s *Site) collect(by *search, frameOf func(at node) *Frame) []Caller {
 	}
 	list := make([]Caller, 0, len(byFrame))
 	for frame, n := range byFrame {
-		list = append(list, Caller{frame, n.Calls, *n})
+		list = append(list, Caller{frame, *n})
 	}
 	slices.SortFunc(list, func(a, b Caller) int {
-		return cmp.Or(cmp.Compare(b.Allocations, a.Allocations), a.Frame.compare(&b.Frame))
+		return cmp.Or(cmp.Compare(b.Counters.Calls, a.Counters.Calls), a.Frame.compare(&b.Frame))
 	})
 	return list
 }

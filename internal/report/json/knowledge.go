@@ -115,7 +115,7 @@ func seconds(d *time.Duration) *float64 {
 func nullCallerKeys(p *profile.Profile) []nullCaller {
 	keys := []nullCaller{}
 	for _, c := range p.FreeNullCallers() {
-		keys = append(keys, nullCaller{frame: frameKeys(&c.Frame), Calls: c.Allocations})
+		keys = append(keys, nullCaller{frame: frameKeys(&c.Frame), Calls: c.Counters.Calls})
 	}
 	return keys
 }

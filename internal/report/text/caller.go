@@ -93,7 +93,7 @@ func (r *report) weighed(callers []profile.Caller) (list []profile.Caller, weigh
 		}
 	}
 	if order == analyze.ByCalls || len(list) == 0 {
-		return callers, func(c *profile.Caller) string { return count(c.Allocations) }
+		return callers, func(c *profile.Caller) string { return count(c.Counters.Calls) }
 	}
 	slices.SortStableFunc(list, func(a, b profile.Caller) int { return cmp.Compare(value(&b), value(&a)) })
 	return list, func(c *profile.Caller) string { return r.weight(value(c)) }

@@ -27,7 +27,7 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, caller := range c.Profile.FreeNullCallers() {
-		n := caller.Allocations
+		n := caller.Counters.Calls
 		if n < leastCalls || rule.Share(n, c.Allocations) < leastShare || caller.Frame == (profile.Frame{}) || inLibc(&caller.Frame) {
 			continue
 		}
