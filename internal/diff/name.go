@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mallow/internal/profile"
+	"mallow/internal/symbolize"
 )
 
 // numbered are the parts of a name that a compiler makes up, and numbers or
@@ -60,7 +61,7 @@ func bareName(function string) string {
 			i += len("(anonymous namespace)") - 1
 		case c == '<' || c == '(':
 			depth++
-		case c == '>' && i > 0 && function[i-1] == '-':
+		case c == '>' && symbolize.IsArrow(function, i):
 		case c == '>' || c == ')':
 			depth = max(0, depth-1)
 		case depth > 0:

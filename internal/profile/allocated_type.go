@@ -1,6 +1,10 @@
 package profile
 
-import "strings"
+import (
+	"strings"
+
+	"mallow/internal/symbolize"
+)
 
 // typeFinder tells what type a stack allocates, as far as the functions tell
 // that it was passed on by: containers and allocators of C++ and Rust, their
@@ -84,7 +88,7 @@ func scopes(function string) (path []scope) {
 			if depth++; depth > 1 {
 				arguments.WriteByte(c)
 			}
-		case c == '>' && i > 0 && function[i-1] == '-':
+		case c == '>' && symbolize.IsArrow(function, i):
 			write(&name, &arguments, depth, ">")
 		case c == '>':
 			if depth = max(0, depth-1); depth > 0 {
@@ -332,7 +336,9 @@ func templateArguments(list string) []string {
 		case '<', '(', '[', '{':
 			depth++
 		case '>', ')', ']', '}':
-			depth--
+			if !symbolize.IsArrow(list, i) {
+				depth--
+			}
 		case ',':
 			if depth == 0 {
 				arguments = append(arguments, tidyType(list[from:i]))

@@ -25,6 +25,7 @@ func TestAllocatedType(t *testing.T) {
 		"alloc::raw_vec::RawVec<T,A>::grow_one":                                       "",
 		"<alloc::string::String as core::clone::Clone>::clone":                        "String",
 		"<alloc::boxed::Box<app::Node>>::new":                                         "Box<app::Node>",
+		"<alloc::vec::Vec<(fn(u8) -> u8, usize)>>::push":                              "Vec<(fn(u8) -> u8, usize)>",
 	} {
 		if got := allocatedType(function); got != want {
 			t.Errorf("%s: %q, want %q", function, got, want)

@@ -79,19 +79,17 @@ func isUnscoped(function string) bool {
 	if function == "" || function == "main" {
 		return false
 	}
+	name := strings.TrimPrefix(function, "operator()")
 	depth := 0
-	last := ' '
-	for i, c := range strings.TrimPrefix(function, "operator()") {
+	for i, c := range name {
 		switch {
 		case c == '<':
 			depth++
-		case c == '>' && last == '-': // of the type of a function
-		case c == '>':
+		case c == '>' && !symbolize.IsArrow(name, i):
 			depth--
 		case depth == 0 && (c == '(' || c == ':' && i > 0):
 			return false
 		}
-		last = c
 	}
 	return true
 }
@@ -343,7 +341,7 @@ func rustImplementation(function string) (self, trait string, ok bool) {
 		case '<':
 			depth++
 		case '>':
-			if i > 0 && function[i-1] == '-' { // the arrow of a function type
+			if symbolize.IsArrow(function, i) {
 				continue
 			}
 			if depth--; depth == 0 {
@@ -376,7 +374,7 @@ func qualifiedName(function string) string {
 			i += len("(anonymous namespace)") - 1
 		case c == '<':
 			depth++
-		case c == '>' && i > 0 && function[i-1] == '-': // of the type of a function, or operator->
+		case c == '>' && symbolize.IsArrow(function, i):
 		case c == '>':
 			depth = max(0, depth-1)
 		case depth > 0:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mallow/internal/profile"
+	"mallow/internal/symbolize"
 )
 
 // Symbol is what the names of functions of the standard libraries tell of the
@@ -342,12 +343,14 @@ func isMadeOfPointer(constructor string) bool {
 // hasComma tells whether template arguments are several.
 func hasComma(arguments string) bool {
 	depth := 0
-	for _, c := range arguments {
+	for i, c := range arguments {
 		switch c {
 		case '<', '(':
 			depth++
 		case '>', ')':
-			depth--
+			if !symbolize.IsArrow(arguments, i) {
+				depth--
+			}
 		case ',':
 			if depth == 0 {
 				return true
@@ -382,7 +385,7 @@ func classAndMethod(function string) (class, method string) {
 		switch c := function[i]; {
 		case c == '<':
 			depth++
-		case c == '>' && depth > 0 && function[i-1] == '-': // of the type of a function
+		case c == '>' && symbolize.IsArrow(function, i):
 		case c == '>':
 			depth--
 		case depth > 0:

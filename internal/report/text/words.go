@@ -9,6 +9,7 @@ import (
 	"mallow/internal/analyze"
 	"mallow/internal/figure"
 	"mallow/internal/profile"
+	"mallow/internal/symbolize"
 	"mallow/internal/term"
 )
 
@@ -170,7 +171,7 @@ func withoutParameters(function string) string {
 		case '<', '{':
 			depth++
 		case '>', '}':
-			if depth <= 0 || !strings.HasSuffix(function[:i], "-") { // of a function's type in Rust
+			if !symbolize.IsArrow(function, i) {
 				depth--
 			}
 		case '(':
@@ -224,7 +225,7 @@ func withoutTemplateArguments(name string) string {
 	var b strings.Builder
 	depth, kept := 0, 0 // brackets that are left out, and that are kept
 	last := ' '
-	for _, c := range name {
+	for i, c := range name {
 		switch {
 		case c == '<' && depth == 0 && ofRust && (last == ' ' || last == '<'):
 			kept++
@@ -234,7 +235,10 @@ func withoutTemplateArguments(name string) string {
 				b.WriteString("<…>")
 			}
 			depth++
-		case c == '>' && last == '-' && (ofRust || depth > 0): // of the type of a function
+		case c == '>' && symbolize.IsArrow(name, i):
+			if depth == 0 {
+				b.WriteRune(c)
+			}
 		case c == '>' && depth > 0:
 			depth--
 		case c == '>' && kept > 0:
@@ -261,7 +265,7 @@ func withoutReturnType(name string) string {
 		case '<', '(', '{', '[':
 			depth++
 		case '>', ')', '}', ']':
-			if !strings.HasSuffix(name[:i+1], "->") { // of a function's type in Rust
+			if !symbolize.IsArrow(name, i) {
 				depth--
 			}
 		case ' ':

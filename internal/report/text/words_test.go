@@ -63,6 +63,7 @@ func TestShortName(t *testing.T) {
 		"<core::map::Map<I, F> as Iter<fn(A) -> B>>::fold::<(), core::iter::traits::iterator::Iterator::for_each::call<alloc::string::String>>": "<core::map::Map<…> as Iter<…>>::fold::<…>",
 		"call_mut<fn(usize) -> alloc::boxed::Box<usize, alloc::alloc::Global>, (usize)>":                                                        "call_mut<…>",
 		"v0::apply::<fn(u8) -> alloc::string::String>":                                                                                          "v0::apply::<fn(u8) -> alloc::string::String>",
+		"Handle<std::pair<std::string, std::vector<int> >, std::allocator<char> >::operator->() const":                                          "Handle<…>::operator->",
 		"main::{lambda()#1}::operator()() const":                                                                                                "main::{lambda()#1}::operator()",
 		"main()::{lambda(int, A<b>)#2}::operator()(int, A<b>) const":                                                                            "main::{lambda(int, A<b>)#2}::operator()",
 		"Outer::run(int (*)(int)) const::Inner::go(char)":                                                                                       "Outer::run::Inner::go",
