@@ -203,7 +203,7 @@ var wrapperNames = names(
 	"ximalloc", "xicalloc", "xirealloc", "xizalloc", "ximemdup", "x2realloc", "x2nrealloc", "xpalloc",
 	"xmallocz", "do_xmalloc", "do_xmallocz", "xmallocarray", "xmemdup", "xmemdup0", "xmemdupz", "ximemdup0",
 	"xstrdup", "xstrndup", "xasprintf", "xvasprintf", "sh_xmalloc", "sh_xrealloc",
-	"xrecallocarray", "imalloc", "icalloc", "irealloc", "ireallocarray",
+	"recallocarray", "xrecallocarray", "imalloc", "icalloc", "irealloc", "ireallocarray",
 	"emalloc", "ecalloc", "erealloc", "estrdup", "emalloc_real", "ezalloc_real", "erealloc_real", "safe_malloc", "safe_calloc", "safe_realloc", "safe_strdup",
 	"checked_malloc", "checked_realloc", "savestring", "Perl_safesysmalloc", "Perl_safesyscalloc",
 	"Perl_safesysrealloc", "Perl_savepv", "Perl_savepvn",
@@ -225,7 +225,8 @@ var wrapperNames = names(
 	"CRYPTO_strndup", "CRYPTO_memdup", "CRYPTO_aligned_alloc", "CRYPTO_malloc_array", "CRYPTO_realloc_array",
 	"ngx_alloc", "ngx_calloc", "ngx_memalign", "uv__malloc", "uv__calloc", "uv__realloc", "uv__reallocf", "uv__strdup",
 	"uv__strndup", "l_alloc", "luaM_malloc_", "luaM_realloc_", "luaM_saferealloc_", "luaM_growaux_",
-	// jq, nano, gnuplot, zsh, poppler; mawk, redis and graphviz; scanners that flex makes
+	// git, rsync, flex, SoX; jq, nano, gnuplot, zsh, poppler; mawk, redis and graphviz; scanners that flex makes
+	"xmallocz_gently", "xstrdup_or_null", "my_alloc", "allocate_array", "reallocate_array", "lsx_realloc", "lsx_realloc_array",
 	"jv_mem_alloc", "jv_mem_alloc_unguarded", "jv_mem_calloc", "jv_mem_calloc_unguarded", "jv_mem_realloc", "jv_mem_strdup",
 	"jv_mem_strdup_unguarded", "nmalloc", "nrealloc", "measured_copy", "copy_of", "gp_alloc", "gp_realloc", "gp_strdup",
 	"zalloc", "zshcalloc", "ztrdup", "gmalloc", "gmallocn", "grealloc", "greallocn", "copyString",
