@@ -2,6 +2,10 @@ package behalf
 
 const keepStream = "a stream and its buffer are made with each fopen: keep it open, give it an array of your own by setvbuf, or use open and read"
 
+// partly tells the functions whose remedies need not save all that they allocate:
+// nothing says whether a program needs the positions of groups, or its locale.
+var partly = map[string]bool{"regexec": true}
+
 // remedies say what can be done about the allocations of functions of libc,
 // by the names that a program calls them by.
 var remedies = []struct {
@@ -26,7 +30,7 @@ var remedies = []struct {
 	{[]string{"glob"}, "readdir and fnmatch; or call it once and keep the result"},
 	{[]string{"qsort"}, "sort pointers or indices: elements that take more than 1 kB together are copied into a block of libc's own; std::sort needs none"},
 	{[]string{"regcomp"}, "compile the expression once, outside of the loop"},
-	{[]string{"regexec"}, "compile with REG_NOSUB where the positions are not needed, and match fixed text without an expression"},
+	{[]string{"regexec"}, "ask for no more than the first position (REG_NOSUB, or nmatch 1) where those of groups are not needed; match what has a dot or brackets in the locale C where bytes will do, and fixed text without an expression"},
 	{[]string{"realpath", "getcwd"}, "pass an array of PATH_MAX bytes instead of NULL"},
 	{[]string{"setenv", "putenv"}, "pass it by an argument; what is meant for a child goes into the environment of execve or posix_spawn"},
 	{[]string{"tzset", "localtime", "localtime_r", "mktime"}, "set TZ once and leave it, and call localtime_r; gmtime_r where the time zone does not matter"},

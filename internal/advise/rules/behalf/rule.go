@@ -39,6 +39,7 @@ func find(c *rule.Case) []rule.Finding {
 			Evidence: fmt.Sprintf("libc itself asked for %s (%s) while %s was called from here", figure.Counted(n.Calls, "block", "blocks"), figure.Size(n.Bytes), name),
 			Places:   []profile.Frame{b.Frame},
 			Claims:   []rule.Claim{c.Whole(b.Site).Claim(n.Calls)},
+			AtMost:   partly[name],
 		})
 	}
 	return found

@@ -33,6 +33,8 @@ func TestGolden(t *testing.T) {
 	for _, category := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"} {
 		p.Keep(12, 20, p.Stack(recording.Malloc, "libc!load_"+category, "libc!setlocale", "main main.c:2"))
 	}
+	// Which of an expression's blocks are for positions is not known.
+	p.Soon(600, 280, p.Stack(recording.Malloc, "libc!re_search_internal", "libc!regexec", "match match.c:12"))
 	// Nothing is known of it, or nobody called it.
 	p.Keep(1000, 20, p.Stack(recording.Malloc, "libc!libc.so.6+0x1234", "work work.c:7"))
 	p.Keep(500, 40, p.Stack(recording.Malloc, "own work.c:9"))
