@@ -39,7 +39,7 @@ func NewProgram(t testing.TB) *Program {
 
 // Stack is a stack of the program, of frames from the innermost on, each
 // written "function" or "function file.c:12", with "libc!" before those of
-// libc. Outside of them is main.
+// libc, and "libz!" before those of another library. Outside of them is main.
 func (p *Program) Stack(f recording.Function, frames ...string) recordingtest.Stack {
 	outward := []recordingtest.Frame{p.frame("main main.c:1")}
 	for i := len(frames) - 1; i >= 0; i-- {
@@ -50,8 +50,10 @@ func (p *Program) Stack(f recording.Function, frames ...string) recordingtest.St
 
 func (p *Program) frame(written string) recordingtest.Frame {
 	module := "/bin/program"
-	if inLibc, ok := strings.CutPrefix(written, "libc!"); ok {
-		module, written = "/lib/libc.so.6", inLibc
+	for _, library := range []string{"libc", "libz"} {
+		if inside, ok := strings.CutPrefix(written, library+"!"); ok {
+			module, written = "/lib/"+library+".so.6", inside
+		}
 	}
 	function, place := written, ""
 	if at := strings.LastIndex(written, " "); at >= 0 && strings.Contains(written[at:], ".") && strings.Contains(written[at:], ":") &&

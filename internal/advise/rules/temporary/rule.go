@@ -60,6 +60,8 @@ func hasRoom(s *rule.Site) bool {
 func finding(s, site *rule.Site) rule.Finding {
 	n := &s.Counters
 	owner, owned := s.Owner()
+	by := s.Knowledge().FreedBy
+	passedOn := !owned && rule.Certain(by, 0.5) && by.Function != ""
 	f := rule.Finding{
 		Means:    rule.Avoid,
 		Title:    rule.Blocks(s.Temporary(), s) + ", each freed before anything else is allocated",
@@ -87,6 +89,9 @@ func finding(s, site *rule.Site) rule.Finding {
 		f.Remedy = rule.SetAnew
 	case keeps:
 		f.Remedy = s.KeptByLoop()
+	case size == 0 && !replaced && passedOn:
+		f.Places = rule.Places(s.Frame, s.UserOfLibrary(), site.Frame)
+		f.Remedy = fmt.Sprintf("keep one block where it is used next instead of releasing it, and use it again (%s at the most)", rule.Bytes(n.SizeMax))
 	case size == 0 && !replaced:
 		f.Remedy = fmt.Sprintf("allocate once, outside of the loop, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
 	case replaced:
@@ -97,7 +102,7 @@ func finding(s, site *rule.Site) rule.Finding {
 		f.Remedy = rule.HoldElements
 	default:
 		f.Remedy = local(s, size)
-		if by := s.Knowledge().FreedBy; !owned && rule.Certain(by, 0.5) && by.Function != "" {
+		if passedOn {
 			f.Evidence += fmt.Sprintf("; most by %s, which is none of the functions that allocate them", by.Function)
 			f.Remedy += fmt.Sprintf(" (of a caller, where %s passes the block on)", owner.Function)
 		}

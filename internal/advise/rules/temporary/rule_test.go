@@ -42,6 +42,18 @@ func TestPassedOn(t *testing.T) {
 	p.Finds(temporary.Rule, "passed-on")
 }
 
+// One function of a library makes a block that has no room on the stack, another one releases it: it is who uses the
+// library that can keep it.
+func TestOfLibrary(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	state := p.Stack(recording.Malloc, "libz!inflateInit2_", "unpack_init zlib.c:72", "unpack pack.c:50")
+	for range 500 {
+		p.FreeFrom(p.Alloc(state, 7160), p.By("libz!inflateEnd", "unpack_end zlib.c:90"))
+	}
+	p.Noise(500)
+	p.Finds(temporary.Rule, "of-library")
+}
+
 // A text that a function returns: to assign it to a string that is kept takes its new block.
 func TestReturned(t *testing.T) {
 	p := ruletest.NewProgram(t)
