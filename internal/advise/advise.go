@@ -7,6 +7,8 @@
 package advise
 
 import (
+	"slices"
+
 	"mallow/internal/advise/rule"
 	"mallow/internal/advise/rules"
 	"mallow/internal/profile"
@@ -95,7 +97,7 @@ func For(p *profile.Profile, o Options) Result {
 
 func advice(c *rule.Case, f *found, cost *cost) Advice {
 	a := Advice{Rule: f.rule, Title: f.Title, Remedy: f.Remedy, Evidence: f.Evidence, means: f.Means}
-	for _, place := range f.Places {
+	for _, place := range places(&f.Finding) {
 		a.Sites = append(a.Sites, Place{place})
 	}
 	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, AtMost: f.AtMost, Share: rule.Share(f.left.Calls, c.AllFor(&f.Finding))}
@@ -107,4 +109,14 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 		a.Evidence += "; many calls, but little cost"
 	}
 	return a
+}
+
+// places are those of a finding, and the line itself that allocates where it does
+// so for the callers that the finding is about: what is to be changed may stand
+// there.
+func places(f *rule.Finding) []profile.Frame {
+	if len(f.Claims) != 1 {
+		return f.Places
+	}
+	return rule.Places(append(slices.Clone(f.Places), f.Claims[0].Site.Way[0])...)
 }

@@ -128,6 +128,40 @@ func TestMovedOrHoisted(t *testing.T) {
 	}
 }
 
+// TestHelper has a helper whose callers are told instead of it: it is named, too, for it is there that a vector grows.
+func TestHelper(t *testing.T) {
+	const grows = "void std::vector<Object, std::allocator<Object> >::_M_realloc_insert<Object>(Object*, Object&&)"
+	p := ruletest.NewProgram(t)
+	add := func(by string) recordingtest.Stack {
+		return p.Stack(recording.New, "operator new(unsigned long)", grows, "Array::add(Object&&) array.cc:74", by)
+	}
+	operands, tables := add("operands parser.cc:10"), add("tables parser.cc:20")
+	release := p.By("Array::~Array() array.cc:90")
+	for range 1000 {
+		var old recordingtest.Block
+		for size := uint64(16); size <= 128; size *= 2 {
+			b := p.Alloc(operands, size)
+			if size > 16 {
+				p.FreeFrom(old, p.By(grows))
+			}
+			old = b
+		}
+		p.FreeFrom(old, release)
+		p.FreeFrom(p.Alloc(tables, 4096), release)
+	}
+	var sites []string
+	for _, a := range advise.For(p.Profile(), advise.Options{}).Advice {
+		if a.Rule == "growth" {
+			for _, site := range a.Sites {
+				sites = append(sites, site.Function)
+			}
+		}
+	}
+	if got := strings.Join(sites, ", "); got != "operands, Array::add(Object&&)" {
+		t.Errorf("growth at %s", got)
+	}
+}
+
 // TestPrice takes known costs: 50 ns for each pair, of a program that used a
 // millisecond, or a minute.
 func TestPrice(t *testing.T) {
