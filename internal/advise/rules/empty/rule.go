@@ -7,6 +7,7 @@ import (
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
+	"mallow/internal/recording"
 )
 
 // Rule is the rule.
@@ -26,10 +27,11 @@ func find(c *rule.Case) []rule.Finding {
 			continue
 		}
 		empty := uint64(rule.Share(size.Most, size.OutOf) * float64(s.Counters.Calls))
+		contents, remedy := told(s, size.Size)
 		found = append(found, rule.Finding{
 			Means:    rule.Avoid,
-			Title:    fmt.Sprintf("%s of %s hold %s", figure.Count(empty), figure.Counted(s.Counters.Calls, "block", "blocks"), contents(size.Size)),
-			Remedy:   "let all of them share one constant (a static \"\"), or none at all (NULL), and do not free it",
+			Title:    fmt.Sprintf("%s of %s hold %s", figure.Count(empty), figure.Counted(s.Counters.Calls, "block", "blocks"), contents),
+			Remedy:   remedy,
 			Evidence: fmt.Sprintf("%s of the calls asked for %s", rule.AtLeast(rule.Share(size.Least, size.OutOf)), rule.Bytes(size.Size)),
 			Places:   rule.Places(s.Frame),
 			Claims:   []rule.Claim{{Site: s, Calls: empty, Bytes: empty * size.Size}},
@@ -45,9 +47,15 @@ func hasEmpty(s *rule.Site) bool {
 		(!s.InCpp() || s.IsArray()) && !s.InRust()
 }
 
-func contents(size uint64) string {
-	if size == 0 {
-		return "nothing"
+// told tells what the blocks hold, and what to do. A byte that no strdup copied
+// may be a character.
+func told(s *rule.Site, size uint64) (contents, remedy string) {
+	remedy = "let all of them share one constant (a static \"\"), or none at all (NULL), and do not free it"
+	switch {
+	case size == 0:
+		return "nothing", remedy
+	case 2*s.CallsOf(recording.GroupStrdup) > s.Counters.Calls:
+		return "a single byte, as an empty string does", remedy
 	}
-	return "a single byte, as an empty string does"
+	return "a single byte", "where that is an empty string, " + remedy + "; where it is a character, keep it in place of the pointer to it"
 }

@@ -21,6 +21,16 @@ func TestEmpty(t *testing.T) {
 	p.Finds(empty.Rule, "strdup")
 }
 
+// The text of a number is a single character, and has no terminator.
+func TestCharacter(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	text := p.Stack(recording.NewArray, "operator new[](unsigned long)", "temp_iterator::temp_iterator(char const*, int) input.cc:3599")
+	for range 1000 {
+		p.Free(p.Alloc(text, 1))
+	}
+	p.Finds(empty.Rule, "character")
+}
+
 func TestSilent(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	name := p.Stack(recording.Strdup, "strdup", "record rec.c:14")
