@@ -251,7 +251,7 @@ var wrapperNames = names(
 	"scm_malloc", "scm_calloc", "scm_realloc", "scm_strdup", "scm_strndup",
 	"erts_sys_alloc", "erts_sys_realloc",
 	// formatters of other programs
-	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc",
+	"aprintf", "curl_maprintf", "curl_mvaprintf", "alloc_addbyter", "Curl_saferealloc", "Curl_memdup",
 	"curl_dbg_malloc", "curl_dbg_calloc", "curl_dbg_realloc", "curl_dbg_strdup",
 	// those that only release
 	"operator delete", "operator delete[]",
