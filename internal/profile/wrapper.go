@@ -236,7 +236,7 @@ var wrapperNames = names(
 	// FFmpeg, ImageMagick, libxml2, liblzma, libevent
 	"av_malloc", "av_mallocz", "av_calloc", "av_malloc_array", "av_mallocz_array", "av_realloc", "av_realloc_f", "av_realloc_array",
 	"av_reallocp", "av_reallocp_array", "av_strdup", "av_strndup", "av_memdup", "AcquireMagickMemory", "AcquireQuantumMemory",
-	"AcquireCriticalMemory", "AcquireAlignedMemory", "ResizeMagickMemory", "ResizeQuantumMemory", "AcquireString", "ConstantString",
+	"AcquireCriticalMemory", "AcquireAlignedMemory", "AcquireAlignedMemory_POSIX", "AcquireSemaphoreMemory", "ResizeMagickMemory", "ResizeQuantumMemory", "AcquireString", "ConstantString",
 	"xmlStrdup", "xmlStrndup", "xmlCharStrdup", "xmlCharStrndup", "lzma_alloc", "lzma_alloc_zero", "event_mm_malloc_", "event_mm_calloc_", "event_mm_realloc_", "event_mm_strdup_",
 	// the run times of Objective-C, OCaml, Haskell, Ruby, PHP, Tcl, Guile and Erlang
 	"class_createInstance", "objc_malloc", "objc_calloc", "objc_realloc",
@@ -260,7 +260,7 @@ var wrapperNames = names(
 	"xfree", "sh_xfree", "safe_free", "Perl_safesysfree", "g_free", "g_slice_free1", "g_aligned_free",
 	"sqlite3_free", "sqlite3MemFree", "sqlite3DbFree", "sqlite3DbFreeNN", "sqlite3DbNNFreeNN",
 	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free", "jv_mem_free", "zfree", "gfree", "yyfree",
-	"av_free", "av_freep", "RelinquishMagickMemory", "RelinquishAlignedMemory", "lzma_free", "event_mm_free_",
+	"av_free", "av_freep", "RelinquishMagickMemory", "RelinquishAlignedMemory", "RelinquishSemaphoreMemory", "lzma_free", "event_mm_free_",
 	"object_dispose", "objc_free", "caml_stat_free", "stgFree", "ruby_xfree", "rb_gc_impl_free", "_efree", "Tcl_Free", "TclpFree", "erts_sys_free",
 )
 
