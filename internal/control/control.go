@@ -98,7 +98,7 @@ func (p *Process) Stop(ctx context.Context) error {
 // insideRoot is the path of a folder in the eyes of a process that may live
 // below another root.
 func insideRoot(pid int, folder string) string {
-	root, err := os.Readlink(fmt.Sprintf("/proc/%d/root", pid))
+	root, err := os.Readlink(filepath.Join(running.Folder(pid), "root"))
 	if err != nil || root == "/" || len(folder) <= len(root) || folder[:len(root)] != root || folder[len(root)] != '/' {
 		return folder
 	}

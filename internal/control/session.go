@@ -67,7 +67,7 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 	if !o.NoArguments {
 		meta.Command = wordsOf(pid, "cmdline")
 	}
-	if executable, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && o.Unseen != nil {
+	if executable, err := os.Readlink(filepath.Join(running.Folder(pid), "exe")); err == nil && o.Unseen != nil {
 		meta.Notes = o.Unseen(executable, wordsOf(pid, "environ"))
 	}
 	limited, cancel := withLimit(ctx, o.Duration)
@@ -259,7 +259,7 @@ func discard(folder string) {
 }
 
 func nameOf(pid int) string {
-	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	path, err := os.Readlink(filepath.Join(running.Folder(pid), "exe"))
 	if err != nil {
 		return "process"
 	}
@@ -269,7 +269,7 @@ func nameOf(pid int) string {
 // wordsOf returns what the system tells of a process in one of its files, such as
 // its command line; nil when it may not be known.
 func wordsOf(pid int, file string) []string {
-	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	words, err := os.ReadFile(filepath.Join(running.Folder(pid), file))
 	if err != nil || len(words) == 0 {
 		return nil
 	}

@@ -203,7 +203,8 @@ func hasWriter(f *os.File) bool {
 }
 
 // isMappedByItsProcess looks into the maps of the process that the header
-// names.
+// names: into those of its threads, because that of a first one that has ended
+// before the others is empty.
 func isMappedByItsProcess(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {
@@ -213,6 +214,11 @@ func isMappedByItsProcess(f *os.File) bool {
 	if err != nil {
 		return false
 	}
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", header.PID))
-	return err == nil && bytes.Contains(maps, []byte("/"+filepath.Base(f.Name())))
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/maps", header.PID))
+	for _, thread := range threads {
+		if maps, err := os.ReadFile(thread); err == nil && len(maps) > 0 {
+			return bytes.Contains(maps, []byte("/"+filepath.Base(f.Name())))
+		}
+	}
+	return false
 }

@@ -98,21 +98,41 @@ func OwnPID(pid int) uint64 {
 }
 
 // Alive tells whether the process pid runs, or may.
-func Alive(pid int) bool {
-	state, found := stateOf(pid)
-	return found && !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
-}
+func Alive(pid int) bool { return lives(Folder(pid)) }
 
 // Stopped tells whether the process pid has been stopped, by a signal or by a
 // debugger.
 func Stopped(pid int) bool {
-	state, _ := stateOf(pid)
+	state, _ := stateOf(Folder(pid))
 	return strings.HasPrefix(state, "T") || strings.HasPrefix(state, "t")
 }
 
-// stateOf returns what the system says of the process pid behind its name.
-func stateOf(pid int) (state string, found bool) {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+// Folder returns the folder below /proc that tells of the process pid. Where
+// its first thread has ended before the others it is that of another one: of
+// memory, files and arguments the process's own tells nothing then.
+func Folder(pid int) string {
+	own := filepath.Join("/proc", strconv.Itoa(pid))
+	if lives(own) {
+		return own
+	}
+	threads, _ := os.ReadDir(filepath.Join(own, "task"))
+	for _, thread := range threads {
+		if other := filepath.Join(own, "task", thread.Name()); lives(other) {
+			return other
+		}
+	}
+	return own
+}
+
+// lives tells whether the thread that a folder of /proc tells of has not ended.
+func lives(folder string) bool {
+	state, found := stateOf(folder)
+	return found && !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+}
+
+// stateOf returns what the system says of a thread behind its name.
+func stateOf(folder string) (state string, found bool) {
+	stat, err := os.ReadFile(filepath.Join(folder, "stat"))
 	if err != nil {
 		return "", false
 	}
@@ -128,7 +148,7 @@ func visible(pid int, folder string) (string, error) {
 		return folder, nil
 	}
 	// A process may live below another root, or on other mounts.
-	inside := filepath.Join("/proc", strconv.Itoa(pid), "root", folder)
+	inside := filepath.Join(Folder(pid), "root", folder)
 	if info, err := os.Stat(inside); err == nil && info.IsDir() {
 		return inside, nil
 	}
@@ -138,7 +158,7 @@ func visible(pid int, folder string) (string, error) {
 // mapped returns the files that the process has mapped, each once for every
 // mapping.
 func mapped(pid int) ([]string, error) {
-	maps, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "maps"))
+	maps, err := os.ReadFile(filepath.Join(Folder(pid), "maps"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no process %d", pid)

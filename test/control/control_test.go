@@ -227,6 +227,36 @@ func TestBlocksFromBefore(t *testing.T) {
 	}
 }
 
+// A process lives on when its first thread has ended before the others, though the system's files about it are empty then.
+func TestFirstThreadEnded(t *testing.T) {
+	program := busy(t, "3", "100", "leave")
+	pid := program.Process.Process.Pid
+	for stat := ""; !strings.Contains(stat, ") Z "); time.Sleep(time.Millisecond) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stat = string(text)
+	}
+	s := record(t, pid)
+	s.awaitThreads(t, 2)
+	if folder, err := running.Recording(pid); err != nil || folder != s.folder {
+		t.Errorf("it records into %q, %v", folder, err)
+	}
+	time.Sleep(200 * time.Millisecond) // mallow looks meanwhile whether it has ended
+	report := s.interrupt(t)
+	if one := site(t, report, "one"); one.Allocations == 0 {
+		t.Errorf("%+v", one)
+	}
+	r, err := recording.Open(s.folder)
+	if err != nil || r.Meta == nil || len(r.Meta.Command) != 4 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if im := r.Images[0]; im.Running || im.Flags&recording.FlagPacked == 0 {
+		t.Errorf("not let go: %+v", im.Header)
+	}
+}
+
 // A machine may be so busy that the program hardly gets to a call within the seconds: it is given more of them then.
 func TestSeconds(t *testing.T) {
 	program := busy(t, "2", "100")

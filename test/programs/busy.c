@@ -1,8 +1,8 @@
-/* Works until it is killed, in THREADS threads: busy THREADS BYTES
+/* Works until it is killed, in THREADS threads: busy THREADS BYTES [leave]
  *
  * Writes a '.' when it begins. Each allocates and releases blocks of BYTES, of which it keeps some for a while, so that after a moment only hit paths
  * are gone. BYTES 0: threads come and go, and sizes differ. 'forks' in the place of BYTES: the same in children that are
- * forked one after the other. Every block is filled and looked at. */
+ * forked one after the other. Every block is filled and looked at. With 'leave' the first thread ends, and the others go on. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static int children(void) {
 }
 
 int main(int count, char** arguments) {
-  if (count != 3) return 2;
+  if (count != 3 && count != 4) return 2;
   bytes = strtoul(arguments[2], NULL, 10);
   for (int t = 1; t < atoi(arguments[1]); ++t) {
     pthread_t thread;
@@ -68,5 +68,6 @@ int main(int count, char** arguments) {
   }
   if (write(1, ".", 1) != 1) return 1;
   if (strcmp(arguments[2], "forks") == 0) return children();
+  if (count == 4) pthread_exit(NULL);
   work(NULL);
 }
