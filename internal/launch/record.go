@@ -246,6 +246,10 @@ func writeMeta(folder string, m recording.Meta) error {
 	if err != nil {
 		return fmt.Errorf("meta.json: %w", errors.Unwrap(err))
 	}
+	if owner, err := os.Open(folder); err == nil {
+		recording.GiveToOwner(file, owner)
+		owner.Close()
+	}
 	_, err = file.Write(append(content, '\n'))
 	if err = errors.Join(err, file.Close()); err != nil {
 		os.Remove(file.Name())

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,7 +16,8 @@ import (
 // Pack replaces an image file by one that holds only the used part of each
 // section, one behind the other. The process that wrote it must have ended:
 // what it recorded afterwards would be lost with the old file. The old file
-// stays untouched when packing fails. Packing a packed file does nothing.
+// stays untouched when packing fails. Packing a packed file does nothing. The
+// new file belongs to whom the old one belonged, if root packs it.
 func Pack(path string) error {
 	source, size, err := openRegular(path)
 	if err != nil {
@@ -40,6 +42,7 @@ func Pack(path string) error {
 		return err
 	}
 	defer target.Close()
+	GiveToOwner(target, source)
 	err = writePacked(target, source, header)
 	if err == nil {
 		err = target.Close()
@@ -52,6 +55,19 @@ func Pack(path string) error {
 		return fmt.Errorf("packing %s: %w", filepath.Base(path), err)
 	}
 	return nil
+}
+
+// GiveToOwner gives a file that root has made to the owner of another file, or
+// of a folder.
+func GiveToOwner(made, of *os.File) {
+	if os.Geteuid() != 0 {
+		return
+	}
+	if info, err := of.Stat(); err == nil {
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+			made.Chown(int(owner.Uid), int(owner.Gid))
+		}
+	}
 }
 
 // settle waits until a file that another machine or program keeps is there:

@@ -257,6 +257,37 @@ func TestFirstThreadEnded(t *testing.T) {
 	}
 }
 
+// What root records belongs to the user of the process.
+func TestRecordedByRoot(t *testing.T) {
+	const nobody = 65534
+	if os.Geteuid() != 0 {
+		t.Skip("for root alone")
+	}
+	folder := harness.TempDir(t)
+	if err := os.Chown(folder, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	program := harness.Converse(t, harness.Command{Arguments: []string{
+		"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+		harness.CLI(t), "run", "--control", folder, harness.Program(t, "programs/busy"), "1", "100",
+	}})
+	program.Ready(t)
+	s := session{folder: filepath.Join(folder, "s.mallow"), pid: program.Process.Process.Pid}
+	s.Background = harness.Start(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "--pid", strconv.Itoa(s.pid), "-o", s.folder}})
+	s.awaitImages(t, 1)
+	s.interrupt(t)
+	files, _ := filepath.Glob(s.folder + "/*")
+	if len(files) != 2 {
+		t.Errorf("%q", files)
+	}
+	for _, path := range append(files, s.folder) {
+		var status syscall.Stat_t
+		if err := syscall.Stat(path, &status); err != nil || status.Uid != nobody || status.Gid != nobody {
+			t.Errorf("%s belongs to %d, %d: %v", path, status.Uid, status.Gid, err)
+		}
+	}
+}
+
 // A machine may be so busy that the program hardly gets to a call within the seconds: it is given more of them then.
 func TestSeconds(t *testing.T) {
 	program := busy(t, "2", "100")
