@@ -60,6 +60,12 @@ func (p *Process) Recording() bool { return p.file.recording() }
 // Alive tells whether the process still runs.
 func (p *Process) Alive() bool { return running.Alive(p.PID) }
 
+// Executed tells whether the process has executed another program: that one
+// looks at this control file no more.
+func (p *Process) Executed() bool {
+	return !running.Maps(p.PID, filepath.Base(p.file.descriptor.Name())) && p.Alive()
+}
+
 // Start makes the process record into folder, an absolute path: blocks at a
 // mean distance of `sample` bytes, or for 0 every call. It returns
 // when the process records, has ended or ctx is done; then it does not start

@@ -40,6 +40,7 @@ type Recorded struct {
 
 const (
 	look        = 50 * time.Millisecond // between two looks at a process that records
+	longLook    = time.Second           // between two looks at what it has mapped
 	stopPatient = time.Second
 )
 
@@ -79,9 +80,12 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 	if o.Began != nil {
 		o.Began(folder)
 	}
-	process.wait(ctx, o.Duration)
+	executed := process.wait(ctx, o.Duration)
 	r := Recorded{Folder: launch.FolderNow(folder, hold)}
 	r.Warnings = stopAll(r.Folder)
+	if executed {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("process %d has executed another program, which is not in this recording", pid))
+	}
 	return r, r.complete(meta)
 }
 
@@ -107,17 +111,25 @@ func withLimit(ctx context.Context, duration time.Duration) (context.Context, co
 	return context.WithCancel(ctx)
 }
 
-// wait returns when the recording is to end.
-func (p *Process) wait(ctx context.Context, duration time.Duration) {
+// wait returns when the recording is to end, and tells whether that is because
+// the process has executed another program.
+func (p *Process) wait(ctx context.Context, duration time.Duration) (executed bool) {
 	ctx, cancel := withLimit(ctx, duration)
 	defer cancel()
+	mapped := time.NewTicker(longLook)
+	defer mapped.Stop()
 	for p.Recording() && p.Alive() {
 		select {
 		case <-ctx.Done():
-			return
+			return p.Executed()
+		case <-mapped.C:
+			if p.Executed() {
+				return true
+			}
 		case <-time.After(look):
 		}
 	}
+	return false
 }
 
 // stopAll stops all processes that record into folder. Children may be forked

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -45,6 +46,13 @@ func Control(pid int) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("process %d cannot be recorded while it runs: it was not started by mallow run, nor with MALLOW_OPTIONS=control=FOLDER", pid)
+}
+
+// Maps tells whether the process pid has a file of that name mapped, or may
+// have.
+func Maps(pid int, name string) bool {
+	files, err := mapped(pid)
+	return err != nil || slices.ContainsFunc(files, func(path string) bool { return filepath.Base(path) == name })
 }
 
 // RecordInto returns the processes that record into folder, as far as we may

@@ -257,6 +257,27 @@ func TestFirstThreadEnded(t *testing.T) {
 	}
 }
 
+// What a process executes is another program, and is not recorded: that is said, and not waited for.
+func TestExecuted(t *testing.T) {
+	folder := harness.TempDir(t)
+	program := onDemand(t, "/bin/sh", "-c", "cd "+folder+"; printf .; until test -e enough; do echo once more >line; read word <line; done; exec sleep 1000")
+	program.Ready(t)
+	s := record(t, program.Process.Process.Pid)
+	s.awaitImages(t, 1)
+	if err := os.WriteFile(filepath.Join(folder, "enough"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(20*time.Second, func() { program.Process.Process.Kill() })
+	s.Wait(t)
+	if status := s.Process.ProcessState.ExitCode(); status != 0 || !strings.Contains(s.Errors(), "has executed another program, which is not in this recording") {
+		t.Errorf("%d: %s", status, s.Errors())
+	}
+	if r, err := recording.Open(s.folder); err != nil || r.Images[0].Running || r.Images[0].Flags&recording.FlagPacked == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	program.Process.Process.Kill()
+}
+
 // What root records belongs to the user of the process.
 func TestRecordedByRoot(t *testing.T) {
 	const nobody = 65534
