@@ -267,6 +267,26 @@ TEST(OutOfMemory, AddressesOfFreeMemoryGoBackForALongerBlock) {
   EXPECT_EXIT((rise(), _exit(testing::Test::HasFailure())), testing::ExitedWithCode(0), "");
 }
 
+// Every second block is free, and each of these is shorter than what is wanted.
+TEST(OutOfMemory, AddressesOfShortFreeStretchesGoBackForLongerBlocks) {
+  static constexpr size_t kLimit = 64 << 20;
+  static os::MemoryFunctions functions = os::SystemMemoryFunctions();
+  functions.map = LimitedMap;
+  functions.unmap = LimitedUnmap;
+  const auto alternate = [] {
+    bytes_left = kLimit;
+    os::ReplaceMemoryFunctions(&functions);
+    std::vector<void*> blocks;
+    while (void* const p = Allocate(300'000)) blocks.push_back(p);
+    size_t freed = 0, served = 0;
+    for (size_t i = 0; i < blocks.size(); i += 2, freed += 300'000) Free(blocks[i]);
+    while (Allocate(1'000'000) != nullptr) served += 1'000'000;
+    EXPECT_GT(served, freed / 4 * 3);
+    ExpectValidHeap();
+  };
+  EXPECT_EXIT((alternate(), _exit(testing::Test::HasFailure())), testing::ExitedWithCode(0), "");
+}
+
 // Free blocks of another size are no reason to refuse one.
 TEST(OutOfMemory, WhatLiesInCachesServesEverySize) {
   const auto served_from = [](size_t cached_bytes, size_t bytes) {

@@ -34,8 +34,9 @@ constexpr Pages kSystemShareMoved = 4096;
 // where all memory is locked.
 constexpr int kMostRefusals = 32;
 
-// Shorter free spans keep their addresses: many holes are many mappings.
+// Shorter free spans keep their addresses: many holes are many mappings. Those of a small heap are few even so.
 constexpr Pages kLeastUnmapped = 1024 * 1024 / kPageBytes;
+constexpr Pages kShareUnmapped = 1024;
 
 // Fresh memory that starts on a heap page; the system's pages may be smaller.
 char* MapAligned(size_t bytes, char* hint = nullptr) {
@@ -461,9 +462,10 @@ MALLOW_COLD bool PageHeap::GrowInExchange(Pages pages) {
     if (probe == nullptr) return false;
     os::Unmap(probe, beyond);
   }
+  const Pages least = Min(kLeastUnmapped, system_ / kShareUnmapped);
   for (;;) {
     Span* const span = free_.Longest();
-    if (span == nullptr || span->pages < kLeastUnmapped || !Unmap(CutOut(span, 0, span->pages))) return false;
+    if (span == nullptr || span->pages < least || !Unmap(CutOut(span, 0, span->pages))) return false;
     if (Grow(pages, 0)) return true;
   }
 }
