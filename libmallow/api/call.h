@@ -14,6 +14,8 @@ using record::Function;
 // C and POSIX count differences between pointers into one object: no object may be larger.
 inline constexpr size_t kMaxBytes = PTRDIFF_MAX;
 
+constexpr bool IsAlignment(size_t alignment) { return (alignment & (alignment - 1)) == 0; }
+
 constexpr bool IsNothrow(Function function) {
   return function == Function::kNewNothrow || function == Function::kNewArrayNothrow ||
          function == Function::kNewAlignedNothrow || function == Function::kNewArrayAlignedNothrow;
@@ -26,6 +28,12 @@ struct Call {
   size_t bytes;
 };
 
+// Whether a block with so many bytes and this alignment (0: the ordinary one) can be: other sizes are no object's, other
+// alignments none at all.
+constexpr bool CanBe(size_t bytes, size_t alignment) {
+  return bytes <= kMaxBytes && alignment <= kMaxBytes - bytes && IsAlignment(alignment);
+}
+
 // Null, with errno at ENOMEM.
 MALLOW_COLD inline void* NoMemory() {
   errno = ENOMEM;
@@ -34,7 +42,7 @@ MALLOW_COLD inline void* NoMemory() {
 
 MALLOW_ALWAYS_INLINE void* OrNoMemory(void* p) { return MALLOW_LIKELY(p != nullptr) ? p : NoMemory(); }
 
-// Serves the call from the recorder or the heap. Null when there is no memory or bytes > kMaxBytes.
+// Serves the call from the recorder or the heap. Null when there is no memory or the block cannot be.
 void* Serve(const Call& call);
 
 }  // namespace mallow::api

@@ -13,8 +13,9 @@ extern "C" [[gnu::weak]] void _Unwind_Resume(void* exception);
 namespace mallow::api {
 namespace {
 
-// Null when there is no handler (any more).
+// Null when there is no handler (any more). None can bring memory of an alignment that is none.
 void* ServeAfterHandler(Call& call) {
+  if (!IsAlignment(call.alignment)) return nullptr;
   for (;;) {
     const std::new_handler handler = CurrentNewHandler();
     if (handler == nullptr) return nullptr;

@@ -62,8 +62,7 @@ template <Function function>
 void* SlowNewAligned(size_t bytes, size_t alignment) {
   EnsureStarted();
   if (record::g_recording) return RecordedNewAligned<function>(bytes, alignment);
-  void* p = bytes <= kMaxBytes && alignment <= kMaxBytes - bytes ? heap::AllocateAligned(alignment, bytes)
-                                                                 : nullptr;
+  void* p = CanBe(bytes, alignment) ? heap::AllocateAligned(alignment, bytes) : nullptr;
   return p != nullptr ? p : RetryUnrecorded<function>(bytes, alignment);
 }
 
@@ -73,7 +72,7 @@ template void* SlowNewAligned<Function::kNewAlignedNothrow>(size_t, size_t);
 template void* SlowNewAligned<Function::kNewArrayAlignedNothrow>(size_t, size_t);
 
 void* Serve(const Call& call) {
-  if (call.bytes > kMaxBytes || call.alignment > kMaxBytes - call.bytes) return nullptr;
+  if (!CanBe(call.bytes, call.alignment)) return nullptr;
   if (record::g_recording) {
     return call.alignment == 0
                ? record::Allocate(call.function, call.bytes, call.caller)

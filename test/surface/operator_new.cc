@@ -2,6 +2,7 @@
 #include <malloc.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <new>
 
 #include "check.h"
@@ -81,6 +82,20 @@ void TestNoMemory() {
   }
 }
 
+// Undefined by the C++ standard; libstdc++ throws, without asking the handler.
+void TestBadAlignment() {
+  std::set_new_handler([] { CHECK(false); });
+  for (const size_t number :
+       {size_t{3}, size_t{24}, size_t{96}, size_t{6000}, size_t{3} << 20, SIZE_MAX / 2, SIZE_MAX}) {
+    const std::align_val_t alignment{Hidden(number)};
+    CHECK(Throws([=] { return ::operator new(100, alignment); }));
+    CHECK(Throws([=] { return ::operator new[](100, alignment); }));
+    CHECK(::operator new(100, alignment, std::nothrow) == nullptr);
+    CHECK(::operator new[](100, alignment, std::nothrow) == nullptr);
+  }
+  std::set_new_handler(nullptr);
+}
+
 // A handler that frees some memory each time it is asked, and gives up in the end.
 int asked = 0;
 void GiveUpAtThird() {
@@ -133,6 +148,7 @@ void TestNewHandler() {
 int main() {
   TestForms();
   TestNoMemory();
+  TestBadAlignment();
   TestNewHandler();
   return 0;
 }
