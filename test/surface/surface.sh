@@ -1,5 +1,6 @@
 #!/bin/sh
-# surface.sh LIBRARY: every function of the malloc surface that this system's libc exports is exported by LIBRARY.
+# surface.sh LIBRARY: every function of the malloc surface that this system's libc exports is exported by LIBRARY, which loads
+# also where no memory may be writable and executable.
 set -u
 library=$1
 libc=$(ldd "$library" | awk '$1 == "libc.so.6" { print $3 }')
@@ -41,4 +42,5 @@ done
 # And nothing else.
 extra=$(echo "$exported" | grep -vE '^(_Z(nw|na|dl|da)|mallow_|tc_|MallocExtension_|__libc_|__posix_memalign$|(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size|malloc_trim|malloc_stats|malloc_info|mallopt|mallinfo|mallinfo2|cfree|free_sized|free_aligned_sized|strdup|strndup|wcsdup)$)')
 [ -z "$extra" ] || { echo "exported without need:" $extra >&2; status=1; }
+! readelf -lW "$library" | grep -q 'LOAD.* RWE ' || { echo "a segment is writable and executable" >&2; status=1; }
 exit $status
