@@ -39,6 +39,10 @@ long Remap(void* p, size_t bytes, size_t to_bytes, long flags, void* to) {
                     static_cast<long>(to_bytes), flags, reinterpret_cast<long>(to));
 }
 
+bool Protect(void* p, size_t bytes, int protection) {
+  return SystemCall(SYS_mprotect, reinterpret_cast<long>(p), static_cast<long>(bytes), protection) == 0;
+}
+
 // What the program has made of the pages of its block is not for those behind it.
 bool ExtendFresh(void* p, size_t bytes, size_t to_bytes) {
   if (to_bytes == bytes) return true;
@@ -111,15 +115,11 @@ bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes) {
   return false;
 }
 
-bool OpenCode(void* p, size_t bytes) {
-  return SystemCall(SYS_mprotect, reinterpret_cast<long>(p), static_cast<long>(bytes),
-                    PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
-}
+bool OpenCode(void* p, size_t bytes) { return Protect(p, bytes, PROT_READ | PROT_WRITE | PROT_EXEC); }
+bool ProtectCode(void* p, size_t bytes) { return Protect(p, bytes, PROT_READ | PROT_EXEC); }
 
-bool ProtectCode(void* p, size_t bytes) {
-  return SystemCall(SYS_mprotect, reinterpret_cast<long>(p), static_cast<long>(bytes),
-                    PROT_READ | PROT_EXEC) == 0;
-}
+bool OpenData(void* p, size_t bytes) { return Protect(p, bytes, PROT_READ | PROT_WRITE); }
+bool ProtectData(void* p, size_t bytes) { return Protect(p, bytes, PROT_READ); }
 
 size_t ResidentBytes(const void* p, size_t bytes) {
   unsigned char in_memory[512];

@@ -41,6 +41,10 @@ bool OpenCode(void* p, size_t bytes);
 // To be read and executed only. False: the pages are as they were.
 bool ProtectCode(void* p, size_t bytes);
 
+// The same of what is only read.
+bool OpenData(void* p, size_t bytes);
+bool ProtectData(void* p, size_t bytes);
+
 // Moves the pages [from, from + bytes) to the beginning of [to, to + to_bytes), which was just mapped and is one mapping
 // then; the old addresses stay mapped and read as zero. False: nothing was moved, and [to, to + to_bytes) is no longer the
 // caller's. So it is where the old addresses lie in several mappings, as they do when the program has said something of

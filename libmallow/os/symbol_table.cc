@@ -20,6 +20,11 @@ SymbolTable::SymbolTable(const ElfW(Dyn) * dynamic, ElfW(Addr) bias) : bias_(bia
 }
 
 const void* SymbolTable::Find(const char* name, uint32_t hash) const {
+  const ElfW(Sym)* const entry = FindEntry(name, hash);
+  return entry == nullptr ? nullptr : reinterpret_cast<const void*>(bias_ + entry->st_value);
+}
+
+const ElfW(Sym) * SymbolTable::FindEntry(const char* name, uint32_t hash) const {
   if (symbols_ == nullptr || strings_ == nullptr || gnu_hash_ == nullptr) return nullptr;
   // bucket count, first hashed symbol, Bloom words, Bloom shift; then Bloom filter, buckets, chains.
   const uint32_t bucket_count = gnu_hash_[0], first = gnu_hash_[1], bloom_words = gnu_hash_[2];
@@ -30,8 +35,7 @@ const void* SymbolTable::Find(const char* name, uint32_t hash) const {
   if (index < first) return nullptr;
   for (;; ++index) {
     const uint32_t entry = chains[index - first];
-    if ((entry | 1) == (hash | 1) && IsDefinition(index, name))
-      return reinterpret_cast<const void*>(bias_ + symbols_[index].st_value);
+    if ((entry | 1) == (hash | 1) && IsDefinition(index, name)) return &symbols_[index];
     if (entry & 1) return nullptr;
   }
 }

@@ -19,6 +19,8 @@ class SymbolTable {
 
   // The default version of a function of that name and GnuHash, or null. Cost: a hash look-up.
   const void* Find(const char* name, uint32_t hash) const;
+  // Its entry in the table, or null; what an entry says of the address is relative to the bias.
+  const ElfW(Sym) * FindEntry(const char* name, uint32_t hash) const;
 
  private:
   template <typename T>
