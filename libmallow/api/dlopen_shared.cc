@@ -74,7 +74,9 @@ extern "C" {
 
 MALLOW_EXPORT void* dlopen(const char* file, int mode) noexcept {
   if ((mode & RTLD_DEEPBIND) != 0 || IsLibc(file)) dl_iterate_phdr(EnterAll, nullptr);
-  const void* const next = FindExportedSymbolBehind(reinterpret_cast<const void*>(EnterAll), "dlopen");
+  const void* next = FindExportedSymbolBehind(reinterpret_cast<const void*>(EnterAll), "dlopen");
+  // This library itself came late.
+  if (next == nullptr) next = FindExportedSymbol("dlopen");
   // By a jump: where libraries are looked for depends on the caller.
   return reinterpret_cast<void* (*)(const char*, int)>(reinterpret_cast<uintptr_t>(next))(file, mode);
 }

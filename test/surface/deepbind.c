@@ -34,7 +34,9 @@ int main(int argc, char** argv) {
   plugin_free = (void (*)(void*))dlsym(plugin, "PluginFree");
   int (*works)(void) = (int (*)(void))dlsym(plugin, "PluginWorks");
   int (*frees_of_libc)(void) = (int (*)(void))dlsym(plugin, "PluginFreesOfLibc");
+  int (*opens)(void) = (int (*)(void))dlsym(plugin, "PluginOpens");
   CHECK(works());
+  CHECK(opens());
   CHECK(dlopen(strrchr(argv[1], '/') + 1, RTLD_NOW | RTLD_DEEPBIND) == plugin);
   CHECK(frees_of_libc());
   plugin_free(strdup("a block of the program"));

@@ -1,4 +1,5 @@
 // A plugin that allocates by itself and lets libc allocate for it.
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,4 +28,11 @@ int PluginFreesOfLibc(void) {
   free(line);
   free(text);
   return 1;
+}
+
+// Linked with libmallow, it finds the dlopen of a library that stands behind libc.
+int PluginOpens(void) {
+  void* const library = dlopen("libm.so.6", RTLD_NOW | RTLD_DEEPBIND);
+  return library != NULL && dlclose(library) == 0 && dlopen("/nowhere.so", RTLD_NOW) == NULL &&
+         dlerror() != NULL;
 }
