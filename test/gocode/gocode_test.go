@@ -120,7 +120,7 @@ func TestEveryExit(t *testing.T) {
 	file := filepath.Join(source(t, "exits"), "main.go")
 	for _, how := range []string{
 		"return", "exit", "fatal", "panic", "panic-elsewhere", "nil", "deadlock", "goexit", "maps",
-		"interrupt", "terminate", "kill", "raw-exit", "execute", "threads", "again",
+		"interrupt", "terminate", "kill", "raw-exit", "execute", "threads", "stacks", "again",
 	} {
 		t.Run(how, func(t *testing.T) {
 			want := harness.Run(t, harness.Command{Arguments: []string{plain, how}, Settings: settings(t)})
@@ -145,8 +145,11 @@ func TestEveryExit(t *testing.T) {
 			if n := r.at(t, file, "// in eight goroutines", func(l line) bool { return l.Type == "main.node" }); how == "threads" && n != 80_000 {
 				t.Errorf("%g objects of 80000 in goroutines", n)
 			}
+			if n := r.at(t, file, "// by many stacks", func(l line) bool { return l.Type == "main.node" }); how == "stacks" && n != 1<<14 {
+				t.Errorf("%g objects of %d by many stacks", n, 1<<14)
+			}
 			switch how {
-			case "return", "exit", "fatal", "threads":
+			case "return", "exit", "fatal", "threads", "stacks":
 				if len(r.Processes) != 1 || !r.Processes[0].Checked {
 					t.Errorf("not compared with runtime.MemStats: %+v", r.Processes)
 				}

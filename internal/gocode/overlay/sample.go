@@ -47,10 +47,12 @@ var mallowSamples *mallowSampleFile
 // mallowStartSampling samples into the file FOLDER/PID.cpu, whose name, with
 // another ending, path has.
 func mallowStartSampling(path []byte) {
-	const ending = ".cpu\x00"
-	name := append(path[:len(path)-len(".counts\x00")], ending...)
+	const ofCounts = ".counts\x00"
+	ending := path[len(path)-len(ofCounts):]
+	copy(ending, ".cpu\x00")
 	const readWrite, create, exclusive = 0x2, 0x40, 0x80
-	fd := open(&name[0], readWrite|create|exclusive|0x80000, 0600)
+	fd := open(&path[0], readWrite|create|exclusive|0x80000, 0600)
+	copy(ending, ofCounts) // by which the other file is opened again when it grows
 	if fd < 0 {
 		return
 	}

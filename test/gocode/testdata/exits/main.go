@@ -23,6 +23,17 @@ func build(n int) {
 	}
 }
 
+// branch makes objects by as many call stacks as it has leaves.
+func branch(depth int) {
+	switch depth {
+	case 0:
+		list = &node{list} // by many stacks
+	default:
+		branch(depth - 1)
+		branch(depth - 1)
+	}
+}
+
 func main() {
 	log.SetFlags(0)
 	build(1000)
@@ -69,6 +80,8 @@ func main() {
 		if err := c.Run(); err != nil {
 			log.Fatal(err)
 		}
+	case "stacks":
+		branch(14)
 	case "threads":
 		var done sync.WaitGroup
 		for range 8 {
