@@ -125,7 +125,7 @@ func announce(lines []*Line, s *sources, least float64) {
 		return contents[path], err
 	}
 	for _, l := range lines {
-		if l.Allocs < least || s.rewritable(l) == nil {
+		if l.Allocs < least || l.initializes() || s.rewritable(l) == nil {
 			continue
 		}
 		all := (&subject{line: l, sources: s}).rewrites(read)
@@ -164,6 +164,10 @@ func (s *subject) reason() Reason {
 			}
 		}
 	}
+	if s.line.initializes() {
+		r.Why = "it is made once, before main, for a variable of the package"
+		return r
+	}
 	for _, rule := range rules {
 		why, remedy, found := rule.find(s)
 		if !found {
@@ -182,6 +186,12 @@ func (s *subject) reason() Reason {
 		r.Why = shortName(s.line.Callee) + " allocates what it returns or needs"
 	}
 	return r
+}
+
+// initializes tells whether the line gives variables of a package their values.
+func (l *Line) initializes() bool {
+	_, name := cutPackage(l.Function)
+	return name == "init" || strings.HasPrefix(name, "map.init.")
 }
 
 // isGenerated tells whether the line stands in a file that is generated: what

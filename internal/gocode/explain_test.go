@@ -1,6 +1,9 @@
 package gocode
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Two kinds of allocations in one line: the one that formats can be rewritten,
 // the one that grows keeps its own remedy.
@@ -21,5 +24,20 @@ func TestAnnounce(t *testing.T) {
 	})
 	if seen != 1 {
 		t.Errorf("%d lines", seen)
+	}
+}
+
+// What variables of a package are made of is made once: neither a cache nor
+// another function makes it less often.
+func TestExplainVariables(t *testing.T) {
+	for function, once := range map[string]bool{
+		"example.org/text.init": true, "example.org/text.map.init.0": true,
+		"example.org/text.compile": false, "example.org/text.(*T).init": false, "example.org/text.init.0": false,
+	} {
+		l := &Line{Frame: Frame{Function: function, File: "text.go", Line: 1}, Callee: "regexp.MustCompile"}
+		explain([]*Line{l}, new(sources), nil)
+		if strings.Contains(l.Why, "once") != once || (l.Rule == "") != once || (l.Remedy == "") != once {
+			t.Errorf("%s: %s: %s by %q", function, l.Why, l.Remedy, l.Rule)
+		}
 	}
 }
