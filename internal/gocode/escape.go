@@ -214,6 +214,9 @@ func (e *Escape) reason() string {
 	return what + " goes to the heap"
 }
 
+// storedBy begins the words for a value that is found in another one later.
+const storedBy = "it is stored by "
+
 // escapeWords turns the compiler's name of a step into words.
 func escapeWords(kind, expression string) string {
 	switch kind {
@@ -221,13 +224,17 @@ func escapeWords(kind, expression string) string {
 		return "it is returned"
 	case "call parameter":
 		if callName(expression) == "append" {
-			return "it is stored by " + expression
+			return storedBy + expression
 		}
 		return "it is an argument of " + callName(expression) + ", which may keep it"
 	case "interface-converted":
 		return "it becomes an interface value"
 	case "assign", "assign-pair", "star-assign", "star-dot-equals", "slice-element-equals", "dot-equals", "key-value", "map-assign":
-		return "it is stored by " + expression
+		return storedBy + expression
+	case "struct literal element", "slice-literal-element", "array literal element", "map literal key", "map literal value":
+		if expression != "... argument" { // the function that is called decides then
+			return storedBy + expression + ", which goes to the heap"
+		}
 	case "captured by a closure":
 		return "a function literal that outlives the call refers to it"
 	case "non-constant size":

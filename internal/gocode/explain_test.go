@@ -41,3 +41,39 @@ func TestExplainVariables(t *testing.T) {
 		}
 	}
 }
+
+// A slice that a turn of a loop leaves somewhere cannot be that of the next.
+func TestExplainKeptInLoop(t *testing.T) {
+	seen := 0
+	marked(t, "announced", "// in a loop: ", func(s *subject, _ []byte) {
+		seen++
+		what, kept := s.line.Callee, s.line.Callee == "kept"
+		s.line.Callee = "runtime.makeslice"
+		s.escapes = []Escape{{Message: "make([]int, n) escapes to heap", Flow: []Step{{Text: "flow: {heap} ← &{storage for make([]int, n)}:"}, {Text: "from make([]int, n) (non-constant size)"}}}}
+		if kept {
+			s.escapes[0].Flow = []Step{{Text: "from kept := make([]int, n) (assign)"}, {Text: "from append(all, kept) (call parameter)"}}
+		}
+		if r := s.reason(); (r.Rule == "reuse") == kept || (r.Why == "make([]int, n) goes to the heap: it is stored by append(all, kept)") != kept {
+			t.Errorf("%s: %s: %s by %q", what, r.Why, r.Remedy, r.Rule)
+		}
+	})
+	if seen != 2 {
+		t.Errorf("%d lines", seen)
+	}
+}
+
+// The last step of the compiler's flow is the reason: a variable that has the
+// value before is none.
+func TestReasonOfLiterals(t *testing.T) {
+	for last, want := range map[string]string{
+		"from Constraints{...} (struct literal element)":        "x goes to the heap: it is stored by Constraints{...}, which goes to the heap",
+		"from []*html.Node{...} (slice-literal-element)":        "x goes to the heap: it is stored by []*html.Node{...}, which goes to the heap",
+		"from map[string]interface {}{...} (map literal value)": "x goes to the heap: it is stored by map[string]interface {}{...}, which goes to the heap",
+		"from ... argument (slice-literal-element)":             "x goes to the heap: it is stored by or := x",
+	} {
+		e := Escape{Message: "x escapes to heap", Flow: []Step{{Text: "flow: or ← &{storage for x}:"}, {Text: "from or := x (assign)"}, {Text: "flow: {storage for y} ← or:"}, {Text: last}}}
+		if got := e.reason(); got != want {
+			t.Errorf("%s: %s", last, got)
+		}
+	}
+}

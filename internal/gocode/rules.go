@@ -76,7 +76,7 @@ func findCompileInFunction(s *subject) (why, remedy string, found bool) {
 func (s *subject) outlives() (reason string, kept bool) {
 	for i := range s.escapes {
 		reason = s.escapes[i].reason()
-		if strings.HasSuffix(reason, "it is returned") || strings.Contains(reason, ": it is stored by ") {
+		if strings.HasSuffix(reason, "it is returned") || strings.Contains(reason, ": "+storedBy) {
 			return reason, true
 		}
 	}

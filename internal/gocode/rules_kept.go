@@ -216,7 +216,7 @@ func findMany(s *subject) (why, remedy string, found bool) {
 }
 
 func findMadeInLoop(s *subject) (why, remedy string, found bool) {
-	if s.line.Callee != "runtime.makeslice" {
+	if _, kept := s.outlives(); kept || s.line.Callee != "runtime.makeslice" {
 		return "", "", false
 	}
 	for _, at := range s.builtins("make") {

@@ -324,7 +324,6 @@ func Large(r io.Reader) int {
 func Reuse(words []string) (n int) {
 	for _, w := range words {
 		room := make([]byte, len(w)+100) // rule: reuse
-		kept = &room[0]
 		n += copy(room, w)
 	}
 	return n
