@@ -242,11 +242,28 @@ func filterAlias(pass *analysis.Pass, body *ast.BlockStmt) {
 			return
 		}
 		reported := false
+		unread := make(map[*ast.Ident]bool) // what uses all but its elements, or sets them
+		spare := func(e ast.Expr) {
+			if name, ok := ast.Unparen(e).(*ast.Ident); ok {
+				unread[name] = true
+			}
+		}
 		own(body, func(n ast.Node) {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
 				for _, left := range n.Lhs {
 					reported = reported || n.Pos() > end && named(info, left) == old // it has other memory now, or says what it is
+					if element, ok := ast.Unparen(left).(*ast.IndexExpr); ok && n.Tok == token.ASSIGN {
+						spare(element.X)
+					}
+				}
+			case *ast.RangeStmt:
+				if n.Value == nil {
+					spare(n.X)
+				}
+			case *ast.SliceExpr:
+				if n.Low != nil && types.ExprString(n.Low) == "len("+fresh.Name()+")" {
+					spare(n.X) // the rest
 				}
 			case *ast.CallExpr:
 				if args, ok := builtin(info, n, "clear"); ok && n.Pos() > end {
@@ -254,8 +271,13 @@ func filterAlias(pass *analysis.Pass, body *ast.BlockStmt) {
 						reported = true
 					}
 				}
+				for _, name := range []string{"len", "cap"} {
+					if args, ok := builtin(info, n, name); ok {
+						spare(args[0])
+					}
+				}
 			case *ast.Ident:
-				if n.Pos() > end && info.Uses[n] == old && !reported {
+				if n.Pos() > end && info.Uses[n] == old && !unread[n] && !reported {
 					reported = true
 					pass.Reportf(n.Pos(), "%s is read, but %s has overwritten it from its beginning", old.Name(), fresh.Name())
 				}
