@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mallow/internal/figure"
 	"mallow/internal/launch"
 )
 
@@ -188,6 +189,9 @@ func (t *Tests) counted(args, environment []string) (*measured, error) {
 		return nil, fmt.Errorf("%s %s: it left no counts", t.Package, strings.Join(args, " "))
 	}
 	first := all[0]
+	if first.Lost > 0 {
+		return nil, fmt.Errorf("%s %s: %s found no room: there are too many different call stacks", t.Package, strings.Join(args, " "), figure.Counted(first.Lost, "allocation", "allocations"))
+	}
 	stacks := t.names.stacks(first)
 	m := &measured{stacks: stacks, agrees: first.Agrees(), mallocs: first.Mallocs, collections: first.Collections}
 	if t.marks() {

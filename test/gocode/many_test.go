@@ -196,3 +196,53 @@ func BenchmarkLast(b *testing.B) {
 		t.Errorf("status %d", result.Status)
 	}
 }
+
+// There is room for some 200,000 call stacks in one process. Benchmarks that have more together are counted apart, and one
+// that has more alone is named.
+func TestManyStacks(t *testing.T) {
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "go.mod"), "module example.org/stacks\n\ngo 1.26\n")
+	put(t, filepath.Join(folder, "stacks_test.go"), `package stacks
+
+import (
+	"fmt"
+	"testing"
+)
+
+var sink *int
+
+func branch(depth int) {
+	if depth == 0 {
+		sink = new(int)
+		return
+	}
+	branch(depth - 1)
+	branch(depth - 1)
+}
+
+func BenchmarkTogether(b *testing.B) {
+	for i := range 14 {
+		b.Run(fmt.Sprint(i), func(b *testing.B) {
+			for b.Loop() {
+				branch(14)
+			}
+		})
+	}
+}
+
+func BenchmarkTooMany(b *testing.B) {
+	for b.Loop() {
+		branch(18)
+	}
+}
+`)
+	result := harness.Run(t, harness.Command{
+		Arguments: []string{harness.CLI(t), "go", "test", "--benchtime", "2x", "--exact-seconds", "0.01"}, Settings: settings(t), Directory: folder, Timeout: fixTimeout,
+	})
+	if n := strings.Count(result.Output, "  16,384 allocations/op,"); n != 14 || strings.Count(result.Output, "allocations/op,") != n {
+		t.Errorf("%d benchmarks of 14 are counted:\n%s", n, result.Output)
+	}
+	if result.Status != 1 || !strings.Contains(result.Errors, "BenchmarkTooMany") || !strings.Contains(result.Errors, "too many different call stacks") {
+		t.Errorf("status %d: %s", result.Status, result.Errors)
+	}
+}
