@@ -38,8 +38,9 @@ type BudgetEntry struct {
 type BudgetLine struct {
 	Function, Callee string
 	Allocs           *big.Rat
-	// Line makes most of them; nil where the budget is read from a file.
-	Line *Line
+	// Lines make them, the one with the most first; none where the budget is
+	// read from a file.
+	Lines []*Line
 }
 
 // mostBudgetLines of a benchmark are named, those with the most allocations.
@@ -70,8 +71,9 @@ func NewEntry(runs []*Benchmark) BudgetEntry {
 		}
 		key := [2]string{l.Function, l.Callee}
 		if byFunction[key] == nil {
-			byFunction[key] = &BudgetLine{l.Function, l.Callee, new(big.Rat), l}
+			byFunction[key] = &BudgetLine{l.Function, l.Callee, new(big.Rat), nil}
 		}
+		byFunction[key].Lines = append(byFunction[key].Lines, l)
 		byFunction[key].Allocs.Add(byFunction[key].Allocs, rational(l.Allocs, least.Operations))
 	}
 	for _, l := range byFunction {
@@ -241,6 +243,31 @@ type Check struct {
 	Grown []Growth // the most first
 }
 
+// grown returns the line of a function that makes most of what makes more than
+// it did. Lines may have moved, but the types of what they make have not.
+func grown(was, now []*Line) *Line {
+	if len(now) == 0 {
+		return nil
+	}
+	line := now[0]
+	if len(was) == 0 { // nobody knows
+		return line
+	}
+	more := make(map[string]float64)
+	for _, l := range now {
+		more[l.Type] += l.Allocs
+	}
+	for _, l := range was {
+		more[l.Type] -= l.Allocs
+	}
+	for _, l := range now {
+		if more[l.Type] > more[line.Type] {
+			line = l
+		}
+	}
+	return line
+}
+
 // MayBeChance tells whether the benchmark has not kept its budget, but by less
 // than an allocation of each operation: further runs may still keep it.
 func (c *Check) MayBeChance() bool {
@@ -260,7 +287,7 @@ func (c *Check) MayBeChance() bool {
 type Growth struct {
 	Function, Callee string
 	Was, Now         *big.Rat
-	Line             *Line // that makes most of it now
+	Line             *Line // that makes most of it now, of the type that grew most where that is known
 }
 
 // Compare returns the check of a benchmark.
@@ -275,17 +302,17 @@ func Compare(was *BudgetEntry, now BudgetEntry) Check {
 	case now.Most.Cmp(was.Least) < 0:
 		c.Verdict = Fewer
 	}
-	before := make(map[[2]string]*big.Rat)
+	before := make(map[[2]string]BudgetLine)
 	for _, l := range was.Lines {
-		before[[2]string{l.Function, l.Callee}] = l.Allocs
+		before[[2]string{l.Function, l.Callee}] = l
 	}
 	for _, l := range now.Lines {
-		old := before[[2]string{l.Function, l.Callee}]
-		if old == nil {
-			old = new(big.Rat)
+		old, known := before[[2]string{l.Function, l.Callee}]
+		if !known {
+			old.Allocs = new(big.Rat)
 		}
-		if l.Allocs.Cmp(old) > 0 {
-			c.Grown = append(c.Grown, Growth{l.Function, l.Callee, old, l.Allocs, l.Line})
+		if l.Allocs.Cmp(old.Allocs) > 0 {
+			c.Grown = append(c.Grown, Growth{l.Function, l.Callee, old.Allocs, l.Allocs, grown(old.Lines, l.Lines)})
 		}
 	}
 	slices.SortStableFunc(c.Grown, func(a, b Growth) int {

@@ -59,6 +59,16 @@ func TestChecks(t *testing.T) {
 	if len(c.Grown) != 2 || c.Grown[0].Function != "a.New" || c.Grown[1].Now.Cmp(big.NewRat(3, 1)) != 0 {
 		t.Errorf("%+v", c.Grown)
 	}
+	made := func(line int, what string) *Line {
+		l := lineOf("a.F", "runtime.newobject", 1)
+		l.Frame.Line, l.Type = line, what
+		return l
+	}
+	before := NewEntry([]*Benchmark{benchmarkOf(2, 100, made(9, "a.T"), made(12, "a.U"))})
+	c = Compare(&before, NewEntry([]*Benchmark{benchmarkOf(3, 100, made(10, "a.T"), made(13, "a.U"), made(11, "int"))}))
+	if len(c.Grown) != 1 || c.Grown[0].Line.Frame.Line != 11 {
+		t.Errorf("the line that is new is not named: %+v", c.Grown)
+	}
 	if c := Compare(nil, was); c.Verdict != Unknown {
 		t.Errorf("%s", c.Verdict)
 	}
