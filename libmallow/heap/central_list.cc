@@ -47,11 +47,25 @@ void** TakeFromSpan(Span* span, void** begin, void** end, size_t line_objects = 
   return next;
 }
 
-// How many of the objects follow one another in memory, from the first on.
-size_t Neighbours(void* const* objects, size_t count, size_t bytes) {
-  size_t length = 1;
-  while (length < count && static_cast<char*>(objects[length - 1]) + bytes == objects[length]) ++length;
+// How many of the objects follow one another in memory, from the first on. Some are compared without a branch for each.
+MALLOW_NOINLINE size_t LongNeighbours(void* const* objects, size_t count, size_t bytes) {
+  constexpr size_t kAtOnce = 8;
+  const auto at = [objects](size_t i) { return reinterpret_cast<uintptr_t>(objects[i]); };
+  uintptr_t next = at(0);
+  size_t length = 0;
+  for (; count - length >= kAtOnce; length += kAtOnce, next += kAtOnce * bytes) {
+    uintptr_t differ = 0;
+    for (size_t i = 0; i < kAtOnce; ++i) differ |= at(length + i) ^ (next + i * bytes);
+    if (differ != 0) break;
+  }
+  for (; length < count && at(length) == next; ++length) next += bytes;
   return length;
+}
+
+// The same; of those that lie in no order there is one at a time.
+size_t Neighbours(void* const* objects, size_t count, size_t bytes) {
+  const bool alone = count == 1 || static_cast<char*>(objects[0]) + bytes != objects[1];
+  return alone ? 1 : LongNeighbours(objects, count, bytes);
 }
 
 size_t FreeBits(const Span* span) {

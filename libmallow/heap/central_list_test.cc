@@ -70,6 +70,30 @@ TEST(CentralListDeathTest, TakesRunsOfNeighboursBack) {
   EXPECT_EQ(shared_lists[c].central.free_objects(), 0u);
 }
 
+TEST(CentralList, TakesRunsBackThatBreakAnywhere) {
+  const SizeClass c = SizeClassOf(48);
+  const size_t objects = Info(c).objects;
+  for (size_t away = 0; away < 40; ++away) {
+    std::vector<void*> all(objects);
+    ASSERT_EQ(shared_lists[c].central.Fetch(c, all.data(), objects), objects);
+    std::reverse(all.begin(), all.end());  // rising addresses
+    // One of a run stands behind it: in its place is the next one, or one that lies elsewhere.
+    std::vector<void*> moved = all, swapped = all;
+    std::rotate(moved.begin() + away, moved.begin() + away + 1, moved.begin() + 40);
+    std::swap(swapped[away], swapped[45]);
+    for (std::vector<void*>* order : {&moved, &swapped}) {
+      shared_lists[c].central.Release(order->data(), 50);
+      EXPECT_EQ(shared_lists[c].central.free_objects(), 50u);
+      EXPECT_TRUE(shared_lists[c].central.IsValid(c));
+      ASSERT_EQ(shared_lists[c].central.Fetch(c, order->data(), 50), 50u);
+      EXPECT_EQ(std::set<void*>(order->begin(), order->begin() + 50),
+                std::set<void*>(all.begin(), all.begin() + 50));
+    }
+    shared_lists[c].central.Release(all.data(), objects);
+    EXPECT_EQ(shared_lists[c].central.free_objects(), 0u);
+  }
+}
+
 TEST(CentralList, AgreesWithAModel) {
   std::mt19937_64 random(1);
   const SizeClass classes[] = {1, 5, 20, 40, 60, 80, kClassCount - 1};
