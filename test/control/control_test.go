@@ -282,7 +282,7 @@ func TestExecuted(t *testing.T) {
 func TestRecordedByRoot(t *testing.T) {
 	const nobody = 65534
 	if os.Geteuid() != 0 {
-		t.Skip("for root alone")
+		t.Skip("only root may record the process of another user")
 	}
 	folder := harness.TempDir(t)
 	if err := os.Chown(folder, nobody, nobody); err != nil {
