@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "base/bits.h"
 #include "base/config.h"
 #include "record/recorder.h"
 
@@ -14,7 +15,8 @@ using record::Function;
 // C and POSIX count differences between pointers into one object: no object may be larger.
 inline constexpr size_t kMaxBytes = PTRDIFF_MAX;
 
-constexpr bool IsAlignment(size_t alignment) { return (alignment & (alignment - 1)) == 0; }
+// 0: the ordinary one.
+constexpr bool IsAlignment(size_t alignment) { return alignment == 0 || IsPowerOfTwo(alignment); }
 
 constexpr bool IsNothrow(Function function) {
   return function == Function::kNewNothrow || function == Function::kNewArrayNothrow ||
@@ -28,7 +30,7 @@ struct Call {
   size_t bytes;
 };
 
-// Whether a block with so many bytes and this alignment (0: the ordinary one) can be: other sizes are no object's, other
+// Whether a block with so many bytes and this alignment can be: other sizes are no object's, other
 // alignments none at all.
 constexpr bool CanBe(size_t bytes, size_t alignment) {
   return bytes <= kMaxBytes && alignment <= kMaxBytes - bytes && IsAlignment(alignment);
