@@ -6,13 +6,13 @@
 // Programs that load none never come here, and where the system forbids to change the table it stays as it is.
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/auxv.h>
 
 #include <cstdint>
 #include <cstring>
 
 #include "api/export.h"
 #include "api/exported_symbol.h"
+#include "api/object.h"
 #include "api/process_malloc.h"
 #include "base/bits.h"
 #include "base/config.h"
@@ -29,15 +29,10 @@ constexpr char kNames[] =
     "valloc\0"
     "__libc_pvalloc\0";
 
-const link_map* MapOf(const void* address) {
-  dl_find_object found;
-  return _dl_find_object(const_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
-}
-
 void Enter(const link_map& libc, const os::SymbolTable& symbols, const char* name) {
   const void* const used = FindExportedSymbol(name);
   const ElfW(Sym)* const entry = symbols.FindEntry(name, os::GnuHash(name));
-  if (used == nullptr || entry == nullptr || MapOf(used) == &libc) return;
+  if (used == nullptr || entry == nullptr || ObjectOf(used) == &libc) return;
   auto* const value = const_cast<ElfW(Addr)*>(&entry->st_value);
   void* const page = reinterpret_cast<void*>(RoundDown(reinterpret_cast<uintptr_t>(value), os::PageSize()));
   if (!os::OpenData(page, os::PageSize())) return;
@@ -50,8 +45,7 @@ int EnterAll(dl_phdr_info*, size_t, void*) {
   static constinit bool done = false;
   if (done) return 1;
   done = true;
-  // Any function of libc that no other library brings.
-  const link_map* const libc = MapOf(reinterpret_cast<const void*>(getauxval));
+  const link_map* const libc = ObjectOfLibc();
   if (libc == nullptr || !ServesProcess() || !ServesMalloc()) return 1;
   const os::SymbolTable symbols(libc->l_ld, libc->l_addr);
   for (const char* name = kNames; *name != '\0'; name += strlen(name) + 1) Enter(*libc, symbols, name);
@@ -74,7 +68,7 @@ extern "C" {
 
 MALLOW_EXPORT void* dlopen(const char* file, int mode) noexcept {
   if ((mode & RTLD_DEEPBIND) != 0 || IsLibc(file)) dl_iterate_phdr(EnterAll, nullptr);
-  const void* next = FindExportedSymbolBehind(reinterpret_cast<const void*>(EnterAll), "dlopen");
+  const void* next = FindExportedSymbolBehind(ObjectOf(reinterpret_cast<const void*>(EnterAll)), "dlopen");
   // This library itself came late.
   if (next == nullptr) next = FindExportedSymbol("dlopen");
   // By a jump: where libraries are looked for depends on the caller.

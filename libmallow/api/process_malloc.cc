@@ -1,30 +1,20 @@
 #include "api/process_malloc.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <sys/auxv.h>
 
 #include <cstring>
 #include <span>
 
 #include "api/exported_symbol.h"
+#include "api/object.h"
 #include "base/bits.h"
 #include "base/config.h"
 
 namespace mallow::api {
 namespace {
 
-// What lies in no loaded object is of no use to anyone.
-const void* ObjectOf(const void* address) {
-  dl_find_object found;
-  return _dl_find_object(const_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
-}
-
-const void* OwnObject() { return ObjectOf(reinterpret_cast<const void*>(ServesProcess)); }
-
-// Any function of libc that no other library brings.
-const void* ObjectOfLibc() { return ObjectOf(reinterpret_cast<const void*>(getauxval)); }
+const link_map* OwnObject() { return ObjectOf(reinterpret_cast<const void*>(ServesProcess)); }
 
 // The first definition in load order is the one that the process uses. Another library that stands before this one
 // may call on to this one, so that it must not be asked in its place: libc does not.
@@ -32,7 +22,7 @@ template <typename F>
 F* UsedFromLibc(const char* name) {
   const void* used = FindExportedSymbol(name);
   if (used == nullptr) return nullptr;
-  const void* object = ObjectOf(used);
+  const link_map* const object = ObjectOf(used);
   if (object != ObjectOfLibc() || object == OwnObject()) return nullptr;
   return reinterpret_cast<F*>(const_cast<void*>(used));
 }
