@@ -18,30 +18,43 @@ namespace mallow::heap {
 namespace {
 
 constexpr size_t kClasses = kClassCount - 1;
-constexpr size_t kLocks = 2 * kClasses + 2;
+
+// Those behind the lock of the registry, under which there are no more of them.
+size_t Locks() { return (TransferCachesUsed() + 1) * kClasses + 1; }
 
 // In rank order.
 Spinlock& LockAt(size_t index) {
-  if (index == 0) return thread_registry.lock();
-  if (index <= kClasses) return shared_lists[index].transfer.lock();
-  if (index <= 2 * kClasses) return shared_lists[index - kClasses].central.lock();
-  return page_heap.lock();
+  const size_t row = index / kClasses;
+  const SizeClass size_class = static_cast<SizeClass>(1 + index % kClasses);
+  const size_t transfer_caches = TransferCachesUsed();
+  if (row < transfer_caches) return TransferCacheAt(size_class, static_cast<unsigned>(row)).lock();
+  return row == transfer_caches ? shared_lists[size_class].central.lock() : page_heap.lock();
+}
+
+void Unlock(bool child) {
+  UnlockAfterFork(Locks(), child, LockAt);
+  thread_registry.lock().ForkUnlock(child);
 }
 
 }  // namespace
 
-bool TryBeforeFork() { return TryLockForFork(kLocks, LockAt); }
+bool TryBeforeFork() {
+  if (!thread_registry.lock().ForkLock()) return false;
+  if (TryLockForFork(Locks(), LockAt)) return true;
+  thread_registry.lock().ForkUnlock(false);
+  return false;
+}
 
 void BeforeFork() {
   // Not only yield: who holds it may be of lower priority.
   while (!TryBeforeFork()) os::Nap();
 }
 
-void AfterForkInParent() { UnlockAfterFork(kLocks, false, LockAt); }
+void AfterForkInParent() { Unlock(false); }
 
 void AfterForkInChild() {
   if (thread_registry.lock().TakenByFork()) thread_registry.KeepOnlyThisThread();
-  UnlockAfterFork(kLocks, true, LockAt);
+  Unlock(true);
 }
 
 }  // namespace mallow::heap

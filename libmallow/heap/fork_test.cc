@@ -36,7 +36,9 @@ void UseHeap(uint64_t random, int steps) {
 
 bool StructuresAreValid() {
   for (SizeClass c = 1; c < kClassCount; ++c) {
-    if (!shared_lists[c].central.IsValid(c) || !shared_lists[c].transfer.IsValid(c)) return false;
+    bool valid = shared_lists[c].central.IsValid(c);
+    ForTransferCaches(c, [&](TransferCache& cache) { valid &= cache.IsValid(c); });
+    if (!valid) return false;
   }
   return page_heap.IsValid() && thread_words.cache->IsValid();
 }

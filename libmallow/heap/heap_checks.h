@@ -22,7 +22,7 @@ inline void ExpectValidHeap() {
   EXPECT_TRUE(page_heap.IsValid());
   for (SizeClass c = 1; c < kClassCount; ++c) {
     EXPECT_TRUE(shared_lists[c].central.IsValid(c)) << "class " << c;
-    EXPECT_TRUE(shared_lists[c].transfer.IsValid(c)) << "class " << c;
+    ForTransferCaches(c, [c](TransferCache& cache) { EXPECT_TRUE(cache.IsValid(c)) << "class " << c; });
   }
   ThreadCache* cache = thread_words.cache;
   if (cache != nullptr && cache != kThreadEnded) {

@@ -292,7 +292,8 @@ class Game {
   void CheckInvariants() {
     MALLOW_CHECK(page_heap.IsValid());
     for (SizeClass c = 1; c < kClassCount; ++c) {
-      MALLOW_CHECK(shared_lists[c].central.IsValid(c) && shared_lists[c].transfer.IsValid(c));
+      MALLOW_CHECK(shared_lists[c].central.IsValid(c));
+      ForTransferCaches(c, [c](TransferCache& cache) { MALLOW_CHECK(cache.IsValid(c)); });
     }
   }
 

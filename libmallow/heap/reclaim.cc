@@ -19,14 +19,15 @@ constexpr size_t kShareOfRoom = 8;
 
 void EmptySharedCaches() {
   thread_registry.ReleaseWarm();
-  for (SizeClass c = 1; c < kClassCount; ++c) shared_lists[c].transfer.ReleaseAll(c);
+  for (SizeClass c = 1; c < kClassCount; ++c)
+    ForTransferCaches(c, [c](TransferCache& cache) { cache.ReleaseAll(c); });
 }
 
 bool MakeRoom() {
   const size_t heap = page_heap.system_pages() * kPageBytes;
   if (heap == 0) return false;
   size_t bytes = 0;
-  for (SizeClass c = 1; c < kClassCount; ++c) bytes += shared_lists[c].transfer.count() * Info(c).bytes;
+  for (SizeClass c = 1; c < kClassCount; ++c) bytes += ObjectsInTransfer(c) * Info(c).bytes;
   if (bytes < Max(kLeastRoom, heap / kShareOfRoom)) return false;
   EmptySharedCaches();
   return true;

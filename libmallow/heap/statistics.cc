@@ -14,7 +14,7 @@ uint64_t Rest(uint64_t whole, uint64_t parts) { return whole > parts ? whole - p
 void AddClass(SizeClass size_class, Statistics& total) {
   const SizeClassInfo& info = Info(size_class);
   ClassStatistics& objects = total.classes[size_class];
-  objects.in_transfer_cache = shared_lists[size_class].transfer.count();
+  objects.in_transfer_cache = ObjectsInTransfer(size_class);
   objects.in_central_list = shared_lists[size_class].central.free_objects();
   objects.in_use = Rest(objects.spans * info.objects, objects.free());
   total.in_use_blocks += objects.in_use;

@@ -51,7 +51,7 @@ constexpr size_t kLongestOfMany = 256;
 void ReleaseIdleEverywhere() {
   thread_registry.ReleaseWarm();
   for (SizeClass c = 1; c < kClassCount; ++c) {
-    shared_lists[c].transfer.ReleaseIdle(c);
+    ForTransferCaches(c, [c](TransferCache& cache) { cache.ReleaseIdle(c); });
     shared_lists[c].central.GiveBackUnused();
   }
   thread_registry.ReleaseIdleSpares();

@@ -4,8 +4,13 @@
 
 #include "heap/page_heap.h"
 #include "heap/shared_lists.h"
+#include "heap/thread_registry.h"
+#include "os/thread.h"
 
 namespace mallow::heap {
+
+// Not beside shared_lists, whose pages every program touches.
+constinit TransferCache further_transfer_caches[kTransferCaches - 1][kClassCount];
 
 namespace {
 
@@ -13,7 +18,17 @@ namespace {
 constexpr size_t kMostBytes = 512 * 1024;
 constexpr size_t kMostObjects = 1024;
 constexpr size_t kLong = 32 * 1024;
-constexpr size_t kMostLongBytes = 128 * 1024;
+constexpr size_t kMostLongBytes = 256 * 1024;
+
+// Which of the transfer caches of each class is that of the processor on which the thread runs.
+unsigned OwnIndex() { return thread_registry.threads() <= 1 ? 0 : os::Processor() % kTransferCaches; }
+
+// A fork takes the locks of all that are used, and that of the registry first.
+MALLOW_COLD void UseTransferCaches(unsigned further) {
+  SpinlockHolder holder(thread_registry.lock());
+  const unsigned used = further_transfer_caches_used.load(std::memory_order_relaxed);
+  further_transfer_caches_used.store(Max(used, further), std::memory_order_release);
+}
 
 }  // namespace
 
@@ -77,8 +92,24 @@ bool TransferCache::IsValid(SizeClass size_class) {
   return count_ <= CapacityOf(size_class) && low_water_ <= count_ && (count_ == 0 || slots_ != nullptr);
 }
 
+namespace {
+
+// From the own one, or from the first that has some.
+MALLOW_ALWAYS_INLINE size_t RemoveFromAny(SizeClass size_class, void** slots, size_t count) {
+  const unsigned used = TransferCachesUsed();
+  unsigned index = OwnIndex();
+  for (unsigned left = used; left > 0; --left, ++index) {
+    if (index >= used) index = 0;
+    const size_t taken = TransferCacheAt(size_class, index).Remove(slots, count);
+    if (taken > 0) return taken;
+  }
+  return 0;
+}
+
+}  // namespace
+
 size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
-  const size_t taken = shared_lists[size_class].transfer.Remove(slots, count);
+  const size_t taken = RemoveFromAny(size_class, slots, count);
   if (taken > 0) return taken;
   const size_t fetched = shared_lists[size_class].central.Fetch(size_class, slots, count);
   if (fetched < count) memmove(slots, slots + count - fetched, fetched * sizeof(void*));
@@ -92,7 +123,9 @@ size_t FetchFirstObjects(SizeClass size_class, void** slots, size_t count) {
 }
 
 void ReleaseObjects(SizeClass size_class, void* const* objects, size_t count) {
-  const size_t taken = shared_lists[size_class].transfer.Insert(size_class, objects, count);
+  const unsigned own = OwnIndex();
+  if (MALLOW_UNLIKELY(own >= TransferCachesUsed())) UseTransferCaches(own);
+  const size_t taken = TransferCacheAt(size_class, own).Insert(size_class, objects, count);
   if (taken < count) shared_lists[size_class].central.Release(objects, count - taken);
 }
 

@@ -1,9 +1,10 @@
-// The transfer cache of one size class: objects on their way from thread to thread.
+// A transfer cache: objects of one size class on their way from thread to thread, or back to those of the same processors
+// (shared_lists.h has them all).
 //
 // A thread whose bin overflows leaves a batch here, one whose bin is empty takes a batch: one lock and one
 // copy of pointers, and no object is touched. What does not fit goes to the central list.
 //
-// Synchronisation: one lock per class; it is not held while the central list or the page heap is called.
+// Synchronisation: a lock each; it is not held while the central list or the page heap is called.
 // Invariant: count_ <= capacity_; low_water_ is the least count_ since the last ReleaseIdle.
 #pragma once
 

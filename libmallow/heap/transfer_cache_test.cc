@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <latch>
+#include <thread>
 #include <vector>
 
 #include "heap/heap_checks.h"
 #include "heap/page_heap.h"
 #include "heap/reclaim.h"
 #include "heap/shared_lists.h"
+#include "heap/thread_registry.h"
 
 namespace mallow::heap {
 namespace {
@@ -72,6 +76,58 @@ TEST(TransferCache, IsEmptiedBeforeTheHeapGrows) {
   EXPECT_EQ(shared_lists[held].transfer.count(), 0u);
   shared_lists[wanted].central.Release(fetched.data(), fetched.size());
   for (Span* span : others) page_heap.Free(span);
+}
+
+// Two processors whose transfer caches differ; fewer where there are none.
+std::vector<unsigned> TwoProcessors() {
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof(all), &all) != 0) return {};
+  std::vector<unsigned> two;
+  for (unsigned i = 0; i < CPU_SETSIZE && two.size() < 2; ++i) {
+    if (CPU_ISSET(i, &all) && (two.empty() || i % kTransferCaches != two[0] % kTransferCaches))
+      two.push_back(i);
+  }
+  return two;
+}
+
+void RunOn(unsigned processor) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
+  const std::vector<unsigned> two = TwoProcessors();
+  if (two.size() < 2) GTEST_SKIP() << "there is one processor";
+  const SizeClass c = SizeClassOf(512);
+  std::thread([&] {
+    ASSERT_NE(CurrentCache(), nullptr);
+    std::vector<void*> objects = Fetch(c, 8), slots(8);
+    std::latch another_lives(1), all_is_seen(1);
+    std::thread another([&] {
+      EXPECT_NE(CurrentCache(), nullptr);
+      another_lives.count_down();
+      all_is_seen.wait();
+    });
+    another_lives.wait();
+    RunOn(two[0]);
+    ReleaseObjects(c, objects.data(), 4);
+    RunOn(two[1]);
+    ReleaseObjects(c, objects.data() + 4, 4);
+    EXPECT_EQ(ObjectsInTransfer(c), 8u);
+    RunOn(two[0]);
+    EXPECT_EQ(FetchObjects(c, slots.data(), 3), 3u);
+    EXPECT_TRUE(std::equal(slots.begin(), slots.begin() + 3, objects.begin() + 1)) << "its own first";
+    EXPECT_EQ(FetchObjects(c, slots.data() + 3, 3), 1u);
+    EXPECT_EQ(slots[3], objects[0]);
+    EXPECT_EQ(FetchObjects(c, slots.data() + 4, 4), 4u);
+    EXPECT_TRUE(std::equal(slots.begin() + 4, slots.end(), objects.begin() + 4)) << "then those of others";
+    EXPECT_EQ(ObjectsInTransfer(c), 0u);
+    shared_lists[c].central.Release(slots.data(), 8);
+    all_is_seen.count_down();
+    another.join();
+  }).join();
 }
 
 TEST(TransferCache, IdleObjectsGoBackByHalves) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -34,6 +35,11 @@ uint64_t CountThreads() {
     return 0;
   }
   return status.st_nlink - 2;
+}
+
+unsigned Processor() {
+  const int processor = sched_getcpu();
+  return processor < 0 ? 0 : static_cast<unsigned>(processor);
 }
 
 // There lies what the thread has of its own.

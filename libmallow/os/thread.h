@@ -17,6 +17,10 @@ uint32_t UserId();  // the effective one
 bool HasThread(int thread_id);
 uint64_t CountThreads();
 
+// On which the calling thread runs, from 0 on; it may run on another one before this returns. 2 to 20 ns: without a system
+// call where libc has restartable sequences or the kernel a function for it.
+unsigned Processor();
+
 // Where the stack that the system gave the calling thread ends: on it, above all frames. Of the first thread only after
 // it was noted; before, it is elsewhere.
 uintptr_t StackEnd();
