@@ -65,12 +65,8 @@ func (m *rowMaker) curves() {
 	m.add("curve", "curve of sizes", "size_curve.cc", 0.4, m.work(max(5000, 64*m.scale)))
 	for _, threads := range []int{1, 2, 3, 4, 5, 8, 12, 16, 20} {
 		for most := 64; most <= 128<<10; most *= 2 {
-			operations := 800e3
-			if most >= 16<<10 {
-				operations = 200e3
-			}
-			m.add("ttest", fmt.Sprintf("t-test, %d thread(s), up to %s", threads, bytesText(float64(most))), "ttest.cc", 0.05,
-				strconv.Itoa(threads), strconv.Itoa(most), m.work(int(operations)))
+			m.add("ttest", fmt.Sprintf("t-test, %d thread(s), up to %s", threads, bytesText(float64(most))), "ttest.cc", 0.1,
+				strconv.Itoa(threads), strconv.Itoa(most), m.work(1e6))
 		}
 	}
 }
