@@ -26,6 +26,9 @@ class PageWindow {
     return __atomic_load_n(&items[page], __ATOMIC_ACQUIRE);
   }
 
+  // Whether it is made, and long enough, for the page of an address to have one.
+  bool Reaches(const void* p) const { return IndexOf(reinterpret_cast<uintptr_t>(p)) < kPageCount; }
+
   // Makes items of the pages writable where it can; the first time it makes the window. A failure costs speed, nothing else.
   void Open(PageId page, Pages pages);
   // Where Open could not, nothing happens.
