@@ -14,7 +14,7 @@ type Sampling struct {
 }
 
 // Errors are standard errors: two of three estimates are no further from the
-// truth. All zero where nothing was sampled.
+// truth. Those of a site are zero where nothing was sampled.
 type Errors struct {
 	Allocations, Bytes, LiveBlocks, LiveBytes float64
 }
@@ -58,5 +58,24 @@ func (p *Profile) sumSampling(stacks []*stack) {
 	for _, s := range stacks {
 		sum.Add(s.counters)
 	}
-	p.Sampling.Samples, p.Sampling.Errors = sum.Samples, errorsOf(&sum.Variance)
+	p.Sampling.Samples, p.Sampling.Errors = sum.Samples, p.Sampling.ErrorsOf(&sum)
+}
+
+// leastBytes is what the smallest blocks count: the recorder counts so many
+// bytes more than a block has, and in other profiles hardly one has fewer.
+const leastBytes = 16
+
+// ErrorsOf returns those of a sum over sites. Blocks that left no sample have a
+// part in it that no sample tells of: it allows for as many of the smallest as
+// one sample of them stands for, and for the bytes from one sample to the next.
+func (s *Sampling) ErrorsOf(sum *recording.Counters) Errors {
+	mean := float64(s.MeanBytes)
+	chance := -math.Expm1(-leastBytes / mean)
+	blocks, bytes := (1-chance)/(chance*chance), (1-chance)*mean*mean
+	v := sum.Variance
+	v.Calls += blocks
+	v.LiveBlocks += blocks
+	v.Bytes += bytes
+	v.LiveBytes += bytes
+	return errorsOf(&v)
 }

@@ -207,6 +207,37 @@ func (all *series) wrong() (complaints []string) {
 	return complaints
 }
 
+// The errors of the totals allow for what left no sample: small blocks of which there are fewer than one sample stands for,
+// or all of a program.
+func TestUnseen(t *testing.T) {
+	var all struct{ allocations, bytes, liveBytes float64 }
+	for _, of := range truth {
+		all.allocations += of.allocations
+		all.bytes += of.bytes
+		all.liveBytes += of.liveBytes
+	}
+	beyond := map[string]int{}
+	const runs = 40
+	for range runs {
+		r, _ := record(t, "--sample", "2M", harness.Program(t, "programs/mixed"), "1", "0")
+		for name, off := range map[string]float64{
+			"allocations": (float64(r.Totals.Allocations) - all.allocations) / r.Sampling.Errors.Allocations,
+			"bytes":       (float64(r.Totals.Bytes) - all.bytes) / r.Sampling.Errors.Bytes,
+			"live bytes":  (float64(r.Totals.LiveBytes) - all.liveBytes) / r.Sampling.Errors.LiveBytes,
+		} {
+			if math.Abs(off) > 2 {
+				beyond[name]++
+			}
+		}
+	}
+	// One in twenty is expected; eleven are, if so, once in a million series.
+	for name, n := range beyond {
+		if n > 10 {
+			t.Errorf("%d of %d estimates of %s are more than twice their standard error off", n, runs, name)
+		}
+	}
+}
+
 // An estimate is never shown as a count.
 func TestMarked(t *testing.T) {
 	_, result := record(t, "--sample", "64K", harness.Program(t, "programs/mixed"), "1", "0")

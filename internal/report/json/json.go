@@ -19,7 +19,8 @@
 //     leave out what libc made on its own account, which libc_allocations_per_unit
 //     has. A unit's figures are of the processes that counted any.
 //   - with sampling, figures are estimates; errors are their standard errors, of
-//     the totals and of each site. What was counted has no errors: null.
+//     the totals and of each site. What was counted has no errors: null. Those
+//     of the totals allow for blocks that left no sample.
 //   - joined_processes ran already when their recording began; bytes_before are
 //     the usable bytes of the blocks that lived in them then.
 //   - size_common, partner_at_birth, partner_at_death and freed_by are what most

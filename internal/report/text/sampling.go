@@ -37,16 +37,17 @@ func (r *report) sampling() {
 		r.line(r.style.warn("        no block was a sample") + fmt.Sprintf(", one in %s on average: what was allocated is not known", size(s.MeanBytes)))
 		return
 	}
-	v := &shown.Variance
+	e := s.ErrorsOf(&shown)
 	r.line(r.style.warn("        estimated") + fmt.Sprintf(" from %s, one in %s on average: allocations %s, bytes %s, live bytes %s (standard errors)",
 		counted(shown.Samples, "sample", "samples"), size(s.MeanBytes),
-		plusMinus(v.Calls, shown.Calls), plusMinus(v.Bytes, shown.Bytes), plusMinus(v.LiveBytes, uint64(shown.LiveBytes()))))
+		plusMinus(e.Allocations, shown.Calls, count), plusMinus(e.Bytes, shown.Bytes, size), plusMinus(e.LiveBytes, uint64(shown.LiveBytes()), size)))
 }
 
-// plusMinus writes a standard error as a share of what it is of.
-func plusMinus(variance float64, of uint64) string {
-	if of == 0 {
-		return "± -"
+// plusMinus writes a standard error as a share of what it is of, one that is
+// greater than that itself.
+func plusMinus(e float64, of uint64, write func(uint64) string) string {
+	if e > float64(of) {
+		return "± " + write(uint64(math.Round(e)))
 	}
-	return fmt.Sprintf("± %.1f %%", 100*math.Sqrt(variance)/float64(of))
+	return fmt.Sprintf("± %.1f %%", 100*e/float64(max(1, of)))
 }
