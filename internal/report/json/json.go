@@ -24,8 +24,9 @@
 //   - joined_processes ran already when their recording began; bytes_before are
 //     the usable bytes of the blocks that lived in them then.
 //   - size_common, partner_at_birth, partner_at_death and freed_by are what most
-//     of a site's calls have in common; share_min is sure, share_max the most
-//     that it can be, and where the calls come in random order close to the
+//     of a site's calls have in common; of the calls looked at share_min is sure,
+//     share_max the most that it can be in the stacks where no other value is
+//     the commonest, and where the calls come in random order close to the
 //     truth. Partners are the site that the thread allocated at just before, and
 //     the site whose block it released just before: of the runs, which are the
 //     calls (releases) that follow those of another stack.
