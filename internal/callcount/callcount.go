@@ -88,7 +88,7 @@ func (p *preparation) add(function string) error {
 	}
 	for _, code := range found.Copies {
 		if err := p.addCode(name, file, code, found.Parts); err != nil {
-			return fmt.Errorf("calls of %s cannot be counted: %w", code.Symbol, err)
+			return fmt.Errorf("calls of %s cannot be counted: %w", symbolize.Readable(code.Symbol), err)
 		}
 	}
 	if n := len(found.Copies); n > 1 {

@@ -87,6 +87,19 @@ func TestOverloadedFunctions(t *testing.T) {
 	}
 }
 
+// Which of several functions of a name cannot be counted is said by its name in the source.
+func TestRefusedOverload(t *testing.T) {
+	program := compiled(t, "g++", "-O2", "refused.cc")
+	result, _ := recordPer(t, program, []string{"--per", "server::tiny"})
+	if result.Status != 125 || !strings.Contains(result.Errors, "calls of server::tiny(int) cannot be counted: it is too short") {
+		t.Errorf("%s: %s", result.Ending(), result.Errors)
+	}
+	result, recording := recordPer(t, program, []string{"--per", "server::tiny(double)"})
+	if count := harness.ReadReport(t, recording).Unit("server::tiny(double)").Count; result.Status != 0 || count != 1 {
+		t.Errorf("%s: %d calls", result.Ending(), count)
+	}
+}
+
 // What is counted from outside is what the program counts itself.
 func TestCallsOfARealProgram(t *testing.T) {
 	recording := filepath.Join(harness.TempDir(t), "run.mallow")
