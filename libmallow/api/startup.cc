@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 
 #include "api/fork.h"
 #include "api/options.h"
@@ -15,6 +16,10 @@
 namespace mallow::api {
 
 namespace {
+
+// Whoever takes anything from the archive takes malloc and free from it too: a linker that optimizes learns too late that the
+// program calls these, and would leave them to libc.
+[[gnu::used]] void* (*const kMalloc)(size_t) = malloc;
 
 constinit std::atomic<bool> started{false};
 

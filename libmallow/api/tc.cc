@@ -16,13 +16,6 @@ constinit std::atomic<Insist> g_insist{nullptr};
 
 }  // namespace mallow::api
 
-namespace {
-
-// A program that takes its memory from here alone gets malloc from here too, in a static link.
-[[gnu::used]] void* (*const kMalloc)(size_t) = malloc;
-
-}  // namespace
-
 extern "C" {
 
 MALLOW_EXPORT const char* tc_version(int* major, int* minor, const char** patch) noexcept {

@@ -95,6 +95,19 @@ func TestLinkedWithoutACall(t *testing.T) {
 	expectServed(t, compiled(t, "silent.c", pkgConfig(t, "mallow-static")...))
 }
 
+// A program that the linker optimizes, and that names the archive by hand, is served wholly or its blocks go astray.
+func TestLinkTimeOptimization(t *testing.T) {
+	for _, name := range []string{"libmallow.a", "libmallow_minimal.a"} {
+		for _, how := range []string{"-rdynamic", "-static"} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				archive := filepath.Join(tree(t), "lib", name)
+				program := compiled(t, "optimized.c", "-flto", "-fbuiltin", how, archive)
+				expectServed(t, program)
+			})
+		}
+	}
+}
+
 // A library that the archive is linked into stays when it is closed, as libmallow.so does: threads that it has served end later.
 func TestClosedPlugin(t *testing.T) {
 	closes := compiled(t, "closed.c", "-pthread", "-ldl")
