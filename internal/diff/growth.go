@@ -27,7 +27,7 @@ type Branch struct {
 }
 
 // StackChange is one call stack of a site in both profiles. Frames are those of
-// the new one, if it has it; innermost first.
+// the new one, if it has it, with the lines that changed most; innermost first.
 type StackChange struct {
 	Frames   []profile.Frame
 	Old, New uint64 // allocations
@@ -47,7 +47,7 @@ func (d *Diff) Stacks(sites []*Site, limit int) (stacks [][]StackChange, total [
 			ways = ways[:limit]
 		}
 		for _, w := range ways {
-			stacks[i] = append(stacks[i], StackChange{Frames: w.frames(), Old: w.old, New: w.new})
+			stacks[i] = append(stacks[i], StackChange{Frames: j.frames(w), Old: w.old, New: w.new})
 		}
 	}
 	return stacks, total, growth
@@ -65,7 +65,10 @@ func (j *joined) growth(ways []*way) Growth {
 	passed := make(map[int32]bool)
 	at := make([]step, 0, len(ways))
 	for _, w := range ways {
-		at = append(at, step{w, w.tree.site(w.node)})
+		for i := range w.parts {
+			p := &w.parts[i]
+			at = append(at, step{p, p.tree.site(p.node)})
+		}
 	}
 	for len(g.Path) < longestPath {
 		callers, ended := j.callers(at)
@@ -95,9 +98,9 @@ func (j *joined) growth(ways []*way) Growth {
 	return g
 }
 
-// step is how far outwards a way has been followed.
+// step is how far outwards a stack has been followed.
 type step struct {
-	*way
+	*part
 	at int32 // node of its tree, -1 at its end
 }
 
@@ -123,16 +126,18 @@ func (j *joined) callers(at []step) (callers []*caller, ended float64) {
 		function := s.tree.function(out)
 		c := by[function]
 		if c == nil {
-			c = &caller{Branch: Branch{Frame: *s.tree.frame(out)}, function: function}
+			c = &caller{function: function}
 			by[function] = c
 			callers = append(callers, c)
 		}
 		c.Old += s.old
 		c.New += s.new
-		c.steps = append(c.steps, step{s.way, out})
+		c.steps = append(c.steps, step{s.part, out})
 	}
 	for _, c := range callers {
 		c.Excess = j.diff.excessOf(c.Old, c.New)
+		s := j.diff.telling(c.steps, func(s step) []int { return []int{s.tree.frame(s.at).Line} })
+		c.Frame = *s.tree.frame(s.at)
 	}
 	slices.SortStableFunc(callers, func(a, b *caller) int {
 		return cmp.Or(cmp.Compare(abs(b.Excess), abs(a.Excess)), compareFrames(&a.Frame, &b.Frame))

@@ -14,16 +14,34 @@ type joined struct {
 	ways      [][]*way         // of each site, those first that changed most
 }
 
-// way is a stack of a site, in the new profile if it is there.
+// way is a stack of a site, by functions.
 type way struct {
-	tree     *callTree
-	node     int32 // innermost; -1 for calls without a stack
+	parts    []part // by lines
 	old, new uint64
 }
 
-func (w *way) frames() (frames []profile.Frame) {
-	for n := w.node; n >= 0; n = w.tree.Nodes[n].Parent {
-		frames = append(frames, *w.tree.frame(n))
+// part is a stack of one of the profiles.
+type part struct {
+	tree     *callTree
+	node     int32 // innermost; -1 for calls without a stack
+	isNew    bool
+	old, new uint64 // one of them is 0
+}
+
+// frames are those of the part of a way that tells most of its change.
+func (j *joined) frames(w *way) (frames []profile.Frame) {
+	steps := make([]step, len(w.parts))
+	for i := range w.parts {
+		steps[i] = step{&w.parts[i], w.parts[i].node}
+	}
+	s := j.diff.telling(steps, func(s step) (lines []int) {
+		for n := s.at; n >= 0; n = s.tree.Nodes[n].Parent {
+			lines = append(lines, s.tree.frame(n).Line)
+		}
+		return lines
+	})
+	for n := s.at; n >= 0; n = s.tree.Nodes[n].Parent {
+		frames = append(frames, *s.tree.frame(n))
 	}
 	return frames
 }
@@ -75,15 +93,19 @@ func (d *Diff) join(sites []*Site) *joined {
 			k := stackKey{owner[st.Site], path[st.Node+1]}
 			w := found[k]
 			if w == nil {
-				w = &way{tree: t, node: st.Node}
+				w = &way{}
 				found[k] = w
 				j.ways[k.site] = append(j.ways[k.site], w)
 			}
+			p := part{tree: t, node: st.Node, isNew: isNew}
 			if isNew {
-				w.new += st.Counters.Calls
+				p.new = st.Counters.Calls
 			} else {
-				w.old += st.Counters.Calls
+				p.old = st.Counters.Calls
 			}
+			w.old += p.old
+			w.new += p.new
+			w.parts = append(w.parts, p)
 		}
 	}
 	newTree, newOwner := d.treeOf(j, d.New, sites, newPlace, nil)
