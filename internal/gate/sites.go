@@ -75,8 +75,8 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 			Function: f.Function, File: f.File, Line: f.Line, Module: f.Module, Was: found[i].was, Now: found[i].now,
 			Status: statusOf(found[i].site, metric) + of, Callers: callersOf(now, f, ways[i], &growth[i]), Changed: []LineChange{},
 		}
+		s.Callers = since.through(ctx, now, found[i].site, s.Callers, tellingOf(&growth[i]))
 		if since != nil {
-			s.Callers = since.through(ctx, now, found[i].site, s.Callers)
 			s.Changed = since.near(ctx, &s)
 		}
 		sites = append(sites, s)
@@ -146,12 +146,18 @@ func statusOf(s *diff.Site, metric string) string {
 	return "bigger"
 }
 
+// tellingOf are the callers that a change comes from, outwards, with the lines
+// that most of it comes from.
+func tellingOf(g *diff.Growth) []profile.Frame {
+	if len(g.Branches) > 0 {
+		return append(slices.Clone(g.Path), g.Branches[0].Frame)
+	}
+	return g.Path
+}
+
 // callersOf returns the way to a site that grew most, outwards.
 func callersOf(p *profile.Profile, site *profile.Frame, ways []diff.StackChange, g *diff.Growth) []Frame {
-	telling := g.Path
-	if len(g.Branches) > 0 {
-		telling = append(slices.Clone(telling), g.Branches[0].Frame)
-	}
+	telling := tellingOf(g)
 	var best []Frame
 	for _, w := range ways {
 		if w.New == 0 {
@@ -161,7 +167,7 @@ func callersOf(p *profile.Profile, site *profile.Frame, ways []diff.StackChange,
 		if best == nil {
 			best = callers
 		}
-		if leadsThrough(callers, telling) {
+		if leadsThrough(callers, telling, false) {
 			best = callers
 			break
 		}
@@ -185,21 +191,41 @@ func outside(p *profile.Profile, site *profile.Frame, frames []profile.Frame) []
 	return callers
 }
 
-// mostStacks of a site are looked at for a line that changed.
+// mostStacks of a site are looked at for lines.
 const mostStacks = 500
 
 // through returns of the stacks that lead through the same functions to a site
-// the one with a call on a line that changed; callers where there is none. A
-// comparison goes by functions, and one may call another at several lines.
-func (c *changes) through(ctx context.Context, p *profile.Profile, site *diff.Site, callers []Frame) []Frame {
+// the one with the telling lines; callers where there is none. Where another one
+// with as many calls has a call on a line that changed, it is that one. A
+// comparison goes by functions, and one may call another at several lines. c is
+// nil where nobody knows what changed.
+func (c *changes) through(ctx context.Context, p *profile.Profile, site *diff.Site, callers []Frame, telling []profile.Frame) []Frame {
+	type way struct {
+		callers []Frame
+		calls   uint64
+	}
+	var ways []way
 	stacks, _ := p.Stacks(site.New.Sites, mostStacks)
 	for i := range stacks {
 		for _, s := range stacks[i] {
-			others := outside(p, site.Frame(), s.Frames)
-			if len(others) >= len(callers) && sameFunctions(others[:len(callers)], callers) && c.touch(ctx, others[:len(callers)]) {
-				return others[:len(callers)]
+			if others := outside(p, site.Frame(), s.Frames); len(others) >= len(callers) && sameFunctions(others[:len(callers)], callers) {
+				ways = append(ways, way{others[:len(callers)], s.Allocations})
 			}
 		}
+	}
+	grew := -1
+	if len(telling) > 0 {
+		grew = slices.IndexFunc(ways, func(w way) bool { return leadsThrough(w.callers, telling, true) })
+	}
+	changed := -1
+	if c != nil {
+		changed = slices.IndexFunc(ways, func(w way) bool { return (grew < 0 || w.calls == ways[grew].calls) && c.touch(ctx, w.callers) })
+	}
+	switch {
+	case changed >= 0:
+		return ways[changed].callers
+	case grew >= 0:
+		return ways[grew].callers
 	}
 	return callers
 }
@@ -215,10 +241,12 @@ func (c *changes) touch(ctx context.Context, frames []Frame) bool {
 	})
 }
 
-func leadsThrough(callers []Frame, telling []profile.Frame) bool {
+// leadsThrough tells whether callers have the telling ones among them, with
+// their lines if byLines is set.
+func leadsThrough(callers []Frame, telling []profile.Frame, byLines bool) bool {
 	i := 0
 	for k := range callers {
-		if i < len(telling) && callers[k].Function == telling[i].Function {
+		if i < len(telling) && callers[k].Function == telling[i].Function && (!byLines || callers[k].Line == telling[i].Line) {
 			i++
 		}
 	}

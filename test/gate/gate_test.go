@@ -512,6 +512,37 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestLineOfCaller names of a function that calls another at two lines the one that calls more often, be it seldom, far
+// from main, and not the line that was changed.
+func TestLineOfCaller(t *testing.T) {
+	r := newRepository(t)
+	r.write("box.c", `#include <stdlib.h>
+__attribute__((noinline)) static void box(void) { free(malloc(16)); }
+__attribute__((noinline)) static void grow(int i) {
+  if (i < 600)
+    box();
+  else
+    box();
+  if (i == 0) box();
+}
+static void (*volatile next[8])(int);
+`+"#define STEP(n, m) __attribute__((noinline)) static void step##n(int i) { next[m](i); }\nSTEP(0, 1) STEP(1, 2) STEP(2, 3) STEP(3, 4) STEP(4, 5) STEP(5, 6) STEP(6, 7)\n"+`int main(void) {
+  void (*all[])(int) = {step0, step1, step2, step3, step4, step5, step6, grow};
+  for (int i = 0; i < 8; i++) next[i] = all[i];
+  for (int i = 0; i < 640; i++) next[0](i);
+  return 0;
+}
+`)
+	r.write("mallow.toml", "[benchmark.box]\ncommand = [\"./box\"]\nbuild = \"cc -g -O1 -fno-builtin -fno-optimize-sibling-calls -o box box.c\"\n")
+	r.write(".gitignore", "box\n")
+	r.gate(0, "--update")
+	r.commit("a program")
+	r.replace("box.c", "i < 640", "i < 690")
+	if sites := r.check(r.decide(2), "box", "allocations").Sites; len(sites) != 1 || sites[0].Callers[0].Function != "grow" || sites[0].Callers[0].Line != 7 {
+		t.Errorf("%+v", sites)
+	}
+}
+
 func TestTarget(t *testing.T) {
 	r := parsing(t)
 	r.gate(0, "--update")
