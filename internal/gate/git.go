@@ -175,6 +175,7 @@ type changes struct {
 	files      map[string][]LineChange // by name in the repository
 	names      map[string]string       // of files, as debug information has them
 	tracked    []string
+	renamed    map[string]string // what files were called then
 }
 
 func (r *repository) changesSince(commit string) *changes {
@@ -257,12 +258,30 @@ func (c *changes) of(ctx context.Context, name string) []LineChange {
 	if known, read := c.files[name]; read {
 		return known
 	}
-	text, err := c.repository.git(ctx, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "-U0", c.since, "--", name)
+	diff := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "-U0", c.since, "--", ":(top,literal)" + name}
+	if was := c.was(ctx, name); was != "" {
+		diff = append(diff, ":(top,literal)"+was)
+	}
+	text, err := c.repository.git(ctx, diff...)
 	if err != nil {
 		text = ""
 	}
 	c.files[name] = parseHunks(name, text)
 	return c.files[name]
+}
+
+// was is what a file was called then, "" for the same.
+func (c *changes) was(ctx context.Context, name string) string {
+	if c.renamed == nil {
+		c.renamed = make(map[string]string)
+		list, err := c.repository.git(ctx, "diff", "--no-ext-diff", "--find-renames", "--diff-filter=R", "--name-status", "-z", c.since)
+		if fields := strings.Split(list, "\x00"); err == nil {
+			for i := 0; i+2 < len(fields); i += 3 { // how alike they are, the old name, the new one
+				c.renamed[fields[i+2]] = fields[i+1]
+			}
+		}
+	}
+	return c.renamed[name]
 }
 
 // parseHunks reads a diff without context. What was replaced line by line is

@@ -543,6 +543,26 @@ static void (*volatile next[8])(int);
 	}
 }
 
+// TestRenamedFile tells the lines of a renamed file that changed, and not all that there are.
+func TestRenamedFile(t *testing.T) {
+	r := parsing(t)
+	r.replace("mallow.toml", "-o parse parse.c", "-o parse *.c")
+	r.gate(0, "--update")
+	r.commit("its budget")
+	r.git("mv", "parse.c", "text parser.c")
+	r.replace("text parser.c", "  char* word = copy_word(text);\n", "  char* word = copy_word(text);\n  free(malloc(40));\n")
+	want := gate.LineChange{File: "text parser.c", Line: 16, New: "  free(malloc(40));"}
+	for _, committed := range []bool{false, true} {
+		if committed {
+			r.commit("another name")
+		}
+		sites := r.check(r.decide(2), "parse", "allocations").Sites
+		if len(sites) != 1 || len(sites[0].Changed) != 1 || sites[0].Changed[0] != want {
+			t.Errorf("committed %v: %+v", committed, sites)
+		}
+	}
+}
+
 func TestTarget(t *testing.T) {
 	r := parsing(t)
 	r.gate(0, "--update")
