@@ -82,6 +82,9 @@ func (r *repository) base(ctx context.Context, branch string) (commit, note stri
 		return r.before(ctx)
 	}
 	tip, err := r.git(ctx, "rev-parse", "--verify", "--end-of-options", branch+"^{commit}")
+	if err != nil { // of a clone for one job there is often no branch but the remote ones
+		tip, err = r.git(ctx, "rev-parse", "--verify", "--end-of-options", "refs/remotes/origin/"+branch+"^{commit}")
+	}
 	if err != nil {
 		return "", fmt.Sprintf("git knows no %q, so there is no merge base: the other references decide", branch)
 	}

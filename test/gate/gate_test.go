@@ -333,6 +333,16 @@ func TestMergeBase(t *testing.T) {
 	if c := r.check(r.decide(2, "--no-history"), "parse", "allocations"); c.Reference != gate.MergeBase {
 		t.Errorf("%+v", c)
 	}
+	// In a clone as servers make them the branch is known as the remote one only.
+	r.replace("mallow.toml", "# What", "base = \"main\" # What")
+	r.commit("its base")
+	clone := *r
+	clone.folder = filepath.Join(harness.TempDir(t), "clone")
+	r.git("clone", "-q", "--branch", "work", "file://"+r.folder, clone.folder)
+	clone.git("checkout", "-q", "--detach")
+	if c := clone.check(clone.decide(2, "--no-history"), "parse", "allocations"); c.Reference != gate.MergeBase || !strings.Contains(c.Message, base[:10]) {
+		t.Errorf("%+v", c)
+	}
 	// A base that does not build decides nothing.
 	r.git("checkout", "-q", "main")
 	r.replace("parse.c", "int main", "int broken main")
