@@ -252,8 +252,14 @@ func (r *runner) record(ctx context.Context, b *budget.Benchmark, m *measured) (
 		return nil, err
 	}
 	p := profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: r.Symbolizer, Wrappers: wrappers, Processes: b.Processes})
-	if len(p.Processes) == 0 {
-		return nil, failed("none of its processes is %s", strings.Join(b.Processes, " or "))
+	for _, name := range b.Processes {
+		there := profile.ProcessesWithout([]*recording.Recording{rec}, name)
+		switch {
+		case there != "" && len(p.Processes) == 0:
+			return nil, failed("none of its processes is %s: there are %s", strings.Join(b.Processes, " or "), there)
+		case there != "":
+			m.note("%s: none of its processes is %s: there are %s", b.Name, name, there)
+		}
 	}
 	if p.Quality.Incomplete && left {
 		return nil, failed("its recording is incomplete: what it had started still ran when it ended, and was ended: the command must wait for it")

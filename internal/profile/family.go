@@ -130,19 +130,26 @@ func selects(selectors []string, im *recording.Image) bool {
 // of the recordings, and those that there are.
 func CheckProcesses(recordings []*recording.Recording, selectors []string) error {
 	for _, selector := range selectors {
-		names := make(map[string]int)
-		found := false
-		for _, rec := range recordings {
-			for _, im := range rec.Images {
-				found = found || selects([]string{selector}, im)
-				names[filepath.Base(im.Executable)]++
-			}
-		}
-		if !found {
-			return fmt.Errorf("--process %s: there is none; there are %s", selector, mostFrequent(names))
+		if there := ProcessesWithout(recordings, selector); there != "" {
+			return fmt.Errorf("--process %s: there is none; there are %s", selector, there)
 		}
 	}
 	return nil
+}
+
+// ProcessesWithout names the processes of the recordings where a selector means
+// none of them; "" where it means one.
+func ProcessesWithout(recordings []*recording.Recording, selector string) string {
+	names := make(map[string]int)
+	for _, rec := range recordings {
+		for _, im := range rec.Images {
+			if selects([]string{selector}, im) {
+				return ""
+			}
+			names[filepath.Base(im.Executable)]++
+		}
+	}
+	return mostFrequent(names)
 }
 
 func mostFrequent(names map[string]int) string {

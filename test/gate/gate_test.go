@@ -813,7 +813,15 @@ func TestProcesses(t *testing.T) {
 	}
 	r.gate(0, "--strict", "lines")
 	r.replace("mallow.toml", "bytes = 8.89", "bytes = 8.88")
-	if c := r.check(r.decide(2, "lines"), "lines", "bytes"); c.Verdict != gate.Regression {
+	if c := r.check(r.decide(2, "lines"), "lines", "bytes"); c.Verdict != gate.Regression || !strings.Contains(c.Message, ": 0.01 more (0.11 %)") {
+		t.Errorf("%+v", c)
+	}
+	r.replace("mallow.toml", `["parse"]`, `["parse", "pars"]`)
+	if found := r.decide(2); !noted(found, "family: none of its processes is pars: there are parse (2), ") {
+		t.Errorf("%q", found.Notes)
+	}
+	r.replace("mallow.toml", `["parse", "pars"]`, `["pars"]`)
+	if c := r.check(r.decide(1, "family"), "family", ""); !strings.HasPrefix(c.Message, "none of its processes is pars: there are parse (2), ") {
 		t.Errorf("%+v", c)
 	}
 }
