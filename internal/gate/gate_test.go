@@ -180,6 +180,17 @@ func TestKeptStacks(t *testing.T) {
 	}
 }
 
+// A difference has no digits that only the computer has made.
+func TestDifference(t *testing.T) {
+	for _, test := range []struct{ a, b, want float64 }{
+		{8.89, 8.88, 0.01}, {0.1, 0.3, 0.2}, {1e15, 1e15 + 1, 1}, {1234567.89, 1234567.88, 0.01}, {0, 0.001, 0.001}, {7, 7, 0}, {155, 186, 31},
+	} {
+		if got := difference(test.a, test.b); got != test.want {
+			t.Errorf("%v and %v: %v, not %v", test.a, test.b, got, test.want)
+		}
+	}
+}
+
 // What is not judged to differ is not said to be the same.
 func TestApart(t *testing.T) {
 	b := &budget.Benchmark{}

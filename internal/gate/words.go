@@ -59,7 +59,7 @@ func sentence(metric string, b *budget.Benchmark, was, now span, against string,
 		word = "less"
 	}
 	if better != 0 {
-		change := amount(metric, math.Abs(now.middle-was.middle)) + " " + word
+		change := amount(metric, difference(was.middle, now.middle)) + " " + word
 		if was.middle > 0 {
 			change += " (" + percent(100*math.Abs(now.middle-was.middle)/was.middle) + ")"
 		}
@@ -69,6 +69,18 @@ func sentence(metric string, b *budget.Benchmark, was, now span, against string,
 		return fmt.Sprintf("%s %s, and %s has %s: not to be told apart", now.words(metric), of, against, was.words(metric))
 	}
 	return fmt.Sprintf("%s %s, as %s has it", now.words(metric), of, against)
+}
+
+// difference is how far two figures are apart, without what is beyond the
+// precision of the greater one.
+func difference(a, b float64) float64 {
+	const precision = 14 // decimal digits of a float64, all of them sure but one or two
+	decimals := precision - int(math.Ceil(math.Log10(max(math.Abs(a), math.Abs(b), 1))))
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(math.Abs(a-b), 'f', max(0, decimals), 64), 64)
+	if err != nil {
+		return math.Abs(a - b)
+	}
+	return rounded
 }
 
 // digits rounds to three digits.
