@@ -139,8 +139,17 @@ func (r *repository) before(ctx context.Context) (commit, note string) {
 // anchor is the commit that last changed the budget of a benchmark, "" where
 // none did.
 func (r *repository) anchor(ctx context.Context, benchmark string) string {
-	commit, err := r.git(ctx, "log", "-1", "--no-show-signature", "--format=%H", "--",
-		filepath.Join(r.inside, r.budget), filepath.Join(r.inside, stacksFolder, stacksName(benchmark)))
+	return r.lastChange(ctx, filepath.Join(r.inside, r.budget), r.stacksOf(benchmark))
+}
+
+// stacksOf is where the stacks of a benchmark lie, from the root on.
+func (r *repository) stacksOf(benchmark string) string {
+	return filepath.Join(r.inside, stacksFolder, stacksName(benchmark))
+}
+
+// lastChange is the commit that last changed one of the files, "" where none did.
+func (r *repository) lastChange(ctx context.Context, names ...string) string {
+	commit, err := r.git(ctx, append([]string{"log", "-1", "--no-show-signature", "--format=%H", "--"}, names...)...)
 	if err != nil {
 		return ""
 	}

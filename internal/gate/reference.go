@@ -24,6 +24,7 @@ type reference struct {
 	commit string          // it is of; "" where nobody knows
 	words  string          // "the budget"
 	stacks *stacks.Set     // nil where none are kept
+	since  string          // the commit that the stacks are of; "" for the same
 }
 
 func (r *reference) of(metric string) (span, bool) {
@@ -77,6 +78,8 @@ func (g *gate) ofBudget(ctx context.Context, b *budget.Benchmark) *reference {
 	}
 	if g.repository != nil {
 		r.commit = g.repository.anchor(ctx, b.Name)
+		// The budget's file has other benchmarks, too.
+		r.since = g.repository.lastChange(ctx, g.repository.stacksOf(b.Name))
 	}
 	return r
 }

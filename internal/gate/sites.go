@@ -65,8 +65,8 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 	}
 	ways, _, growth := d.Stacks(changed, 0)
 	var since *changes
-	if g.repository != nil && r.commit != "" {
-		since = g.repository.changesSince(r.commit)
+	if commit := cmp.Or(r.since, r.commit); g.repository != nil && commit != "" {
+		since = g.repository.changesSince(commit)
 	}
 	sites := make([]Site, 0, len(found))
 	for i := range found {

@@ -553,6 +553,20 @@ static void (*volatile next[8])(int);
 	}
 }
 
+// TestOtherChangeOfTheBudget does not hide what changed before it.
+func TestOtherChangeOfTheBudget(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update")
+	r.commit("its budget")
+	r.plant()
+	r.write("mallow.toml", r.read("mallow.toml")+"[benchmark.other]\ncommand = [\"./parse\"]\n")
+	r.commit("it grows, and there is another benchmark")
+	c := r.check(r.decide(2), "parse", "allocations")
+	if len(c.Sites) != 1 || len(c.Sites[0].Changed) != 1 || c.Sites[0].Changed[0].Line != 16 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestRenamedFile tells the lines of a renamed file that changed, and not all that there are.
 func TestRenamedFile(t *testing.T) {
 	r := parsing(t)
