@@ -87,6 +87,8 @@ void* Map(void* hint, size_t bytes) {
   map_calls.fetch_add(1, std::memory_order_relaxed);
   void* const p = Current().map(hint, bytes);
   if (MALLOW_LIKELY(p != nullptr)) return p;
+  // Nothing given back helps to more than there are addresses, and to look for it takes some dozen system calls.
+  if (bytes >> kAddressBits != 0) return nullptr;
   bool (*const give_back)() = spare.load(std::memory_order_acquire);
   return give_back != nullptr && give_back() ? Current().map(hint, bytes) : nullptr;
 }

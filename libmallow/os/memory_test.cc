@@ -182,6 +182,9 @@ TEST(Memory, TheSpareIsAskedForWhereThereIsNone) {
   EXPECT_EQ(4, mapped);
   EXPECT_EQ(page, Map(nullptr, sizeof(page)));
   EXPECT_EQ(2, asked);
+  given = false;
+  EXPECT_EQ(nullptr, Map(nullptr, size_t{1} << kAddressBits));
+  EXPECT_EQ(2, asked) << "for more than there are addresses";
   SetSpare(nullptr);
   ReplaceMemoryFunctions(nullptr);
 }
