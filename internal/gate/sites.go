@@ -70,12 +70,13 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 	}
 	sites := make([]Site, 0, len(found))
 	for i := range found {
-		f := found[i].site.Frame()
+		f, telling := found[i].site.Frame(), tellingOf(&growth[i])
+		callers := callersOf(now, f, ways[i], telling)
 		s := Site{
 			Function: f.Function, File: f.File, Line: f.Line, Module: f.Module, Was: found[i].was, Now: found[i].now,
-			Status: statusOf(found[i].site, metric) + of, Callers: callersOf(now, f, ways[i], &growth[i]), Changed: []LineChange{},
+			Status: statusOf(found[i].site, metric) + of, Changed: []LineChange{},
+			Callers: since.through(ctx, now, found[i].site, callers, telling),
 		}
-		s.Callers = since.through(ctx, now, found[i].site, s.Callers, tellingOf(&growth[i]))
 		if since != nil {
 			s.Changed = since.near(ctx, &s)
 		}
@@ -156,8 +157,7 @@ func tellingOf(g *diff.Growth) []profile.Frame {
 }
 
 // callersOf returns the way to a site that grew most, outwards.
-func callersOf(p *profile.Profile, site *profile.Frame, ways []diff.StackChange, g *diff.Growth) []Frame {
-	telling := tellingOf(g)
+func callersOf(p *profile.Profile, site *profile.Frame, ways []diff.StackChange, telling []profile.Frame) []Frame {
 	var best []Frame
 	for _, w := range ways {
 		if w.New == 0 {

@@ -76,16 +76,15 @@ func sentence(metric string, b *budget.Benchmark, was, now span, against string,
 func difference(a, b float64) float64 {
 	const precision = 14 // decimal digits of a float64, all of them sure but one or two
 	decimals := precision - int(math.Ceil(math.Log10(max(math.Abs(a), math.Abs(b), 1))))
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(math.Abs(a-b), 'f', max(0, decimals), 64), 64)
-	if err != nil {
-		return math.Abs(a - b)
-	}
-	return rounded
+	return rounded(math.Abs(a-b), 'f', max(0, decimals))
 }
 
 // digits rounds to three digits.
-func digits(value float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', 3, 64), 64)
+func digits(value float64) float64 { return rounded(value, 'g', 3) }
+
+// rounded is a value as this format of strconv has it.
+func rounded(value float64, format byte, precision int) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, format, precision, 64), 64)
 	if err != nil {
 		return value
 	}

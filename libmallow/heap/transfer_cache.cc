@@ -30,6 +30,18 @@ MALLOW_COLD void UseTransferCaches(unsigned further) {
   further_transfer_caches_used.store(Max(used, further), std::memory_order_release);
 }
 
+// From the own one, or from the first that has some.
+MALLOW_ALWAYS_INLINE size_t RemoveFromAny(SizeClass size_class, void** slots, size_t count) {
+  const unsigned used = TransferCachesUsed();
+  unsigned index = OwnIndex();
+  for (unsigned left = used; left > 0; --left, ++index) {
+    if (index >= used) index = 0;
+    const size_t taken = TransferCacheAt(size_class, index).Remove(slots, count);
+    if (taken > 0) return taken;
+  }
+  return 0;
+}
+
 }  // namespace
 
 size_t TransferCache::CapacityOf(SizeClass size_class) {
@@ -91,22 +103,6 @@ bool TransferCache::IsValid(SizeClass size_class) {
   SpinlockHolder holder(lock_);
   return count_ <= CapacityOf(size_class) && low_water_ <= count_ && (count_ == 0 || slots_ != nullptr);
 }
-
-namespace {
-
-// From the own one, or from the first that has some.
-MALLOW_ALWAYS_INLINE size_t RemoveFromAny(SizeClass size_class, void** slots, size_t count) {
-  const unsigned used = TransferCachesUsed();
-  unsigned index = OwnIndex();
-  for (unsigned left = used; left > 0; --left, ++index) {
-    if (index >= used) index = 0;
-    const size_t taken = TransferCacheAt(size_class, index).Remove(slots, count);
-    if (taken > 0) return taken;
-  }
-  return 0;
-}
-
-}  // namespace
 
 size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
   const size_t taken = RemoveFromAny(size_class, slots, count);

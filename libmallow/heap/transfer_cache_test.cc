@@ -99,7 +99,7 @@ void RunOn(unsigned processor) {
 
 TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
   const std::vector<unsigned> two = TwoProcessors();
-  if (two.size() < 2) GTEST_SKIP() << "there is one processor";
+  if (two.size() < 2) GTEST_SKIP() << "it needs two processors whose transfer caches differ";
   const SizeClass c = SizeClassOf(512);
   std::thread([&] {
     ASSERT_NE(CurrentCache(), nullptr);
