@@ -7,9 +7,10 @@
 // once in a busy program, whose slow paths come by themselves, and after some more rounds in a quiet one, for the
 // sake of what lies in the caches.
 //
-// A thread that is on no slow path learns nothing of all that. Where much lies idle beside what lives, who frees on a slow path, and
-// may never call again, closes the hit paths of the others too, and their watches begin (Wake): at most once per
-// interval, for that long at least.
+// A thread that is on no slow path learns nothing of all that. So who fetched and freed much, or ends, and may never call
+// again, closes the hit paths of the others too, and their watches begin (Wake). A busy thread hits again at once, unless
+// much lies idle beside what lives. A quiet one stays for some rounds: to it some nanoseconds a call are nothing, and it
+// may be the only one to see the heap come to rest.
 //
 // Synchronisation: belongs to one thread, as its cache. Others may Wake it: they and Stop exclude each other by the lock of
 // the registry, where hit paths are to be as closed as the watch is on.
@@ -34,9 +35,12 @@ class IdleWatch {
     last_look_ = last_round_ = now_nanoseconds;
   }
   void Stop() { SetCallsLeft(0); }
-  // By another thread: begins at the next call.
-  void Wake() {
-    __atomic_store_n(&woken_, true, __ATOMIC_RELAXED);
+  // By another thread: begins at the next call, or goes on for as long as if it began; in a thread that is to stay for a round
+  // at least, however busy it is.
+  void Wake(bool to_stay) {
+    __atomic_store_n(to_stay ? &woken_to_stay_ : &woken_, true, __ATOMIC_RELAXED);
+    if (on()) return;
+    __atomic_store_n(&begins_, true, __ATOMIC_RELAXED);
     SetCallsLeft(1);
   }
 
@@ -51,9 +55,10 @@ class IdleWatch {
 
   // `wanted` is what the page heap says now.
   Step Look(uint64_t now_nanoseconds, uint64_t interval, bool wanted) {
-    if (MALLOW_UNLIKELY(__atomic_load_n(&woken_, __ATOMIC_RELAXED))) {
-      __atomic_store_n(&woken_, false, __ATOMIC_RELAXED);
-      Start(now_nanoseconds);
+    if (TakeSign(&begins_)) Start(now_nanoseconds);
+    if (TakeSign(&woken_)) rounds_ = 0;
+    if (TakeSign(&woken_to_stay_)) {
+      rounds_ = 0;
       least_rounds_ = 1;
     }
     const bool busy = now_nanoseconds - last_look_ < kBusyNanoseconds;
@@ -78,12 +83,20 @@ class IdleWatch {
 
   uint32_t CallsLeft() const { return __atomic_load_n(&calls_left_, __ATOMIC_RELAXED); }
   void SetCallsLeft(uint32_t calls) { __atomic_store_n(&calls_left_, calls, __ATOMIC_RELAXED); }
+  static bool TakeSign(bool* sign) {
+    if (MALLOW_LIKELY(!__atomic_load_n(sign, __ATOMIC_RELAXED))) return false;
+    __atomic_store_n(sign, false, __ATOMIC_RELAXED);
+    return true;
+  }
 
   uint32_t calls_left_;  // to the next look; 0: it is off
   uint32_t calls_per_look_;
   uint32_t rounds_;        // since the page heap wanted nothing more
   uint32_t least_rounds_;  // of these before a busy thread stops
+  // Signs of other threads.
+  bool begins_;
   bool woken_;
+  bool woken_to_stay_;
   uint64_t last_look_;
   uint64_t last_round_;
 };

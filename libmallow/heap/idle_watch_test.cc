@@ -79,11 +79,44 @@ TEST(IdleWatch, AQuietThreadGoesOnForItsCachesAndThenStops) {
 TEST(IdleWatch, ABusyThreadThatWasWokenStaysForAnIntervalOfPeace) {
   IdleWatch watch = {};
   uint64_t now = kInterval;
-  watch.Wake();
+  watch.Wake(true);
   EXPECT_TRUE(watch.on());
   const uint64_t begin = now;
   while (NextLook(watch, now, 1000, false) != Step::kStop) EXPECT_LT(now, begin + 2 * kInterval);
   EXPECT_GE(now, begin + kInterval);
+}
+
+TEST(IdleWatch, ABusyThreadThatIsNotToStayStopsAtOnceAndAQuietOneGoesOn) {
+  IdleWatch watch = {};
+  uint64_t now = kInterval;
+  watch.Wake(false);
+  int looks = 1;
+  while (NextLook(watch, now, 10, false) != Step::kStop) EXPECT_LT(++looks, 10);
+  watch.Stop();
+  watch.Wake(false);
+  int collections = 0;
+  Step step;
+  while ((step = NextLook(watch, now, kInterval, false)) != Step::kStop)
+    collections += step == Step::kCollect;
+  EXPECT_EQ(collections, 12);
+}
+
+TEST(IdleWatch, ASecondWakeIsAsManyRoundsMoreButNoLaterRound) {
+  IdleWatch watch = {};
+  uint64_t now = kInterval;
+  watch.Wake(false);
+  int collections = 0;
+  for (int call = 0; call < 100; ++call) {
+    watch.Wake(false);
+    collections += NextLook(watch, now, 10 * kMillisecond, false) == Step::kCollect;
+  }
+  EXPECT_LE(collections, 10) << "one per interval, however often others call";
+  EXPECT_GE(collections, 9);
+  Step step;
+  while ((step = NextLook(watch, now, kInterval, false)) != Step::kStop)
+    collections += step == Step::kCollect;
+  EXPECT_LE(collections, 10 + 12);
+  EXPECT_GE(collections, 9 + 12);
 }
 
 // The whole mechanism: after much was freed, pairs that the cache could serve for ever bring the memory back.

@@ -70,6 +70,10 @@ class PageHeap {
   bool ReleaseDownTo(Pages keep);
   // Gives back what is due by now, see release.h.
   void ReleaseDue(uint64_t now_nanoseconds);
+  // Whether enough is mapped for much to be idle; read without the lock.
+  bool MayHoldMuch() const { return pace_.IsMuch(system_pages()); }
+  // Whether anything may be due; read without the lock.
+  bool IntervalIsOver(uint64_t now_nanoseconds) const { return pace_.IntervalIsOver(now_nanoseconds); }
   // Pages of objects that may wait for their next use; of more each goes back at once. Read without the lock.
   Pages MostKept() const { return pace_.MostKept(); }
   uint64_t release_interval() const { return pace_.interval(); }

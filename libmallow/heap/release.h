@@ -90,23 +90,30 @@ class ReleasePace {
     return freed_ >= kPagesPerLook;
   }
 
+  // Whether anything may be due. Needs no lock.
+  bool IntervalIsOver(uint64_t now_nanoseconds) const {
+    return interval() != 0 && now_nanoseconds - __atomic_load_n(&last_, __ATOMIC_RELAXED) >= interval();
+  }
+
   // Number of pages to release now; usually 0. Starts the next interval when one is over.
   Pages Due(uint64_t now_nanoseconds, Pages resident) {
     freed_ = 0;
-    if (policy_.interval == 0 || now_nanoseconds - last_ < policy_.interval) return 0;
+    if (!IntervalIsOver(now_nanoseconds)) return 0;
     const Pages idle = Min(low_water_, resident);
-    last_ = now_nanoseconds;
+    __atomic_store_n(&last_, now_nanoseconds, __ATOMIC_RELAXED);
     low_water_ = resident;
-    reused_ /= 2;
+    // More than all of it says no more: two intervals in which nothing was reused are enough to be Wanted.
+    reused_ = Min(reused_, resident) / 2;
     if (idle <= keep()) return 0;
     return Min((idle - keep()) / 2 + 1, Max(kMostPerInterval, resident / 8));
   }
 
+  // Whether so many pages would be much if they were idle. Needs no lock.
+  bool IsMuch(Pages pages) const { return interval() != 0 && pages > 2 * keep(); }
+
   // True when much lies idle, as far as can be told within an interval: a heap that breathes takes again what it
   // frees.
-  bool Wanted(Pages resident) const {
-    return policy_.interval != 0 && resident > 2 * keep() && reused_ < resident / 2;
-  }
+  bool Wanted(Pages resident) const { return IsMuch(resident) && reused_ < resident / 2; }
 
   // True when so much of it does, beside the pages that are in use, that it is worth a slow call of every thread.
   bool WantedOfAll(Pages resident, Pages in_use) const {
@@ -132,7 +139,7 @@ class ReleasePace {
   static constexpr Pages kMostAllowed = 256;
   static constexpr Pages kMostPerInterval = 16 * 1024 * 1024 / kPageBytes;
 
-  Pages keep() const { return policy_.keep / kPageBytes; }
+  Pages keep() const { return __atomic_load_n(&policy_.keep, __ATOMIC_RELAXED) / kPageBytes; }
 
   ReleasePolicy policy_;
   uint64_t last_ = 0;

@@ -48,7 +48,11 @@ constexpr size_t kFewBytes = 1024 * 1024;
 constexpr size_t kLongestOfFew = kPageBytes;
 constexpr size_t kLongestOfMany = 256;
 
-void ReleaseIdleEverywhere() {
+// At most once per interval, however many threads come by: what goes back is half of what was idle since the last time.
+void ReleaseIdleEverywhere(uint64_t now_nanoseconds) {
+  static constinit uint64_t last = 0;
+  if (now_nanoseconds - __atomic_load_n(&last, __ATOMIC_RELAXED) < page_heap.release_interval()) return;
+  __atomic_store_n(&last, now_nanoseconds, __ATOMIC_RELAXED);
   thread_registry.ReleaseWarm();
   for (SizeClass c = 1; c < kClassCount; ++c) {
     ForTransferCaches(c, [c](TransferCache& cache) { cache.ReleaseIdle(c); });
@@ -144,12 +148,19 @@ void ThreadCache::CountFetched(size_t bytes, bool large) {
   fetched_ += Min(bytes, kMostBytesPerFetch);
   const bool took_fresh = page_heap.TakeFreshSign();
   if (MALLOW_UNLIKELY(fetched_ >= kBytesPerCollection || (took_fresh && bytes >= kPageBytes)))
-    Collect();
+    CollectInPassing();
   else if (large)  // What is kept is of no use to a program that goes on with other lengths.
     cursors_.large.Collect();
   if (MALLOW_UNLIKELY(took_fresh)) MakeSpansWhole();
-  if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere();
+  if (MALLOW_UNLIKELY(page_heap.TakeTick())) ReleaseIdleEverywhere(os::CoarseNanoseconds());
   WatchIdle();
+}
+
+void ThreadCache::CollectInPassing() {
+  Collect();
+  const uint64_t now = os::CoarseNanoseconds();
+  if (page_heap.IntervalIsOver(now)) page_heap.ReleaseDue(now);
+  thread_registry.LetOthersWatch(now, page_heap.release_interval(), page_heap.wants_visits_of_all());
 }
 
 void ThreadCache::WatchIdle() {
@@ -159,7 +170,8 @@ void ThreadCache::WatchIdle() {
     watch_.Start(os::CoarseNanoseconds());
     CloseHitPaths();
   }
-  if (page_heap.wants_visits_of_all()) thread_registry.LetOthersWatch(os::CoarseNanoseconds());
+  if (page_heap.wants_visits_of_all())
+    thread_registry.LetOthersWatch(os::CoarseNanoseconds(), page_heap.release_interval(), true);
 }
 
 void ThreadCache::Look() {
@@ -170,7 +182,7 @@ void ThreadCache::Look() {
     case IdleWatch::Step::kCollect:
       page_heap.ReleaseDue(now);
       Collect();
-      return ReleaseIdleEverywhere();
+      return ReleaseIdleEverywhere(now);
     case IdleWatch::Step::kStop:
       return thread_registry.EndWatch(this);
   }

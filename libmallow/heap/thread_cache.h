@@ -253,6 +253,8 @@ class alignas(internal::kBinBytes) ThreadCache {
   void ReleaseOldest(SizeClass size_class, size_t count);
   void Place(SizeClass size_class, void* object);
   void CollectBin(SizeClass size_class);
+  // On a slow path, which is a visit in itself.
+  void CollectInPassing();
   void FlushBin(SizeClass size_class);
 
   internal::Cursors cursors_;

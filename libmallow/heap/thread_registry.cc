@@ -25,6 +25,8 @@ constexpr size_t kLeastPerThread = 256 * 1024;
 constexpr size_t kMostPerThread = 32 * 1024 * 1024;
 // What ended threads may leave together, if it is more than what a living one may have.
 constexpr size_t kLeastWarm = 1024 * 1024;
+// Of threads that end soon after one another one tells the others: it takes time for each.
+constexpr uint64_t kEndsApart = 4 * 1000 * 1000;
 // How many of the caches of ended threads are looked at for that of a certain one.
 constexpr int kLookedAt = 16;
 
@@ -59,17 +61,16 @@ void ThreadRegistry::SetEveryCallSlow(bool slow) {
   }
 }
 
-void ThreadRegistry::LetOthersWatch(uint64_t now_nanoseconds) {
-  const uint64_t last = __atomic_load_n(&last_watch_of_all_, __ATOMIC_RELAXED);
-  if (last != 0 && now_nanoseconds - last < page_heap.release_interval()) return;
+void ThreadRegistry::LetOthersWatch(uint64_t now_nanoseconds, uint64_t least_apart, bool to_stay) {
+  const uint64_t last = __atomic_load_n(&last_watch_of_all_[to_stay], __ATOMIC_RELAXED);
+  if (last != 0 && now_nanoseconds - last < least_apart) return;
+  if (!to_stay && !page_heap.MayHoldMuch()) return;
   SpinlockHolder holder(lock_);
-  __atomic_store_n(&last_watch_of_all_, now_nanoseconds, __ATOMIC_RELAXED);
+  __atomic_store_n(&last_watch_of_all_[to_stay], now_nanoseconds, __ATOMIC_RELAXED);
   for (ThreadCache* cache = live_.first(); cache != nullptr; cache = live_.Next(cache)) {
     if (cache->owner_cursors == nullptr || cache == thread_words.cache) continue;
-    internal::Cursors* const closed = &internal::empty_cache.cursors;
-    if (cache->watching() && __atomic_load_n(cache->owner_cursors, __ATOMIC_RELAXED) == closed) continue;
-    cache->watch().Wake();
-    Store(cache->owner_cursors, closed);
+    cache->watch().Wake(to_stay);
+    Store(cache->owner_cursors, &internal::empty_cache.cursors);
   }
 }
 
@@ -136,8 +137,9 @@ void ThreadRegistry::Detach(ThreadCache* cache) {
   CloseHitPaths();
   thread_words.cache = kThreadEnded;
   cache->FlushLong();
-  // The last that is heard of this thread.
-  if (page_heap.wants_visits_of_all()) LetOthersWatch(os::CoarseNanoseconds());
+  // The last that is heard of this thread. Where it leaves one alone, nobody else will ever say so.
+  const uint64_t least_apart = threads() <= 2 ? 0 : kEndsApart;
+  LetOthersWatch(os::CoarseNanoseconds(), least_apart, page_heap.wants_visits_of_all());
   {
     SpinlockHolder holder(lock_);
     const size_t most = Max(BudgetPerThread(), kLeastWarm);

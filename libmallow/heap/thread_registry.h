@@ -53,9 +53,10 @@ class ThreadRegistry {
   // See CloseAllHitPaths and OpenAllHitPaths.
   void SetEveryCallSlow(bool slow);
 
-  // Begins the idle watches of all threads but the calling one, unless that was done less than an interval ago; see
-  // idle_watch.h.
-  void LetOthersWatch(uint64_t now_nanoseconds);
+  // Begins the idle watches of all threads but the calling one, in which also busy ones are to stay or not, unless the same was
+  // done less than so long ago, or so little is mapped that little can be idle; see idle_watch.h. It takes a line of the cache
+  // or two for each thread.
+  void LetOthersWatch(uint64_t now_nanoseconds, uint64_t least_apart, bool to_stay);
   // Ends that of the calling thread, which has this cache, and opens its hit paths.
   void EndWatch(ThreadCache* cache);
 
@@ -87,7 +88,7 @@ class ThreadRegistry {
   size_t spares_ = 0;                             // in spare_
   size_t least_spares_ = 0;                       // since the last ReleaseIdleSpares
   size_t warm_bytes_ = 0;
-  uint64_t last_watch_of_all_ = 0;
+  uint64_t last_watch_of_all_[2] = {};  // by whether they were to stay
   size_t threads_ = 0;
 };
 
