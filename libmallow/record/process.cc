@@ -394,7 +394,8 @@ char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_i
 // The node is kRoot when there is no room for it, and in a session that has ended.
 ThreadRecorder::CallerSlot& ThreadRecorder::NewCaller(uintptr_t pc) {
   if (const uint64_t generation = ModuleGeneration(); callers_generation != generation) {
-    memset(caller_slots, 0, sizeof(caller_slots));
+    // Those of a new thread are zero, and in memory only where it has asked.
+    if (callers_generation != 0) memset(caller_slots, 0, sizeof(caller_slots));
     callers_generation = generation;
   }
   CallerSlot* const place = PlaceOfCaller(pc);

@@ -21,6 +21,21 @@
 namespace mallow::record {
 namespace {
 
+// The first test, so that no thread has left its recorder to another one.
+TEST(Process, ANewThreadHasInMemoryOnlyWhatItTouches) {
+  TestFolder folder;
+  ASSERT_TRUE(g_process.Start(folder.path(), 0));
+  g_module_generation++;
+  std::thread([] {
+    ThreadRecorder* const recorder = g_process.Current();
+    ASSERT_TRUE(IsRecorder(recorder));
+    recorder->CallerAt(reinterpret_cast<uintptr_t>(&getpid) + 1);
+    const size_t resident = os::ResidentBytes(recorder, sizeof(*recorder));
+    EXPECT_GT(resident, 0u);
+    EXPECT_LT(resident, sizeof(recorder->caller_slots) / 2);
+  }).join();
+}
+
 std::atomic<int> interrupted, interrupted_with_lock;
 
 void OnSignal(int) {
