@@ -43,6 +43,9 @@ constexpr uint8_t kStrangers = 4;
 // that they have to take elsewhere, and cold when its turn comes: with so much room it grows no more, and keeps little.
 constexpr size_t kRoomToTakeIn = 32;
 constexpr size_t kShareTakenIn = 8;
+// Together the first objects of longer classes may take so many budgets.
+constexpr size_t kLongestBeyondBudget = kPageBytes;
+constexpr size_t kFirstOfLong = 2;
 // The longest objects that stay for the next thread, when they are few and when they are more.
 constexpr size_t kFewBytes = 1024 * 1024;
 constexpr size_t kLongestOfFew = kPageBytes;
@@ -74,6 +77,7 @@ void MakeSpansWhole() {
 // The bins it leaves untouched: most of them in a small program for ever.
 void ThreadCache::Begin() {
   capacity_bytes_ = fetched_ = 0;
+  short_of_room_ = false;
   budget_ = Min(kFirstBudget, thread_registry.BudgetPerThread());
   cursors_.large.Reset();
   watch_.Stop();
@@ -139,9 +143,12 @@ void ThreadCache::SetCapacity(SizeClass size_class, size_t capacity) {
   SetMoving(size_class, false);
 }
 
+// The first few of a class are beyond the budget; of long classes those of all would be 6 MiB in each of many threads.
 bool ThreadCache::MayGrow(SizeClass size_class, size_t capacity) const {
-  const size_t more = (capacity - bins_[size_class].capacity) * Info(size_class).bytes;
-  return capacity <= Info(size_class).first_cached || capacity_bytes_ + more <= budget_;
+  const SizeClassInfo& info = Info(size_class);
+  const size_t wished = capacity_bytes_ + (capacity - bins_[size_class].capacity) * info.bytes;
+  if (capacity > info.first_cached) return wished <= budget_;
+  return info.bytes <= kLongestBeyondBudget || wished <= kFirstOfLong * thread_registry.BudgetPerThread();
 }
 
 void ThreadCache::CountFetched(size_t bytes, bool large) {
@@ -200,6 +207,7 @@ void* ThreadCache::Refill(SizeClass size_class) {
   const bool begins = bin.capacity == 0;
   const size_t wish = begins ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
   if (wish > bin.capacity && MayGrow(size_class, wish)) SetCapacity(size_class, wish);
+  if (MALLOW_UNLIKELY(bin.capacity == 0)) return FetchOne(size_class);
   // Half full: the next calls may be of either kind.
   void** const bottom = Bottom(size_class);
   const size_t half = DivideUp(bin.capacity, 2);
@@ -211,6 +219,13 @@ void* ThreadCache::Refill(SizeClass size_class) {
   cursors_.newest(size_class) = bottom[fetched - 1];
   cursors_.SetCursor(size_class, bottom + fetched - 1);
   CountFetched(fetched * info.bytes);
+  return object;
+}
+
+void* ThreadCache::FetchOne(SizeClass size_class) {
+  short_of_room_ = true;
+  void* object = nullptr;
+  if (FetchObjects(size_class, &object, 1) == 1) CountFetched(Info(size_class).bytes);
   return object;
 }
 
@@ -256,6 +271,10 @@ void ThreadCache::Push(SizeClass size_class, void* object) {
   const size_t wish = bin.capacity == 0 ? info.first_cached : Min<size_t>(bin.capacity * 2, info.max_cached);
   if (wish > bin.capacity && !takes_in && MayGrow(size_class, wish)) {
     SetCapacity(size_class, wish);
+  } else if (bin.capacity == 0) {
+    short_of_room_ = true;
+    ReleaseObjects(size_class, &object, 1);
+    return CountFetched(info.bytes);
   } else {
     const size_t kept = bin.capacity / (takes_in ? kShareTakenIn : 2);
     const size_t released = bin.capacity - kept;
@@ -276,7 +295,9 @@ void ThreadCache::CollectBin(SizeClass size_class) {
     ReleaseOldest(size_class, DivideUp(idle, 2));
   }
   if (unused) {
-    const size_t least = Info(size_class).first_cached;
+    const SizeClassInfo& info = Info(size_class);
+    if (info.bytes > kLongestBeyondBudget && short_of_room_) return FlushBin(size_class);
+    const size_t least = info.first_cached;
     SetCapacity(size_class, Max(Length(size_class), Clamp<size_t>(bin.capacity / 2, least, bin.capacity)));
   }
   bin.active = false;
@@ -289,6 +310,7 @@ void ThreadCache::Collect() {
   budget_ = thread_registry.BudgetPerThread();
   for (SizeClass c = 1; c < kClassCount; ++c) CollectBin(c);
   cursors_.large.Collect();
+  short_of_room_ = false;
 }
 
 void ThreadCache::FlushBin(SizeClass size_class) {

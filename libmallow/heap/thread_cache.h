@@ -252,6 +252,8 @@ class alignas(internal::kBinBytes) ThreadCache {
   bool MayGrow(SizeClass size_class, size_t capacity) const;
   void ReleaseOldest(SizeClass size_class, size_t count);
   void Place(SizeClass size_class, void* object);
+  // For a class of which there is no room for any.
+  void* FetchOne(SizeClass size_class);
   void CollectBin(SizeClass size_class);
   // On a slow path, which is a visit in itself.
   void CollectInPassing();
@@ -261,6 +263,7 @@ class alignas(internal::kBinBytes) ThreadCache {
   size_t capacity_bytes_;  // sum over bins of capacity times size
   size_t budget_;          // what it may become
   size_t fetched_;         // bytes since the last collection, see CountFetched
+  bool short_of_room_;     // since then: there was none for the first of a class
   IdleWatch watch_;
   Bin bins_[kClassCount];
   alignas(internal::kBinBytes) void* slots_[kClassCount][internal::kBinSlots];

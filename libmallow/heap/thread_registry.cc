@@ -18,9 +18,10 @@ namespace {
 os::ThreadExitHook exit_hook;
 std::atomic<bool> every_call_slow{false};
 
-// Together the caches may keep a share of the heap, but never so little that they are of no use.
-constexpr size_t kHeapShare = 1;
-constexpr size_t kLeastTotal = 2 * 1024 * 1024;
+// Together the caches may keep a share of the heap, which they are part of themselves, but never so little that they are of no
+// use.
+constexpr size_t kHeapShare = 2;
+constexpr size_t kLeastTotal = 16 * 1024 * 1024;
 constexpr size_t kLeastPerThread = 256 * 1024;
 constexpr size_t kMostPerThread = 32 * 1024 * 1024;
 // What ended threads may leave together, if it is more than what a living one may have.
