@@ -92,6 +92,7 @@ func (e *familyEvents) end() ([]member, bool) {
 	whole := <-e.done
 	unix.Close(e.socket)
 	for _, m := range e.members {
+		m.unwaited = m.pid != e.first
 		e.ended = append(e.ended, *m)
 	}
 	first := slices.ContainsFunc(e.ended, func(m member) bool { return m.pid == e.first && len(m.programs) > 0 })
@@ -140,6 +141,7 @@ func (e *familyEvents) take(b []byte) {
 	case eventExit:
 		if m := e.members[word(1)]; m != nil && word(0) == word(1) {
 			m.exit, m.ended = unix.WaitStatus(word(2)), true
+			m.unwaited = m.pid != e.first && e.members[m.parent] == nil
 			e.ended = append(e.ended, *m)
 			delete(e.members, m.pid)
 		}

@@ -1,6 +1,11 @@
 package launch
 
-import "mallow/internal/recording"
+import (
+	"maps"
+	"slices"
+
+	"mallow/internal/recording"
+)
 
 // family is what mallow knows of the descendants of the program that it
 // started.
@@ -9,6 +14,33 @@ type family struct {
 	seen  []watched
 	heard bool // every fork, exec and exit
 	exits []recording.ProcessExit
+}
+
+// unwaited returns the ids of those recorded processes whose time nobody told
+// the first one: of those that still run, or that none of the family waited
+// for, and of all that descend from them.
+func (f family) unwaited(recorded []recording.Identity, running map[uint64]bool) (ids []uint64) {
+	parents, lost := make(map[uint64]uint64, len(f.seen)), maps.Clone(running)
+	for _, p := range f.seen {
+		parents[uint64(p.pid)] = uint64(p.parent)
+		if p.unwaited {
+			lost[uint64(p.pid)] = true
+		}
+	}
+	for _, of := range recorded {
+		pid := of.PID
+		for range len(parents) { // ids that were given out again may lead in a circle
+			if pid == 0 || lost[pid] {
+				break
+			}
+			pid = parents[pid]
+		}
+		if lost[pid] {
+			ids = append(ids, of.PID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // newFamily ends both, and takes the one that knows more.

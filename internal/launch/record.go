@@ -119,12 +119,14 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f fam
 	}
 	var identities []recording.Identity
 	running, failed := recording.PackEnded(images)
-	stillRunning := 0
+	stillRunning, atWork := 0, make(map[uint64]bool)
 	for i, image := range images {
-		if identity, err := recording.Identify(image); err == nil {
+		identity, err := recording.Identify(image)
+		if err == nil {
 			identities = append(identities, identity)
 		}
 		if running[i] {
+			atWork[identity.PID] = true
 			stillRunning++
 			continue
 		}
@@ -139,6 +141,7 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f fam
 	meta := r.meta(c, o, started)
 	meta.PID = uint64(f.first)
 	meta.Exits = f.exits
+	meta.Unwaited = f.unwaited(identities, atWork)
 	meta.Notes = append(slices.Clone(meta.Notes), o.unseen(identities)...)
 	if r.diedInSandbox(f.exits) {
 		meta.Notes = append(meta.Notes, diedInSandbox)

@@ -28,6 +28,9 @@ type watched struct {
 	pid, parent int
 	programs    []program // in the order of their execution
 	folder      int       // descriptor of /proc/PID; it never means another process
+
+	orphan   bool // its parent has ended
+	unwaited bool // and it went on, so that none of the family waited for it
 }
 
 // program is a path or, where that cannot be had, a short name.
@@ -82,8 +85,12 @@ func (w *watcher) run(pid int) {
 				}
 				unix.Close(p.folder)
 				delete(alive, p.pid)
+				for _, child := range alive {
+					child.orphan = child.orphan || child.parent == p.pid
+				}
 				continue
 			}
+			p.unwaited = p.orphan
 			if len(alive)+len(gone) < mostSeen {
 				for _, child := range p.children() {
 					watchProcess(alive, child, p.pid)

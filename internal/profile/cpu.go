@@ -78,11 +78,8 @@ func (p *Profile) UsedCPU() (used uint64) {
 		return 0
 	}
 	for _, rec := range p.Recordings {
-		if rec.Meta == nil {
-			return 0
-		}
-		seconds := rec.Meta.UserSeconds + rec.Meta.SystemSeconds
-		if !(seconds >= 0 && seconds < 1e9) {
+		seconds, known := rec.CPUSeconds()
+		if !known {
 			return 0
 		}
 		used += uint64(seconds * 1e9)

@@ -22,7 +22,10 @@ type Meta struct {
 	Mallow        string    `json:"mallow"`
 	UserSeconds   float64   `json:"user_seconds"`
 	SystemSeconds float64   `json:"system_seconds"`
-	Notes         []string  `json:"notes,omitempty"` // what the recording does not hold, as asked for
+	// Unwaited are recorded processes whose times are in neither: they still
+	// ran, or their parent had ended before them, or they descend from such.
+	Unwaited []uint64 `json:"unwaited,omitempty"`
+	Notes    []string `json:"notes,omitempty"` // what the recording does not hold, as asked for
 	// Joined tells that the program ran already when it was recorded, and that
 	// nobody knows how it ended, or whether it did.
 	Joined bool `json:"joined,omitempty"`

@@ -111,6 +111,32 @@ func TestDaemon(t *testing.T) {
 	expect(t, harness.RecordDaemon(t), times(1, "background<first"), times(1, "background<fork<background"))
 }
 
+// The kernel adds a process's CPU time to that of the one that waits for it. Where nobody of the family did it is in no sum.
+func TestTimeOfProcessesThatNobodyWaitedFor(t *testing.T) {
+	busy := harness.Program(t, "programs/churn")
+	for name, test := range map[string]struct {
+		script string
+		known  bool
+	}{
+		"all":                  {busy, true},
+		"still runs":           {"{ " + busy + "; exec sleep 1; } & sleep 0.5", false},
+		"ended before":         {"(" + busy + " & ) ; sleep 1; exit 0", false},
+		"one that does little": {"/bin/sleep 1 & " + busy, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report, _ := shell(t, test.script)
+			if used := report.Recordings[0].UserSeconds; (used != nil) != test.known {
+				t.Errorf("the time is known: %v, want %v", used != nil, test.known)
+			}
+			for _, advice := range report.Advice {
+				if advice.Saves.CPUShare != nil && !test.known {
+					t.Errorf("%s saves %v of a time that is not known", advice.Title, *advice.Saves.CPUShare)
+				}
+			}
+		})
+	}
+}
+
 func TestPipeline(t *testing.T) {
 	report, recording := shell(t, "/usr/bin/seq 2000 | /usr/bin/sort -r | /usr/bin/uniq -c | /usr/bin/tail -n 1 >/dev/null; exit 0")
 	sh := shellName(t)

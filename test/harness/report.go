@@ -200,9 +200,16 @@ type Unit struct {
 	BytesPerUnit       *float64 `json:"bytes_per_unit"`
 }
 
+// Recorded is one of the recordings of a report.
+type Recorded struct {
+	UserSeconds   *float64 `json:"user_seconds"`
+	SystemSeconds *float64 `json:"system_seconds"`
+}
+
 // Report is what `mallow report --json` prints.
 type Report struct {
 	Schema     string       `json:"schema"`
+	Recordings []Recorded   `json:"recordings"`
 	Totals     Totals       `json:"totals"`
 	Origins    Origins      `json:"origins"`
 	Processes  []Process    `json:"processes"`

@@ -140,6 +140,7 @@ func TestUnknownTimeIsNoTime(t *testing.T) {
 	for name, change := range map[string]func(p *profile.Profile){
 		"no meta.json": func(p *profile.Profile) { p.Recordings[0].Meta = nil },
 		"joined":       func(p *profile.Profile) { p.Recordings[0].Meta.Joined = true },
+		"unwaited":     func(p *profile.Profile) { p.Recordings[0].Meta.Unwaited = []uint64{1} },
 		"no time":      func(p *profile.Profile) { p.Recordings[0].Meta.UserSeconds = 0 },
 		"nonsense":     func(p *profile.Profile) { p.Recordings[0].Meta.UserSeconds = math.NaN() },
 		"too much":     func(p *profile.Profile) { p.Recordings[0].Meta.UserSeconds = 1e300 },

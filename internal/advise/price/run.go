@@ -91,11 +91,8 @@ const (
 // usedCPU is the CPU time of all the processes in ns; 0 where it is not known.
 func usedCPU(recordings []*recording.Recording) (used float64) {
 	for _, rec := range recordings {
-		if rec.Meta == nil || rec.Meta.Joined {
-			return 0
-		}
-		seconds := rec.Meta.UserSeconds + rec.Meta.SystemSeconds
-		if !(seconds > 0 && seconds < 1e9) {
+		seconds, known := rec.CPUSeconds()
+		if !known || seconds == 0 {
 			return 0
 		}
 		used += seconds * 1e9

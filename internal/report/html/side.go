@@ -65,8 +65,8 @@ func recordedOf(rec *recording.Recording) recorded {
 	if m.Ended.After(m.Started) {
 		r.Seconds = m.Ended.Sub(m.Started).Seconds()
 	}
+	r.CPU, _ = rec.CPUSeconds()
 	if !m.Joined {
-		r.CPU = m.UserSeconds + m.SystemSeconds
 		r.Exit = exitOf(m.ExitStatus, m.Signal)
 	}
 	return r

@@ -21,6 +21,9 @@
 //   - with sampling, figures are estimates; errors are their standard errors, of
 //     the totals and of each site. What was counted has no errors: null. Those
 //     of the totals allow for blocks that left no sample.
+//   - user_seconds and system_seconds are null, too, where processes that none
+//     of the family waited for, such as daemons, made a hundredth of all
+//     allocations and releases or more: the kernel adds their time to nobody's.
 //   - joined_processes ran already when their recording began; bytes_before are
 //     the usable bytes of the blocks that lived in them then.
 //   - size_common, partner_at_birth, partner_at_death and freed_by are what most
@@ -284,6 +287,8 @@ func recordedKeys(rec *recording.Recording) recorded {
 		r.Started, r.Ended = rfc3339(m.Started), rfc3339(m.Ended)
 		if !m.Joined {
 			r.ExitStatus, r.Signal = &m.ExitStatus, &m.Signal
+		}
+		if _, known := rec.CPUSeconds(); known {
 			r.UserSeconds, r.SystemSeconds = &m.UserSeconds, &m.SystemSeconds
 		}
 	}
