@@ -14,6 +14,10 @@
 namespace mallow::api {
 namespace {
 
+// What memcheck and those tools of valgrind that replace malloc preload has this one, and valgrind puts it in the place of
+// every malloc when it translates that. No look-up tells.
+constexpr char kValgrindsMalloc[] = "_vgr10010ZU_VgSoSynsomalloc_malloc";
+
 const link_map* OwnObject() { return ObjectOf(reinterpret_cast<const void*>(ServesProcess)); }
 
 // The first definition in load order is the one that the process uses. Another library that stands before this one
@@ -68,7 +72,8 @@ void* (*ReallocOfLibc())(void*, size_t) { return UsedFromLibc<void*(void*, size_
 // In a static program there is no other, and no name to be looked up.
 bool ServesMalloc() {
   const void* used = FindExportedSymbol("malloc");
-  return used == nullptr || ObjectOf(used) == OwnObject();
+  return (used == nullptr || ObjectOf(used) == OwnObject()) &&
+         FindExportedSymbol(kValgrindsMalloc) == nullptr;
 }
 
 bool ServesProcess() {

@@ -13,7 +13,7 @@ void* (*ReallocOfLibc())(void*, size_t);
 // False where the process uses libc's malloc, or another copy of this library.
 bool ServesProcess();
 
-// False where the program brings a malloc of its own, which serves it in this one's place.
+// False where the program brings a malloc of its own, which serves it in this one's place, or valgrind has one for it.
 bool ServesMalloc();
 
 }  // namespace mallow::api

@@ -95,7 +95,7 @@ void CountUnit(const char* name, uint64_t amount);
 // After Start, before there are other threads: counts the calls of functions as units (call_counter.h).
 void CountCalls(const char* functions);
 
-// The program brings a malloc of its own: the recording lacks what that one serves.
+// The program brings a malloc of its own, or valgrind one for it: the recording lacks what that one serves.
 void NoteOwnMalloc();
 
 // Fork, before the heap's: every lock of the recorder, or none and false when one is not to be had soon. A child that

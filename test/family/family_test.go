@@ -299,6 +299,19 @@ func TestUnrecordedChildrenAreNamed(t *testing.T) {
 			t.Errorf("incomplete %v, %q", report.Quality.Incomplete, report.Quality.Warnings)
 		}
 	})
+	t.Run("valgrind's malloc", func(t *testing.T) {
+		valgrind, err := exec.LookPath("valgrind")
+		if err != nil {
+			t.Skip(err)
+		}
+		program := harness.Program(t, "programs/known")
+		for tool, replaces := range map[string]bool{"memcheck": true, "none": false} {
+			report, _ := shell(t, valgrind+" -q --tool="+tool+" "+program+" >/dev/null; exit 0")
+			if report.Warned("another malloc stands before that of libmallow") != replaces {
+				t.Errorf("%s: %q", tool, report.Quality.Warnings)
+			}
+		}
+	})
 	t.Run("none", func(t *testing.T) {
 		if report, _ := shell(t, "/bin/sleep 0.3; /bin/sleep 0.2 & wait"); len(report.Unrecorded) != 0 || report.Quality.Incomplete {
 			t.Errorf("unrecorded: %+v, incomplete %v", report.Unrecorded, report.Quality.Incomplete)

@@ -171,7 +171,7 @@ func (b *branch) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("%d running", running))
 	}
 	if process.Image.Incomplete&recording.IncompleteOwnMalloc != 0 && b.totals.Allocations == 0 {
-		notes = append(notes, "not recorded: it brings a malloc of its own")
+		notes = append(notes, "not recorded: another malloc serves it")
 	}
 	return notes
 }
