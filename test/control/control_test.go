@@ -66,13 +66,16 @@ func record(t *testing.T, pid int, more ...string) session {
 	return session{harness.Start(t, harness.Command{Arguments: arguments}), folder, pid}
 }
 
-// The orders of a control file, as format/control.md numbers them. Attention is written behind an order: before it is the
-// process does not look.
+// The orders of a control file, as format/control.md numbers them. Attention is written behind an order, and zeros into the
+// table last: before they are a call that hits does not look.
 const (
-	attentionAt = 64
-	orderAt     = 72
-	startIt     = 1
-	stopIt      = 2
+	fileBytes    = 8192
+	tableAt      = 32
+	tableBytesAt = 36
+	attentionAt  = 64
+	orderAt      = 72
+	startIt      = 1
+	stopIt       = 2
 )
 
 // awaitOrder waits until the process has an order that it has not obeyed yet: it does so at its next call.
@@ -93,11 +96,15 @@ func (s session) awaitOrderOf(t *testing.T, pid int, order uint32) {
 		if err != nil {
 			continue
 		}
-		words := make([]byte, orderAt+4)
+		words := make([]byte, fileBytes)
 		_, err = file.ReadAt(words, 0)
 		file.Close()
 		le := binary.LittleEndian
-		if err == nil && le.Uint32(words[attentionAt:]) != 0 && le.Uint32(words[orderAt:]) == order {
+		if err != nil || le.Uint32(words[attentionAt:]) == 0 || le.Uint32(words[orderAt:]) != order {
+			continue
+		}
+		table := words[le.Uint32(words[tableAt:]):][:le.Uint32(words[tableBytesAt:])]
+		if !slices.ContainsFunc(table, func(class byte) bool { return class != 0 }) {
 			return
 		}
 	}
