@@ -229,6 +229,18 @@ func compiled(t *testing.T, name string, flags ...string) string {
 	return program
 }
 
+// Where many brothers stand in one line, it says how those ended that did not end well.
+func TestHowManyBrothersEnded(t *testing.T) {
+	report, recording := shell(t, `i=0; while [ $i -lt 12 ]; do /bin/sh -c 'case $0 in 3) kill -9 $$;; 4|5) exit 7;; esac; exit 0' $i; i=$((i+1)); done; exit 0`)
+	if slices.ContainsFunc(report.Processes, func(p harness.Process) bool { return p.ExitStatus == nil }) {
+		t.Skip("the kernel does not tell how processes end")
+	}
+	text := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "report", recording}}).Output
+	if want := shellName(t) + ", 12 processes, 2 exit 7, 1 signal 9\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}
+
 func TestUnrecordedChildrenAreNamed(t *testing.T) {
 	for _, test := range []struct{ name, program, script, reason string }{
 		{"static", compiled(t, "quiet.c", "-static"), "%s; exit 0", "linked statically"},

@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -150,13 +151,7 @@ func (b *branch) name() string {
 
 func (b *branch) notes() (notes []string) {
 	process := b.processes[0]
-	if exit := process.Exit; exit != nil && len(b.processes) == 1 {
-		if exit.Signal != 0 {
-			notes = append(notes, fmt.Sprintf("signal %d", exit.Signal))
-		} else if exit.Status != 0 {
-			notes = append(notes, fmt.Sprintf("exit %d", exit.Status))
-		}
-	}
+	notes = b.badEnds()
 	running := 0
 	for _, p := range b.processes {
 		if p.Image.Running {
@@ -174,6 +169,27 @@ func (b *branch) notes() (notes []string) {
 		notes = append(notes, "not recorded: another malloc serves it")
 	}
 	return notes
+}
+
+// badEnds are how processes ended that did not end well, and of several how many did so.
+func (b *branch) badEnds() (ends []string) {
+	count := make(map[string]int)
+	for _, p := range b.processes {
+		switch {
+		case p.Exit == nil:
+		case p.Exit.Signal != 0:
+			count[fmt.Sprintf("signal %d", p.Exit.Signal)]++
+		case p.Exit.Status != 0:
+			count[fmt.Sprintf("exit %d", p.Exit.Status)]++
+		}
+	}
+	for _, end := range slices.Sorted(maps.Keys(count)) {
+		if len(b.processes) > 1 {
+			end = fmt.Sprintf("%d %s", count[end], end)
+		}
+		ends = append(ends, end)
+	}
+	return ends
 }
 
 func (r *report) unrecorded() (programs []recording.UnrecordedProgram) {
