@@ -371,5 +371,5 @@ func reasonFor(path string, refusal func(path string) string) string {
 			return reason
 		}
 	}
-	return "libmallow was not loaded into it (was LD_PRELOAD taken out of its environment?), or it could not write its file, or somebody removed that"
+	return "libmallow was not loaded into it (was LD_PRELOAD taken out of its environment, or another root entered?), or it could not write its file, or somebody removed that"
 }
