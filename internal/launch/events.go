@@ -141,7 +141,7 @@ func (e *familyEvents) take(b []byte) {
 	case eventExit:
 		if m := e.members[word(1)]; m != nil && word(0) == word(1) {
 			m.exit, m.ended = unix.WaitStatus(word(2)), true
-			m.unwaited = m.pid != e.first && e.members[m.parent] == nil
+			m.unwaited = m.pid != e.first && (e.members[m.parent] == nil || waitsForNobody(m.parent))
 			e.ended = append(e.ended, *m)
 			delete(e.members, m.pid)
 		}

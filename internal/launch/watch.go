@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,7 +31,7 @@ type watched struct {
 	folder      int       // descriptor of /proc/PID; it never means another process
 
 	orphan   bool // its parent has ended
-	unwaited bool // and it went on, so that none of the family waited for it
+	unwaited bool // none of the family waited for it
 }
 
 // program is a path or, where that cannot be had, a short name.
@@ -80,6 +81,7 @@ func (w *watcher) run(pid int) {
 		began := time.Now()
 		for _, p := range alive {
 			if !p.look() {
+				p.unwaited = p.unwaited || waitsForNobody(p.parent)
 				if len(p.programs) > 0 { // else it had ended before the first look
 					gone = append(gone, *p)
 				}
@@ -108,6 +110,16 @@ func (w *watcher) run(pid int) {
 		case <-time.After(max(pause, greatestShare*time.Since(began))):
 		}
 	}
+}
+
+// waitsForNobody tells whether a process ignores SIGCHLD: the kernel then takes
+// its children away as they end, and adds their time to nobody's.
+func waitsForNobody(pid int) bool {
+	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	_, rest, _ := strings.Cut(string(status), "\nSigIgn:\t")
+	mask, _, _ := strings.Cut(rest, "\n")
+	ignored, err := strconv.ParseUint(mask, 16, 64)
+	return err == nil && inherited{ignored: ignored}.ignores(syscall.SIGCHLD)
 }
 
 func watchProcess(alive map[int]*watched, pid, parent int) {

@@ -23,7 +23,8 @@ type Meta struct {
 	UserSeconds   float64   `json:"user_seconds"`
 	SystemSeconds float64   `json:"system_seconds"`
 	// Unwaited are recorded processes whose times are in neither: they still
-	// ran, or their parent had ended before them, or they descend from such.
+	// ran, or their parent had ended before them or ignored SIGCHLD, or they
+	// descend from such.
 	Unwaited []uint64 `json:"unwaited,omitempty"`
 	Notes    []string `json:"notes,omitempty"` // what the recording does not hold, as asked for
 	// Joined tells that the program ran already when it was recorded, and that

@@ -121,6 +121,7 @@ func TestTimeOfProcessesThatNobodyWaitedFor(t *testing.T) {
 		"all":                  {busy, true},
 		"still runs":           {"{ " + busy + "; exec sleep 1; } & sleep 0.5", false},
 		"ended before":         {"(" + busy + " & ) ; sleep 1; exit 0", false},
+		"nobody waits":         {`exec perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV unless fork; sleep 1' ` + busy, false},
 		"one that does little": {"/bin/sleep 1 & " + busy, true},
 	} {
 		t.Run(name, func(t *testing.T) {
