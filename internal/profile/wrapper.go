@@ -233,6 +233,10 @@ var wrapperNames = names(
 	"zmalloc", "zcalloc", "zrealloc", "zstrdup", "yyalloc", "yyrealloc",
 	"zmalloc_usable", "ztrymalloc", "ztrymalloc_usable", "ztrymalloc_usable_internal", "zcalloc_num", "zcalloc_usable", "ztrycalloc",
 	"ztrycalloc_usable", "ztrycalloc_usable_internal", "zrealloc_usable", "ztryrealloc", "ztryrealloc_usable", "ztryrealloc_usable_internal",
+	// the tools of PostgreSQL, MariaDB and MySQL, Apache
+	"pg_malloc", "pg_malloc0", "pg_malloc_extended", "pg_malloc_internal", "pg_realloc", "pg_strdup",
+	"palloc", "palloc0", "palloc_extended", "repalloc", "pstrdup", "pnstrdup",
+	"my_malloc", "my_realloc", "my_strdup", "my_strndup", "my_memdup", "my_multi_malloc", "ap_malloc", "ap_calloc", "ap_realloc",
 	// FFmpeg, ImageMagick, libxml2, liblzma, libevent
 	"av_malloc", "av_mallocz", "av_calloc", "av_malloc_array", "av_mallocz_array", "av_realloc", "av_realloc_f", "av_realloc_array",
 	"av_reallocp", "av_reallocp_array", "av_strdup", "av_strndup", "av_memdup", "AcquireMagickMemory", "AcquireQuantumMemory",
@@ -259,7 +263,7 @@ var wrapperNames = names(
 	"__rust_dealloc", "__rdl_dealloc", "__rg_dealloc",
 	"xfree", "sh_xfree", "safe_free", "Perl_safesysfree", "g_free", "g_slice_free1", "g_aligned_free",
 	"sqlite3_free", "sqlite3MemFree", "sqlite3DbFree", "sqlite3DbFreeNN", "sqlite3DbNNFreeNN",
-	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free", "jv_mem_free", "zfree", "gfree", "yyfree",
+	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free", "jv_mem_free", "zfree", "gfree", "yyfree", "pg_free", "pfree", "my_free",
 	"av_free", "av_freep", "RelinquishMagickMemory", "RelinquishAlignedMemory", "RelinquishSemaphoreMemory", "lzma_free", "event_mm_free_",
 	"object_dispose", "objc_free", "caml_stat_free", "stgFree", "ruby_xfree", "rb_gc_impl_free", "_efree", "Tcl_Free", "TclpFree", "erts_sys_free",
 )

@@ -31,6 +31,7 @@ func TestWrappers(t *testing.T) {
 		"<&dyn core::ops::function::Fn<(), Output = i32> + core::panic::unwind_safe::RefUnwindSafe as core::ops::function::FnOnce<()>>::call_once",
 		"<alloc::vec::Vec<m::Rec>>::push",
 		"curl_maprintf", "Curl_memdup", "emalloc_real", "icalloc", "xmlStrndup", "zmalloc", "ztrymalloc_usable_internal", "jv_mem_alloc", "yyalloc", "zcalloc", "av_mallocz", "AcquireQuantumMemory", "AcquireAlignedMemory_POSIX", "AcquireSemaphoreMemory",
+		"pg_malloc_internal", "pstrdup", "my_malloc", "my_multi_malloc", "ap_calloc",
 		"my_alloc", "xmallocz_gently", "xstrdup_or_null", "recallocarray", "allocate_array", "reallocate_array", "lsx_realloc_array",
 		"__cxa_allocate_exception", "__cxxabiv1::__cxa_allocate_exception(unsigned long)", "__cxa_end_catch",
 		"__gxx_exception_cleanup(_Unwind_Reason_Code, _Unwind_Exception*)",
