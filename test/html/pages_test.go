@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"mallow/internal/advise"
 	"mallow/internal/diff"
@@ -538,6 +539,23 @@ func TestPeakOfSeveral(t *testing.T) {
 		page := open(t, profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()}))
 		if got := page.Text(".tiles"); !strings.Contains(got, want) {
 			t.Errorf("%d processes: %q", i+1, got)
+		}
+	}
+}
+
+// The page says how long a program took, and its CPU time only where that is known.
+func TestTimes(t *testing.T) {
+	for unwaited, want := range map[uint64]string{0: "2.00 s, 1.50 s of CPU time", 7: "2.00 s"} {
+		p := profileOf(t, course(symbolic(), "", "server.cc", 1))
+		p.Recordings[0].Meta = &recording.Meta{
+			Started: time.Unix(1, 0), Ended: time.Unix(3, 0), UserSeconds: 1.25, SystemSeconds: 0.25, Unwaited: []uint64{unwaited},
+		}
+		page := open(t, p)
+		page.Key("5")
+		var got string
+		page.Eval(`[...document.querySelectorAll("#about dt")].find((name) => name.textContent == "took").nextElementSibling.textContent`, &got)
+		if got != want {
+			t.Errorf("took %v, want %q", got, want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ export function renderAbout(app) {
         ["recording", code(recording.path)],
         recording.command && ["command", code(recording.command)],
         recording.started && ["started", recording.started],
-        recording.seconds > 0 && ["took", `${recording.seconds.toFixed(2)} s, ${recording.cpu.toFixed(2)} s of CPU time`],
+        recording.seconds > 0 && ["took", `${recording.seconds.toFixed(2)} s` + (recording.cpu === null ? "" : `, ${recording.cpu.toFixed(2)} s of CPU time`)],
         recording.exit && ["ended with", recording.exit],
       ])),
       totalsTable(profile),

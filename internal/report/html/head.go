@@ -60,12 +60,12 @@ type side struct {
 }
 
 type recorded struct {
-	Path    string  `json:"path"`
-	Command string  `json:"command"`
-	Started string  `json:"started"`
-	Seconds float64 `json:"seconds"`
-	CPU     float64 `json:"cpu"`
-	Exit    string  `json:"exit"`
+	Path    string   `json:"path"`
+	Command string   `json:"command"`
+	Started string   `json:"started"`
+	Seconds float64  `json:"seconds"`
+	CPU     *float64 `json:"cpu"` // nil where it is not known
+	Exit    string   `json:"exit"`
 }
 
 type totals struct {

@@ -65,7 +65,9 @@ func recordedOf(rec *recording.Recording) recorded {
 	if m.Ended.After(m.Started) {
 		r.Seconds = m.Ended.Sub(m.Started).Seconds()
 	}
-	r.CPU, _ = rec.CPUSeconds()
+	if seconds, known := rec.CPUSeconds(); known {
+		r.CPU = &seconds
+	}
 	if !m.Joined {
 		r.Exit = exitOf(m.ExitStatus, m.Signal)
 	}
