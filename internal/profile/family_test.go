@@ -29,6 +29,8 @@ func TestFamily(t *testing.T) {
 		image(102, 100, 40, "/bin/echo"), // started without an image of the fork
 		image(102, 103, 50, "/bin/late"), // the process id again, of another parent, which nobody knows
 		image(100, 1, 60, "/bin/last"),   // the first process executes another program
+		image(104, 100, 70, "/bin/sh"),
+		image(104, 1, 80, "/bin/daemon"), // it executes one when its parent has ended
 	}
 	var got []string
 	for _, p := range familyOf(images) {
@@ -41,7 +43,8 @@ func TestFamily(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	want := "/bin/sh first, /bin/sh fork /bin/sh, /bin/cat exec /bin/sh, /bin/echo child /bin/sh, /bin/late first, /bin/last exec /bin/sh exit"
+	want := "/bin/sh first, /bin/sh fork /bin/sh, /bin/cat exec /bin/sh, /bin/echo child /bin/sh, /bin/late first, /bin/last exec /bin/sh exit, " +
+		"/bin/sh child /bin/last, /bin/daemon exec /bin/sh"
 	if joined := strings.Join(got, ", "); joined != want {
 		t.Errorf("%s\nwant\n%s", joined, want)
 	}
