@@ -3,6 +3,7 @@ package recording
 // Identity is what the header of an image file says of its process.
 type Identity struct {
 	PID        uint64
+	ParentPID  uint64
 	Executable string
 	Forked     bool // began as a copy of a recorded process, not by exec
 }
@@ -15,5 +16,5 @@ func Identify(path string) (Identity, error) {
 	}
 	defer f.Close()
 	header, err := readHeader(f, size)
-	return Identity{header.PID, header.Executable, header.ParentFile != ""}, err
+	return Identity{header.PID, header.ParentPID, header.Executable, header.ParentFile != ""}, err
 }
