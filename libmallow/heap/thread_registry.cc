@@ -18,10 +18,11 @@ namespace {
 os::ThreadExitHook exit_hook;
 std::atomic<bool> every_call_slow{false};
 
-// Together the caches may keep a share of the heap, which they are part of themselves, but never so little that they are of no
-// use.
+// Together the caches may keep as much as a small heap is long, but never so little that they are of no use, and a share of a
+// larger one: they are part of it themselves, so that nothing would bound them.
+constexpr size_t kLeastTotal = 2 * 1024 * 1024;
+constexpr size_t kSmallHeap = 16 * 1024 * 1024;
 constexpr size_t kHeapShare = 2;
-constexpr size_t kLeastTotal = 16 * 1024 * 1024;
 constexpr size_t kLeastPerThread = 256 * 1024;
 constexpr size_t kMostPerThread = 32 * 1024 * 1024;
 // What ended threads may leave together, if it is more than what a living one may have.
@@ -82,7 +83,8 @@ void ThreadRegistry::EndWatch(ThreadCache* cache) {
 }
 
 size_t ThreadRegistry::BudgetPerThread() const {
-  const size_t total = Max(kLeastTotal, page_heap.system_pages() * kPageBytes / kHeapShare);
+  const size_t heap = page_heap.system_pages() * kPageBytes;
+  const size_t total = Clamp(heap, kLeastTotal, Max(kSmallHeap, heap / kHeapShare));
   return Clamp(total / Max<size_t>(1, threads()), kLeastPerThread, kMostPerThread);
 }
 
