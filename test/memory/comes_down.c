@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "resident.h"
+
 static uint64_t state = 1;
 static const char* how;
 static size_t wanted, live, count, full;
@@ -31,17 +33,6 @@ static struct {
 static size_t AnySize(void) {
   state = state * 6364136223846793005u + 1442695040888963407u;
   return large ? 260 * 1024 + (state >> 33) % (764 * 1024) : 16 + (state >> 33) % 4081;
-}
-
-static size_t ResidentBytes(void) {
-  static char text[256];
-  FILE* statm = fopen("/proc/self/statm", "r");
-  unsigned long total, resident;
-  if (statm == NULL || fgets(text, sizeof(text), statm) == NULL ||
-      sscanf(text, "%lu %lu", &total, &resident) != 2)
-    abort();
-  fclose(statm);
-  return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static double Now(void) {

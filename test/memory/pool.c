@@ -14,22 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "resident.h"
+
 enum { kPairs = 200 };
 
 static int threads, rounds, sleeps;
 static size_t bytes_per_round, longest;
 static pthread_barrier_t round_begins, all_done;
-
-static size_t ResidentBytes(void) {
-  static char text[256];
-  FILE* statm = fopen("/proc/self/statm", "r");
-  unsigned long total, resident;
-  if (statm == NULL || fgets(text, sizeof(text), statm) == NULL ||
-      sscanf(text, "%lu %lu", &total, &resident) != 2)
-    abort();
-  fclose(statm);
-  return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 static void* Work(void* number) {
   uint64_t state = (uintptr_t)number;
