@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "resident.h"
+#include "../surface/check.h"
 
 static uint64_t state = 1;
 static const char* how;

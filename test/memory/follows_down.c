@@ -15,19 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../surface/check.h"
+
 static uint64_t state = 1;
 
 static size_t AnySize(void) {
   state = state * 6364136223846793005u + 1442695040888963407u;
   return 16 + (state >> 33) % 4081;
-}
-
-static size_t ResidentBytes(void) {
-  FILE* statm = fopen("/proc/self/statm", "r");
-  unsigned long total, resident;
-  if (statm == NULL || fscanf(statm, "%lu %lu", &total, &resident) != 2) abort();
-  fclose(statm);
-  return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void Sleep10Milliseconds(void) {

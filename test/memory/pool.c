@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "resident.h"
+#include "../surface/check.h"
 
 enum { kPairs = 200 };
 
