@@ -27,13 +27,13 @@ func (f family) unwaited(recorded []recording.Identity, running map[uint64]bool)
 			lost[uint64(p.pid)] = true
 		}
 	}
-	const reaper = 1 // the parent of those whose own has ended, unless it is of the family itself
-	reaped := !slices.ContainsFunc(recorded, func(of recording.Identity) bool { return of.PID == reaper })
+	// In a pid namespace number 1 may be of the family itself.
+	reaped := !slices.ContainsFunc(recorded, func(of recording.Identity) bool { return of.PID == recording.Reaper })
 	for _, of := range recorded {
 		if _, seen := parents[of.PID]; !seen {
 			parents[of.PID] = of.ParentPID
 		}
-		if reaped && of.ParentPID == reaper && of.PID != uint64(f.first) {
+		if reaped && of.ParentPID == recording.Reaper && of.PID != uint64(f.first) {
 			lost[of.PID] = true
 		}
 	}

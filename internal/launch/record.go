@@ -124,9 +124,9 @@ func (r *Recorded) complete(c Command, o RecordOptions, started time.Time, f fam
 		identity, err := recording.Identify(image)
 		if err == nil {
 			identities = append(identities, identity)
+			atWork[identity.PID] = atWork[identity.PID] || running[i]
 		}
 		if running[i] {
-			atWork[identity.PID] = true
 			stillRunning++
 			continue
 		}

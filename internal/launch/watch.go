@@ -29,9 +29,7 @@ type watched struct {
 	pid, parent int
 	programs    []program // in the order of their execution
 	folder      int       // descriptor of /proc/PID; it never means another process
-
-	orphan   bool // its parent has ended
-	unwaited bool // none of the family waited for it
+	unwaited    bool      // none of the family waited for it
 }
 
 // program is a path or, where that cannot be had, a short name.
@@ -87,12 +85,9 @@ func (w *watcher) run(pid int) {
 				}
 				unix.Close(p.folder)
 				delete(alive, p.pid)
-				for _, child := range alive {
-					child.orphan = child.orphan || child.parent == p.pid
-				}
 				continue
 			}
-			p.unwaited = p.orphan
+			p.unwaited = p.unwaited || (p.parent != 0 && alive[p.parent] == nil)
 			if len(alive)+len(gone) < mostSeen {
 				for _, child := range p.children() {
 					watchProcess(alive, child, p.pid)

@@ -23,9 +23,6 @@ const (
 
 func (b Beginning) String() string { return [...]string{"first", "fork", "exec", "child"}[b] }
 
-// reaper becomes the parent of processes whose own has ended, such as daemons.
-const reaper = 1
-
 // linkFamily finds the parent of every image of one recording. Process ids
 // are used again: the latest image with an id is meant. A parent is an image
 // that began earlier, so following parents always ends.
@@ -40,7 +37,7 @@ func linkFamily(images []*recording.Image, processOf map[*recording.Image]*Proce
 		switch {
 		case forked != nil:
 			process.Parent, process.Begun = forked, BegunByFork
-		case same != nil && (same.Image.ParentPID == im.ParentPID || im.ParentPID == reaper):
+		case same != nil && (same.Image.ParentPID == im.ParentPID || im.ParentPID == recording.Reaper):
 			process.Parent, process.Begun = same, BegunByExec
 		case latest[im.ParentPID] != nil:
 			process.Parent, process.Begun = latest[im.ParentPID], BegunAsChild

@@ -8,6 +8,10 @@ type Identity struct {
 	Forked     bool // began as a copy of a recorded process, not by exec
 }
 
+// Reaper is the process that becomes the parent of those whose own has ended,
+// such as daemons.
+const Reaper = 1
+
 // Identify reads the header of an image file alone.
 func Identify(path string) (Identity, error) {
 	f, size, err := openRegular(path)
