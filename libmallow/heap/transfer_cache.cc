@@ -16,7 +16,7 @@ namespace {
 
 // Short objects come in many, and each saves a step; of long ones the memory counts, which no other class can use meanwhile.
 constexpr size_t kMostBytes = 512 * 1024;
-constexpr size_t kMostObjects = 1024;
+constexpr size_t kMostObjects = 2048;
 constexpr size_t kLong = 32 * 1024;
 constexpr size_t kMostLongBytes = 256 * 1024;
 
