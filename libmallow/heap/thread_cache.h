@@ -206,6 +206,8 @@ class alignas(internal::kBinBytes) ThreadCache {
   internal::Cursors** owner_cursors;
   // The ThreadIdentity of who has it, or had it last. The registry's.
   uintptr_t owner;
+  // On which that one ended. The registry's.
+  unsigned processor;
 
  private:
   struct Bin {

@@ -98,7 +98,7 @@ ThreadCache* ThreadRegistry::Attach() {
   ThreadCache* cache;
   {
     SpinlockHolder holder(lock_);
-    cache = TakeWarmOf(ThreadIdentity());
+    cache = TakeWarmFor(os::Processor(), ThreadIdentity());
     if (cache == nullptr) cache = TakeSpare();
   }
   if (cache == nullptr) {
@@ -139,6 +139,7 @@ void ThreadRegistry::Detach(ThreadCache* cache) {
   // Destructors that run later still free and allocate, without a cache.
   CloseHitPaths();
   thread_words.cache = kThreadEnded;
+  cache->processor = os::Processor();
   cache->FlushLong();
   // The last that is heard of this thread. Where it leaves one alone, nobody else will ever say so.
   const uint64_t least_apart = threads() <= 2 ? 0 : kEndsApart;
@@ -211,14 +212,18 @@ ThreadCache* ThreadRegistry::TakeWarm() {
   return cache;
 }
 
-ThreadCache* ThreadRegistry::TakeWarmOf(uintptr_t owner) {
+ThreadCache* ThreadRegistry::TakeWarmFor(unsigned processor, uintptr_t thread) {
+  ThreadCache* best = nullptr;
+  int best_match = -1;
   ThreadCache* cache = warm_.first();
   for (int left = kLookedAt; cache != nullptr && left > 0; --left, cache = warm_.Next(cache)) {
-    if (cache->owner != owner) continue;
-    RemoveWarm(cache);
-    return cache;
+    const int match = 2 * (cache->processor == processor) + (cache->owner == thread);
+    if (match <= best_match) continue;
+    best = cache;
+    best_match = match;
   }
-  return TakeWarm();
+  if (best != nullptr) RemoveWarm(best);
+  return best;
 }
 
 void ThreadRegistry::RemoveWarm(ThreadCache* cache) {

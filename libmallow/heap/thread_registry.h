@@ -4,9 +4,10 @@
 // hands them over one by one, and the next has them where the last one used them. Together warm caches hold no more than
 // one living thread may, or a little; they are emptied when the heap takes fresh pages, and when idle memory goes back.
 //
-// Of several warm caches a thread takes that of the thread whose place it has: libc gives the stack of a thread that was
-// joined to the next one that the joining thread starts, and with it the identity. Otherwise the successors
-// of threads that end at one time would mix up their objects, and then share cache lines.
+// Of several warm caches a thread takes one that was left on its processor, where the objects still are, and of those that of
+// the thread whose place it has: libc gives the stack of a thread that was joined to the next one that the joining thread
+// starts, and with it the identity. Otherwise the successors of threads that end at one time would mix up their
+// objects, and then share cache lines.
 //
 // Synchronisation: one lock; not held while any other function of the heap is called.
 #pragma once
@@ -72,8 +73,8 @@ class ThreadRegistry {
   // All but the last REQUIRE the lock.
   bool TryKeepWarm(ThreadCache* cache, size_t most);
   ThreadCache* TakeWarm();
-  // That of an ended thread of this identity, or any.
-  ThreadCache* TakeWarmOf(uintptr_t owner);
+  // That of a thread that ended on this processor, if one did, and of this identity, if one was.
+  ThreadCache* TakeWarmFor(unsigned processor, uintptr_t thread);
   void RemoveWarm(ThreadCache* cache);
   void AddSpare(ThreadCache* cache);
   ThreadCache* TakeSpare();

@@ -6,10 +6,12 @@
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "heap/heap.h"
 #include "heap/heap_checks.h"
+#include "heap/test_processors.h"
 
 namespace mallow::heap {
 namespace {
@@ -186,34 +188,60 @@ class OnStack {
   pthread_t thread_;
 };
 
-TEST(Threads, OneThatFollowsTakesAfterTheOneWhoseStackItHas) {
-  constexpr size_t kBytes = 100;
-  Trim(0);
-  OnStack left, right;
-  void *of_left = nullptr, *of_right = nullptr, *again = nullptr;
+constexpr size_t kBytesOfOne = 100;
+
+// The blocks that two threads are given that live at one time.
+std::pair<void*, void*> RunTogether(OnStack& left, unsigned on_left, OnStack& right, unsigned on_right) {
+  std::pair<void*, void*> blocks;
   std::atomic<int> begun{0};
-  const auto allocate = [&](void*& block) {
-    block = Allocate(kBytes);
+  const auto run = [&begun](unsigned processor, void*& block) {
+    RunOn(processor);
+    block = Allocate(kBytesOfOne);
     ++begun;
     while (begun < 2) std::this_thread::yield();
     Free(block);
   };
-  auto run_left = [&] { allocate(of_left); };
-  auto run_right = [&] { allocate(of_right); };
-  auto run_again = [&] {
-    again = Allocate(kBytes);
-    Free(again);
-  };
+  auto run_left = [&] { run(on_left, blocks.first); };
+  auto run_right = [&] { run(on_right, blocks.second); };
   left.Start(run_left);
   right.Start(run_right);
   left.Join();
   right.Join();
-  left.Start(run_again);
-  left.Join();
-  EXPECT_EQ(again, of_left);
-  right.Start(run_again);
-  right.Join();
-  EXPECT_EQ(again, of_right);
+  return blocks;
+}
+
+void* RunAlone(OnStack& stack, unsigned processor) {
+  void* block = nullptr;
+  auto run = [&] {
+    RunOn(processor);
+    block = Allocate(kBytesOfOne);
+    Free(block);
+  };
+  stack.Start(run);
+  stack.Join();
+  return block;
+}
+
+TEST(Threads, OneThatFollowsTakesAfterTheOneWhoseStackItHas) {
+  Trim(0);
+  const unsigned processor = ProcessorsAllowed().at(0);
+  OnStack left, right;
+  const auto [of_left, of_right] = RunTogether(left, processor, right, processor);
+  EXPECT_EQ(RunAlone(left, processor), of_left);
+  EXPECT_EQ(RunAlone(right, processor), of_right);
+  Trim(0);
+  ExpectEmptyHeap();
+}
+
+TEST(Threads, OneThatFollowsTakesAfterTheOneOfItsProcessor) {
+  Trim(0);
+  const std::vector<unsigned> processors = ProcessorsAllowed();
+  if (processors.size() < 2) GTEST_SKIP() << "it needs two processors";
+  OnStack left, right;
+  const auto [of_left, of_right] = RunTogether(left, processors[0], right, processors[1]);
+  EXPECT_EQ(RunAlone(left, processors[1]), of_right);
+  EXPECT_EQ(RunAlone(right, processors[0]), of_left);
+  EXPECT_EQ(RunAlone(right, processors[1]), of_right);
   Trim(0);
   ExpectEmptyHeap();
 }

@@ -19,6 +19,9 @@ constexpr size_t kMostBytes = 512 * 1024;
 constexpr size_t kMostObjects = 2048;
 constexpr size_t kLong = 32 * 1024;
 constexpr size_t kMostLongBytes = 256 * 1024;
+// Of these several share a cache line or what is fetched with it. A thread that takes some from another processor slows both
+// down, so where that one uses its own it leaves them there, and fresh ones are made.
+constexpr size_t kShort = 256;
 
 // Which of the transfer caches of each class is that of the processor on which the thread runs.
 unsigned OwnIndex() { return thread_registry.threads() <= 1 ? 0 : os::Processor() % kTransferCaches; }
@@ -30,14 +33,14 @@ MALLOW_COLD void UseTransferCaches(unsigned further) {
   further_transfer_caches_used.store(Max(used, further), std::memory_order_release);
 }
 
-// From the own one, or from the first that has some.
-MALLOW_ALWAYS_INLINE size_t RemoveFromAny(SizeClass size_class, void** slots, size_t count) {
+// From the first that spares some, beginning behind the own one.
+size_t RemoveFromOthers(SizeClass size_class, unsigned own, void** slots, size_t count) {
+  const bool is_short = Info(size_class).bytes <= kShort;
   const unsigned used = TransferCachesUsed();
-  unsigned index = OwnIndex();
-  for (unsigned left = used; left > 0; --left, ++index) {
-    if (index >= used) index = 0;
-    const size_t taken = TransferCacheAt(size_class, index).Remove(slots, count);
-    if (taken > 0) return taken;
+  for (unsigned i = 1; i <= used; ++i) {
+    TransferCache& other = TransferCacheAt(size_class, (own + i) % used);
+    if (other.count() == 0 || (is_short && other.TakeInUse())) continue;
+    if (const size_t taken = other.Remove(slots, count)) return taken;
   }
   return 0;
 }
@@ -105,9 +108,19 @@ bool TransferCache::IsValid(SizeClass size_class) {
 }
 
 size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
-  const size_t taken = RemoveFromAny(size_class, slots, count);
-  if (taken > 0) return taken;
-  const size_t fetched = shared_lists[size_class].central.Fetch(size_class, slots, count);
+  const unsigned own = OwnIndex();
+  if (MALLOW_LIKELY(own < TransferCachesUsed())) {
+    TransferCache& cache = TransferCacheAt(size_class, own);
+    if (const size_t taken = cache.Remove(slots, count)) {
+      cache.SetInUse();
+      return taken;
+    }
+  }
+  CentralList& central = shared_lists[size_class].central;
+  if (central.free_objects() == 0) {
+    if (const size_t taken = RemoveFromOthers(size_class, own, slots, count)) return taken;
+  }
+  const size_t fetched = central.Fetch(size_class, slots, count);
   if (fetched < count) memmove(slots, slots + count - fetched, fetched * sizeof(void*));
   return fetched;
 }

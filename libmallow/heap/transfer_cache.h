@@ -22,6 +22,10 @@ class TransferCache {
   // Takes the last of the objects in; returns how many, those at [count - result, count).
   size_t Insert(SizeClass size_class, void* const* objects, size_t count);
 
+  // Of the threads for which it is: that one has taken some out; whether one had since the last call. A hint, without the lock.
+  void SetInUse() { __atomic_store_n(&in_use_, true, __ATOMIC_RELAXED); }
+  bool TakeInUse() { return __atomic_exchange_n(&in_use_, false, __ATOMIC_RELAXED); }
+
   // Gives half of what nobody asked for since the last call to the central list.
   void ReleaseIdle(SizeClass size_class);
   void ReleaseAll(SizeClass size_class);
@@ -41,6 +45,7 @@ class TransferCache {
   alignas(kCacheLineBytes) Spinlock lock_{LockRank::kTransferCache};
   size_t count_ = 0;
   size_t low_water_ = 0;
+  bool in_use_ = false;
   // Made at the first Insert.
   void** slots_ = nullptr;
 };

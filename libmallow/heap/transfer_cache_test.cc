@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <sched.h>
 
+#include <algorithm>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "heap/page_heap.h"
 #include "heap/reclaim.h"
 #include "heap/shared_lists.h"
+#include "heap/test_processors.h"
 #include "heap/thread_registry.h"
 
 namespace mallow::heap {
@@ -80,21 +81,12 @@ TEST(TransferCache, IsEmptiedBeforeTheHeapGrows) {
 
 // Two processors whose transfer caches differ; fewer where there are none.
 std::vector<unsigned> TwoProcessors() {
-  cpu_set_t all;
-  if (sched_getaffinity(0, sizeof(all), &all) != 0) return {};
   std::vector<unsigned> two;
-  for (unsigned i = 0; i < CPU_SETSIZE && two.size() < 2; ++i) {
-    if (CPU_ISSET(i, &all) && (two.empty() || i % kTransferCaches != two[0] % kTransferCaches))
-      two.push_back(i);
+  for (const unsigned processor : ProcessorsAllowed()) {
+    if (two.size() < 2 && (two.empty() || processor % kTransferCaches != two[0] % kTransferCaches))
+      two.push_back(processor);
   }
   return two;
-}
-
-void RunOn(unsigned processor) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(processor, &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
 TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
@@ -103,7 +95,8 @@ TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
   const SizeClass c = SizeClassOf(512);
   std::thread([&] {
     ASSERT_NE(CurrentCache(), nullptr);
-    std::vector<void*> objects = Fetch(c, 8), slots(8);
+    std::vector<void*> objects = Fetch(c, Info(c).objects), slots(8);
+    ASSERT_EQ(shared_lists[c].central.free_objects(), 0u);
     std::latch another_lives(1), all_is_seen(1);
     std::thread another([&] {
       EXPECT_NE(CurrentCache(), nullptr);
@@ -124,10 +117,47 @@ TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
     EXPECT_EQ(FetchObjects(c, slots.data() + 4, 4), 4u);
     EXPECT_TRUE(std::equal(slots.begin() + 4, slots.end(), objects.begin() + 4)) << "then those of others";
     EXPECT_EQ(ObjectsInTransfer(c), 0u);
-    shared_lists[c].central.Release(slots.data(), 8);
+    shared_lists[c].central.Release(objects.data(), objects.size());
     all_is_seen.count_down();
     another.join();
   }).join();
+}
+
+TEST(TransferCache, LeavesShortObjectsWhereTheyAreUsed) {
+  const std::vector<unsigned> two = TwoProcessors();
+  if (two.size() < 2) GTEST_SKIP() << "it needs two processors whose transfer caches differ";
+  const SizeClass c = SizeClassOf(64);
+  std::thread([&] {
+    ASSERT_NE(CurrentCache(), nullptr);
+    std::vector<void*> objects = Fetch(c, Info(c).objects), slots(8);
+    std::latch another_lives(1), all_is_seen(1);
+    std::thread another([&] {
+      EXPECT_NE(CurrentCache(), nullptr);
+      another_lives.count_down();
+      all_is_seen.wait();
+    });
+    another_lives.wait();
+    CentralList& central = shared_lists[c].central;
+    ASSERT_EQ(central.free_objects(), 0u);
+    RunOn(two[0]);
+    ReleaseObjects(c, objects.data(), 8);
+    ASSERT_EQ(FetchObjects(c, slots.data(), 1), 1u);
+    ReleaseObjects(c, slots.data(), 1);
+    RunOn(two[1]);
+    std::vector<void*> fresh = Fetch(c, 1);
+    EXPECT_EQ(std::find(objects.begin(), objects.end(), fresh[0]), objects.end());
+    EXPECT_EQ(ObjectsInTransfer(c), 8u);
+    const std::vector<void*> rest = Fetch(c, central.free_objects());
+    fresh.insert(fresh.end(), rest.begin(), rest.end());
+    EXPECT_EQ(FetchObjects(c, slots.data(), 8), 8u) << "since then none was taken there";
+    EXPECT_TRUE(std::equal(slots.begin(), slots.end(), objects.begin()));
+    central.Release(objects.data(), objects.size());
+    central.Release(fresh.data(), fresh.size());
+    all_is_seen.count_down();
+    another.join();
+  }).join();
+  Trim(0);
+  ExpectEmptyHeap();
 }
 
 TEST(TransferCache, IdleObjectsGoBackByHalves) {
