@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,7 +72,7 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 	}
 	limited, cancel := withLimit(ctx, o.Duration)
 	defer cancel()
-	if err := begin(limited, process, folder, o.SampleBytes); err != nil {
+	if err := begin(limited, process, folder, hold, o.SampleBytes); err != nil {
 		discard(folder)
 		return Recorded{}, err
 	}
@@ -91,17 +90,29 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 
 // begin makes the process record; a folder of root's must be one of the
 // process's user then.
-func begin(ctx context.Context, process *Process, folder string, sample uint64) error {
+func begin(ctx context.Context, process *Process, folder string, hold *os.File, sample uint64) error {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(fmt.Sprintf("/proc/%d", process.PID)); err == nil && os.Geteuid() == 0 {
-		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
-			os.Chown(folder, int(owner.Uid), int(owner.Gid))
-		}
+	if owner, err := os.Open(running.Folder(process.PID)); err == nil {
+		giveFolder(folder, hold, owner)
+		owner.Close()
 	}
 	return process.Start(ctx, absolute, sample)
+}
+
+// giveFolder gives a folder, and hold of it, to an owner. Not one behind a
+// link: who may write beside it could have put that there, to be given
+// something else.
+func giveFolder(folder string, hold, owner *os.File) {
+	held, err := hold.Stat()
+	if err != nil {
+		return
+	}
+	if named, err := os.Lstat(folder); err == nil && os.SameFile(named, held) {
+		recording.GiveToOwner(hold, owner)
+	}
 }
 
 func withLimit(ctx context.Context, duration time.Duration) (context.Context, context.CancelFunc) {

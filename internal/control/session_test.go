@@ -3,6 +3,7 @@ package control
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -45,5 +46,55 @@ func TestFinishWhileAnother(t *testing.T) {
 func TestFinishOfNothing(t *testing.T) {
 	if r, err := finish(Recorded{Folder: filepath.Join(t.TempDir(), "gone.mallow")}); err != nil || r.Folder != "" || len(r.Warnings) != 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestGiveFolder(t *testing.T) {
+	const nobody = 65534
+	if os.Geteuid() != 0 {
+		t.Skip("only root may give a folder away")
+	}
+	ownerOf := func(path string) uint32 {
+		t.Helper()
+		var status syscall.Stat_t
+		if err := syscall.Stat(path, &status); err != nil {
+			t.Fatal(err)
+		}
+		return status.Uid
+	}
+	beside := t.TempDir()
+	theirs, made, elsewhere, link := filepath.Join(beside, "theirs"), filepath.Join(beside, "made"), filepath.Join(beside, "elsewhere"), filepath.Join(beside, "link")
+	for _, folder := range []string{theirs, made, elsewhere} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("elsewhere", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(theirs, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	owner, err := os.Open(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
+	give := func(folder string) {
+		t.Helper()
+		hold, err := holdFolder(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer hold.Close()
+		giveFolder(folder, hold, owner)
+	}
+	give(made)
+	if uid := ownerOf(made); uid != nobody {
+		t.Errorf("what was made belongs to %d", uid)
+	}
+	give(link)
+	if uid := ownerOf(elsewhere); uid != 0 {
+		t.Errorf("what the link names belongs to %d", uid)
 	}
 }
