@@ -7,13 +7,14 @@
 namespace mallow::heap {
 
 void* MetadataArena::Allocate(size_t bytes, size_t alignment, Use use) {
-  const bool apart = use == Use::kSparse && bytes_ >= kHugeFrom;
+  const bool apart = use == Use::kSparse && dense_bytes_ >= kHugeFrom;
   Piece* const piece = apart ? &sparse_ : &rest_;
   char* start = apart ? nullptr : TakeFrom(&gap_, bytes, alignment);
   while (start == nullptr && (start = TakeFrom(piece, bytes, alignment)) == nullptr) {
     if (!MapRegion(piece, bytes + alignment)) return nullptr;
   }
   bytes_ += bytes;
+  if (use == Use::kDense) dense_bytes_ += bytes;
   return start;
 }
 
@@ -27,7 +28,7 @@ MALLOW_NOINLINE char* MetadataArena::TakeFrom(Piece* piece, size_t bytes, size_t
 }
 
 MALLOW_NOINLINE bool MetadataArena::MapRegion(Piece* piece, size_t bytes) {
-  const bool much = bytes_ >= kHugeFrom;
+  const bool much = dense_bytes_ >= kHugeFrom;
   const size_t wished = much && piece == &rest_ ? kHugeBlockBytes : kBlockBytes;
   const size_t least = RoundUp(sizeof(Region) + bytes, os::PageSize());
   size_t whole = Max(least, RoundUp(os::AheadOfUse(wished), os::PageSize()));

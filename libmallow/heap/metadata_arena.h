@@ -36,7 +36,7 @@ class MetadataArena {
 
  private:
   static constexpr size_t kBlockBytes = 1024 * 1024;
-  // From so many bytes on in huge pages: a release looks at a span and at a side record, and would wait for the page table
+  // From so many bytes that will be used on in huge pages: a release looks at a span and at a side record, and would wait for the page table
   // where thousands of pages hold them.
   static constexpr size_t kHugeFrom = 2 * 1024 * 1024;
   static constexpr size_t kHugeBlockBytes = 4 * 1024 * 1024;
@@ -66,6 +66,7 @@ class MetadataArena {
   Piece gap_ = {};
   Piece sparse_ = {};
   size_t bytes_ = 0;
+  size_t dense_bytes_ = 0;
   // By binary logarithm of the size.
   FreeArrayLink* free_arrays_[kArraySizes] = {};
 };

@@ -31,6 +31,14 @@ TEST(MetadataArena, MuchLiesInLongRegionsThatHugePagesFit) {
   EXPECT_EQ(arena.regions()->bytes, 4 * kMiB);
 }
 
+TEST(MetadataArena, WhatIsSparseBringsNoHugePages) {
+  constexpr size_t kMiB = 1024 * 1024;
+  MetadataArena arena;
+  for (int i = 0; i < 3; i++) ASSERT_NE(arena.Allocate(kMiB, 64, MetadataArena::Use::kSparse), nullptr);
+  ASSERT_NE(arena.Allocate(kMiB, 64), nullptr);
+  EXPECT_LT(arena.regions()->bytes, 4 * kMiB);
+}
+
 TEST(MetadataArena, WhatIsSparseTouchesNoHugePage) {
   constexpr size_t kMiB = 1024 * 1024;
   constexpr size_t kBytes = 300'000;

@@ -2,9 +2,8 @@
 //
 // Of transfer caches a class has several, each for the threads of some processors: a block that is used again where it was
 // used last is in that processor's cache, while to write to what another one wrote takes some hundred cycles for each of
-// its lines. A thread gives to its own and takes from it; where that is empty, from the central list, and from the
-// others before fresh pages are taken. TCMalloc has them by domains of the third-level cache. A program of one
-// thread has only the first.
+// its lines. A thread gives to its own and takes from it; where that is empty, from the others, of short objects from the
+// central list first. TCMalloc has them by domains of the third-level cache. A program of one thread has only the first.
 #pragma once
 
 #include <atomic>

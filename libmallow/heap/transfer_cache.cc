@@ -20,7 +20,7 @@ constexpr size_t kMostObjects = 2048;
 constexpr size_t kLong = 32 * 1024;
 constexpr size_t kMostLongBytes = 256 * 1024;
 // Of these several share a cache line or what is fetched with it. A thread that takes some from another processor slows both
-// down, so where that one uses its own it leaves them there, and fresh ones are made.
+// down, so it asks the central list first, and where the other one uses its own it leaves them there.
 constexpr size_t kShort = 256;
 
 // Which of the transfer caches of each class is that of the processor on which the thread runs.
@@ -67,7 +67,8 @@ size_t TransferCache::Insert(SizeClass size_class, void* const* objects, size_t 
   const size_t capacity = CapacityOf(size_class);
   void** fresh = nullptr;
   if (MALLOW_UNLIKELY(__atomic_load_n(&slots_, __ATOMIC_RELAXED) == nullptr)) {
-    fresh = static_cast<void**>(page_heap.AllocateMetadata(capacity * sizeof(void*), kCacheLineBytes));
+    fresh = static_cast<void**>(
+        page_heap.AllocateMetadata(capacity * sizeof(void*), kCacheLineBytes, MetadataArena::Use::kSparse));
     if (fresh == nullptr) return 0;
   }
   SpinlockHolder holder(lock_);
@@ -117,7 +118,7 @@ size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
     }
   }
   CentralList& central = shared_lists[size_class].central;
-  if (central.free_objects() == 0) {
+  if (Info(size_class).bytes > kShort || central.free_objects() == 0) {
     if (const size_t taken = RemoveFromOthers(size_class, own, slots, count)) return taken;
   }
   const size_t fetched = central.Fetch(size_class, slots, count);
