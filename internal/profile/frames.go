@@ -91,6 +91,7 @@ type search struct {
 	accept  func(f *Frame) bool
 	found   []atomic.Int32 // of each node, plus 1: the node with the frame; 0 before it was looked for
 	indexes []int32        // of each place: what index says, plus firstIndex
+	after   []int32        // of each place that was asked for: the next accepted frame in it, plus firstIndex
 	// loaded tells that the search does not go on from a library into the dynamic
 	// loader, which only starts it.
 	loaded bool
@@ -100,6 +101,7 @@ func newSearch(t *frameTable, accept func(f *Frame) bool) *search {
 	s := &search{
 		frameTable: t, accept: accept,
 		found: make([]atomic.Int32, len(t.forest.parent)), indexes: make([]int32, len(t.places.all)),
+		after: make([]int32, len(t.places.all)),
 	}
 	// Nodes are looked at before they are written: see recording.blocks.
 	clear(s.found)
@@ -184,6 +186,23 @@ func (s *search) index(n node) int {
 	return max(-1, int(s.indexes[place])-firstIndex)
 }
 
+// chooseAfter finds out which of the frames that were inlined into the place of
+// frame(n) is accepted next.
+func (s *search) chooseAfter(n node) {
+	place, at := s.placeIndex(n), s.index(n)
+	if s.after[place] != unchosen {
+		return
+	}
+	s.after[place] = noIndex
+	if at < 0 {
+		return
+	}
+	outer := s.places.all[place].frames[at+1:]
+	if i := slices.IndexFunc(outer, func(f Frame) bool { return s.accept(&f) }); i >= 0 {
+		s.after[place] = int32(at + 1 + i + firstIndex)
+	}
+}
+
 // node returns the first node from n outwards with an accepted frame; the
 // outermost one where there is none, root for root. The search from n must
 // have been prepared.
@@ -223,15 +242,12 @@ func (s *search) frame(n node) *Frame {
 }
 
 // outside returns the first accepted frame outwards of that of frame(n), nil
-// where the stack ends before.
+// where the stack ends before. chooseAfter must have been asked for n, and the
+// search from its parent must have been prepared: then this changes nothing,
+// and several may ask at the same time.
 func (s *search) outside(n node) *Frame {
-	frames := s.placeOf(n).frames
-	if at := s.index(n); at >= 0 {
-		for i := at + 1; i < len(frames); i++ {
-			if s.accept(&frames[i]) {
-				return &frames[i]
-			}
-		}
+	if i := s.after[s.placeIndex(n)]; i >= firstIndex {
+		return &s.placeOf(n).frames[i-firstIndex]
 	}
 	up := s.parent(n)
 	if up == root {

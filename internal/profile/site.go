@@ -198,6 +198,7 @@ func (p *Profile) Callers(sites []*Site) [][]Caller {
 		for _, st := range site.stacks {
 			if at := p.sites.node(st.leaf); at != last && at != root {
 				outside = append(outside, p.forest.parent[at])
+				p.sites.chooseAfter(at)
 				last = at
 			}
 		}
