@@ -32,11 +32,44 @@ func readable(name string) (text string) {
 	if !strings.HasPrefix(name, "_") {
 		return withoutClone(name)
 	}
-	text, err := demangle.ToString(name, demangle.NoClones, demangle.MaxLength(maxDemangledLog))
+	text, err := demangled(name, demangle.NoClones, demangle.MaxLength(maxDemangledLog))
 	if err != nil {
 		return withoutClone(name)
 	}
 	return text
+}
+
+// demangled is demangle.ToString, which takes an underscore at the beginning of
+// a part of an old name of Rust's for what separates it from its length.
+func demangled(name string, options ...demangle.Option) (string, error) {
+	const hash = len("17h0123456789abcdef")
+	if at := strings.LastIndex(name, "17h"); at > 0 && strings.HasPrefix(name, "_ZN") && strings.HasPrefix(name[min(at+hash, len(name)):], "E") {
+		name = separated(name[:at]) + name[at:]
+	}
+	return demangle.ToString(name, options...)
+}
+
+// separated puts an underscore before the parts of an old name of Rust's that
+// begin with one. That of _$LT$ is none of the name in the source.
+func separated(name string) string {
+	const start = len("_ZN")
+	var b strings.Builder
+	b.WriteString(name[:start])
+	for rest := name[start:]; rest != ""; {
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		length, err := strconv.Atoi(rest[:digits])
+		if err != nil || length > len(rest)-digits {
+			return name // not Rust's
+		}
+		part := rest[digits : digits+length]
+		if strings.HasPrefix(part, "_") && !strings.HasPrefix(part, "_$") {
+			part = "_" + part
+		}
+		b.WriteString(strconv.Itoa(len(part)))
+		b.WriteString(part)
+		rest = rest[digits+length:]
+	}
+	return b.String()
 }
 
 // Readable returns the name in the source of a function to which another tool

@@ -264,7 +264,10 @@ func TestReadable(t *testing.T) {
 		"_ZNSt6vectorIiSaIiEE9push_backERKi":    "std::vector<int, std::allocator<int> >::push_back(int const&)",
 		"_ZZ4mainENKUlvE_clEv":                  "main::{lambda()#1}::operator()() const",
 		"_Znwm":                                 "operator new(unsigned long)",
-		"_ZN5alloc7raw_vec11finish_grow17h0123456789abcdefE": "alloc::raw_vec::finish_grow",
+		"_ZN5alloc7raw_vec11finish_grow17h0123456789abcdefE":                              "alloc::raw_vec::finish_grow",
+		"_ZN3std3sys9backtrace28__rust_begin_short_backtrace17h59bd3b614758e5a2E":         "std::sys::backtrace::__rust_begin_short_backtrace",
+		"_ZN4_own5_keep1_17h59bd3b614758e5a2E.llvm.12":                                    "_own::_keep::_",
+		"_ZN49_$LT$own.._Cart$u20$as$u20$core..fmt..Display$GT$4_fmt17h59bd3b614758e5a2E": "<own::_Cart as core::fmt::Display>::_fmt",
 		"_RNvC6shapes4main": "shapes::main",
 		"_Znot a name":      "_Znot a name",
 	} {
