@@ -136,7 +136,7 @@ func newWantedFunction(text string) wantedFunction {
 	}
 	w.plain = []string{withoutParameters(WithoutAnonymous(text))}
 	for _, options := range readings[1:] {
-		if name, err := demangle.ToString(withoutClone(text), options...); err == nil {
+		if name, err := demangled(withoutClone(text), options...); err == nil {
 			w.plain = append(w.plain, WithoutAnonymous(name))
 		}
 	}
@@ -185,12 +185,51 @@ func (w wantedFunction) is(symbol string) bool {
 		return false
 	}
 	for _, options := range readings {
-		text, err := demangle.ToString(base, options...)
+		text, err := demangled(base, options...)
 		if err == nil && (text == w.text || WithoutAnonymous(text) == w.text) {
+			return true
+		}
+		if err == nil && strings.HasPrefix(base, "_R") && rustPath(text) == w.text {
 			return true
 		}
 	}
 	return false
+}
+
+// rustPath is a new name of Rust's as the source and old names have it, without
+// what the function is made for: mine::Cart::add of <mine::Cart>::add, and
+// mine::keep of mine::keep::<u32>.
+func rustPath(name string) string {
+	if inner, rest, ok := cutBrackets(name); ok && !strings.Contains(inner, " as ") {
+		name = inner + rest
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(name, "::<")
+		b.WriteString(before)
+		_, rest, ok := cutBrackets("<" + after)
+		if !found || !ok {
+			return b.String()
+		}
+		name = rest
+	}
+}
+
+// cutBrackets divides "<inner>rest".
+func cutBrackets(text string) (inner, rest string, ok bool) {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '<':
+			depth++
+		case text[i] == '>' && !IsArrow(text, i):
+			depth--
+		}
+		if depth == 0 {
+			return text[min(1, i):i], text[i+min(1, i):], i > 0
+		}
+	}
+	return "", text, false
 }
 
 // mostDebugInfo is up to how much debug information is searched for inlined

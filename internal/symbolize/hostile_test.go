@@ -346,3 +346,23 @@ func TestNamesAsReportsShowThem(t *testing.T) {
 		t.Error("push_front is push_back")
 	}
 }
+
+// New names of Rust's have the types that a function is of and made for in
+// brackets, unlike the source and old names.
+func TestNamesOfRust(t *testing.T) {
+	for symbol, names := range map[string][]string{
+		"_RNvMNtCshmkZqTjk8a7_5known4shopNtB2_4Cart3add":                {"known::shop::Cart::add", "<known::shop::Cart>::add"},
+		"_RINvNtCshmkZqTjk8a7_5known4shop7genericmEB4_":                 {"known::shop::generic", "known::shop::generic::<u32>"},
+		"_ZN5known4shop5_keep17h59bd3b614758e5a2E":                      {"known::shop::_keep"},
+		"_RNvXs_NtCshmkZqTjk8a7_5known4shopNtB4_4CartNtB4_5Price5price": {"<known::shop::Cart as known::shop::Price>::price"},
+	} {
+		for _, name := range names {
+			if !newWantedFunction(name).is(symbol) {
+				t.Errorf("%s is not %s", name, readable(symbol))
+			}
+		}
+		if newWantedFunction("known::shop::Cart").is(symbol) || newWantedFunction("add").is(symbol) || newWantedFunction("known::shop::Cart::price").is(symbol) {
+			t.Errorf("a part of it is %s", readable(symbol))
+		}
+	}
+}
