@@ -35,7 +35,7 @@ func (w *wrappers) wraps(f *Frame) bool {
 		// has the types that they are made for, and From<Mine> for String is the
 		// program's.
 		if self, trait, ok := rustImplementation(f.Function); ok {
-			if isRustFile(f.File) {
+			if isRustFile(f.File) || isGlobalAlloc(trait) {
 				w.elsewhere[f.Function] = true
 				return true
 			}
@@ -320,10 +320,14 @@ func inLibrary(name string) bool {
 // belongsToRust tells whether "<self as trait>" is an implementation of Rust's
 // own libraries: of one of their traits, for one of their types, a generic
 // parameter, a primitive or a slice; of a trait that only one of their functions
-// knows; or of a call, which nobody else can implement.
+// knows; of a call, which nobody else can implement; or the allocator that
+// all of them use, whoever wrote it.
 func belongsToRust(self, trait string) bool {
 	if nestedSelf, nestedTrait, ok := rustImplementation(trait); ok {
 		return belongsToRust(nestedSelf, nestedTrait)
+	}
+	if isGlobalAlloc(trait) {
+		return true
 	}
 	if trait != "" && !inLibrary(trait) {
 		return false
@@ -333,6 +337,12 @@ func belongsToRust(self, trait string) bool {
 	}
 	self = strings.TrimPrefix(strings.TrimLeft(self, "&*"), "mut ")
 	return inLibrary(self) || strings.HasPrefix(self, "[") || !strings.Contains(self, "::")
+}
+
+// isGlobalAlloc tells the trait of what a program makes its #[global_allocator]:
+// all that it allocates goes through that.
+func isGlobalAlloc(trait string) bool {
+	return strings.HasPrefix(trait, "core::alloc::global::GlobalAlloc>::")
 }
 
 // rustImplementation takes "<self as trait>::method" apart.
