@@ -47,6 +47,7 @@ func (p *Profile) accepted(n node) position {
 }
 
 // Split divides each of the parts by who called it, the most frequent first.
+// What a function that starts threads or programs called keeps its own name.
 // Calls whose stack is known no further are left out. What it returns is kept
 // with the parts, and not to be changed.
 func (p *Profile) Split(parts []*Part) [][]*Part {
@@ -115,8 +116,13 @@ func (by *divider) caller(part *Part) []*Part {
 		if caller < 0 {
 			caller = int32(len(callers))
 			by.callerOf[number] = caller + 1
-			frame := *by.profile.numbers.frame(number)
-			callers = append(callers, &Part{Site: &Site{Frame: frame}, Way: append(slices.Clone(part.Way), frame)})
+			frame, way := *by.profile.numbers.frame(number), slices.Clone(part.Way)
+			if IsStart(frame.Function) {
+				frame = part.Frame
+			} else {
+				way = append(way, frame)
+			}
+			callers = append(callers, &Part{Site: &Site{Frame: frame}, Way: way})
 			numbers, sizes = append(numbers, number), append(sizes, 0)
 		}
 		callerOf[i] = caller
@@ -157,3 +163,10 @@ func (p *Profile) outside(at position) position {
 	}
 	return p.accepted(p.sites.node(up))
 }
+
+// IsStart tells the functions that call every program or thread and say nothing
+// of a site.
+func IsStart(function string) bool { return startFunctions[function] }
+
+var startFunctions = names("_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
+	"start_thread", "__clone3", "clone3", "call_init", "_dl_init")

@@ -219,7 +219,7 @@ func (t *callTree) inwards(b *call) {
 		n := waiting[len(waiting)-1]
 		waiting = waiting[:len(waiting)-1]
 		frame := t.tree.Nodes[n].Frame
-		if len(t.children[n]) > 0 && startFunctions[t.tree.Frames[frame].Function] {
+		if len(t.children[n]) > 0 && profile.IsStart(t.tree.Frames[frame].Function) {
 			waiting = append(waiting, t.children[n]...)
 			continue
 		}
@@ -244,7 +244,7 @@ func (t *callTree) outwards(b *call) {
 		if p.node >= 0 {
 			up = t.tree.Nodes[p.node].Parent
 		}
-		if up < 0 || startFunctions[t.tree.Frames[t.tree.Nodes[up].Frame].Function] {
+		if up < 0 || profile.IsStart(t.tree.Frames[t.tree.Nodes[up].Frame].Function) {
 			b.own += p.weight
 			continue
 		}

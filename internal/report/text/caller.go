@@ -25,7 +25,7 @@ func (r *report) whoCalls(site *profile.Site, callers, named []profile.Caller, m
 func (r *report) callers(sites []*profile.Site) [][]profile.Caller {
 	callers := r.profile.Callers(sites)
 	for i := range callers {
-		callers[i] = slices.DeleteFunc(callers[i], func(c profile.Caller) bool { return startFunctions[c.Function] })
+		callers[i] = slices.DeleteFunc(callers[i], func(c profile.Caller) bool { return profile.IsStart(c.Function) })
 	}
 	return callers
 }
@@ -47,13 +47,7 @@ func (r *report) namedCallers(sites []*profile.Site, callers [][]profile.Caller)
 	return named
 }
 
-func callerNamed(c profile.Caller) bool { return c.Named() && !startFunctions[c.Function] }
-
-// startFunctions call every program or thread and say nothing of a site.
-var startFunctions = map[string]bool{
-	"_start": true, "__libc_start_main": true, "__libc_start_main_impl": true, "__libc_start_call_main": true,
-	"start_thread": true, "__clone3": true, "clone3": true, "call_init": true, "_dl_init": true,
-}
+func callerNamed(c profile.Caller) bool { return c.Named() && !profile.IsStart(c.Function) }
 
 const callersShown = 3
 

@@ -532,7 +532,7 @@ func (r *diffReport) growth(g *diff.Growth, module string) string {
 
 // callerName is "" for what calls every program.
 func callerName(f *profile.Frame, module string) string {
-	if startFunctions[f.Function] {
+	if profile.IsStart(f.Function) {
 		return ""
 	}
 	name, at := framePlace(f)

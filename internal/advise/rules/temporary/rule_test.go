@@ -92,6 +92,19 @@ func TestOneCaller(t *testing.T) {
 	p.Finds(temporary.Rule, "one-caller")
 }
 
+// Of what only a thread does at once that begins in the library, no caller is the program's.
+func TestThread(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	keep := p.Stack(recording.Malloc, "key_of(int) cache.cc:95", "main cache.cc:117", "__libc_start_call_main")
+	thread := p.Stack(recording.Malloc, "key_of(int) cache.cc:95",
+		"std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)()> > >::_M_run()", "start_thread", "__clone3")
+	for range 500 {
+		p.Alloc(keep, 20)
+		p.FreeFrom(p.Alloc(thread, 20), p.By("key_of(int) cache.cc:99"))
+	}
+	p.Finds(temporary.Rule, "thread")
+}
+
 // Most blocks are small, some have a megabyte: the array holds nearly all.
 func TestFewLarge(t *testing.T) {
 	p := ruletest.NewProgram(t)
