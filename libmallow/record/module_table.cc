@@ -135,6 +135,11 @@ uint32_t ModuleTable::Search(const dl_find_object& found) {
   Known known{image.start, image.end, 0, KindOf(path, is_executable)};
   known.identity = Mix(0xcbf2'9ce4'8422'2325, reinterpret_cast<const uint8_t*>(path), strlen(path));
   known.identity = Mix(known.identity, notes.build_id, notes.build_id_bytes);
+  // Without one, where the segments lie tells that the file was built anew.
+  if (notes.build_id_bytes == 0) {
+    known.identity = Mix(known.identity, reinterpret_cast<const uint8_t*>(image.headers),
+                         image.header_count * sizeof(*image.headers));
+  }
 
   for (uint32_t i = count_; i-- > 0;) {
     const Known& other = known_[i];

@@ -42,7 +42,7 @@ class ModuleTable {
   // What tells modules apart without touching the recording (an ancestor's entries lie in its file).
   struct Known {
     uintptr_t start, end;
-    uint64_t identity;  // hash of path and build id
+    uint64_t identity;  // hash of path and build id, or segments
     ModuleKind kind;
   };
 

@@ -1,6 +1,8 @@
 package exact
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -96,6 +98,34 @@ func TestLibrariesThatComeAndGo(t *testing.T) {
 		if got := through(site, "main"); got != want {
 			t.Errorf("%s: %d allocations on stacks that reach main, want %d", function, got, want)
 		}
+	}
+}
+
+// A library that is built anew and loaded again from the same path lies at the same addresses. Where it has no build id, as
+// lld makes them, the two are told apart by their segments: what is in the file now has names, and the other's calls are
+// not counted for it.
+func TestLibraryThatIsReplaced(t *testing.T) {
+	folder := harness.TempDir(t)
+	build := func(name, source string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path+".c", []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		command := exec.Command("cc", "-O1", "-g", "-fno-builtin", "-fPIC", "-shared", "-Wl,--build-id=none", "-o", path+".so", path+".c")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		return path + ".so"
+	}
+	const plugin = "#include <stdlib.h>\nvoid plugin(int calls) { while (calls--) free(malloc(48)); }\n"
+	first := build("first", "int sum(int n) { int s = 0; while (n--) s += n * s; return s; }\n"+plugin)
+	second := build("second", "int before(void) { return 1; }\n"+plugin)
+	report := recordProgram(t, "replaced", filepath.Join(folder, "plugin.so"), first, second)
+	if got := report.SiteIn("plugin").Allocations; got != 350 {
+		t.Errorf("%d allocations of the second file, want 350", got)
+	}
+	if got := report.Origins.Libraries.Allocations; got != 850 {
+		t.Errorf("%d allocations, want 850", got)
 	}
 }
 
