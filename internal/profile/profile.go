@@ -83,6 +83,7 @@ type Process struct {
 	// Without libc's own calls.
 	programPeak, programFrees uint64
 	freesUnknown              bool
+	released                  [Origins]uint64 // blocks that each allocated, not by realloc
 }
 
 // Name tells the process from others: program and process id.
@@ -182,6 +183,7 @@ func (p *Profile) countStacks(stacks []stack, processOf map[*recording.Image]*Pr
 			clear(cut)
 		}
 		process.Origins[s.origin].addStack(s.function, s.counters)
+		process.released[s.origin] += s.counters.Releases - min(s.counters.Releases, s.counters.ByRealloc)
 		if s.function == recording.FreeNull {
 			p.freeNulls = append(p.freeNulls, s)
 			continue
@@ -242,19 +244,18 @@ func (process *Process) sum() {
 	process.Totals.PeakBytes = max(process.Totals.PeakBytes, process.Totals.LiveBytes)
 	process.programPeak = max(process.programPeak, process.Origins[OriginProgram].LiveBytes+process.Origins[OriginLibraries].LiveBytes)
 	if im.Sampling != nil {
-		frees = process.sumEstimates()
-		freesLibc = 0 // who released a block that is no sample is not known
+		process.sumEstimates()
+		// Who released a block that is no sample is not known: who allocated it, mostly.
+		freesLibc = process.released[OriginLibc]
+		frees = process.released[OriginProgram] + process.released[OriginLibraries] + freesLibc
 	}
 	process.Origins[OriginLibc].Frees = &freesLibc
 	process.programFrees = frees - freesLibc
 }
 
 // sumEstimates takes what the shards count, which is samples, from the
-// estimates of the stacks. It returns the releases that no realloc made.
-func (process *Process) sumEstimates() (frees uint64) {
-	process.Image.EachStack(func(_ uint32, c *recording.Counters) {
-		frees += c.Releases - min(c.Releases, c.ByRealloc)
-	})
+// estimates of the stacks.
+func (process *Process) sumEstimates() {
 	t := &process.Totals
 	t.PeakBytes, t.LiveBlocks, t.LiveBytes = 0, 0, 0
 	for i := range process.Origins {
@@ -263,7 +264,6 @@ func (process *Process) sumEstimates() (frees uint64) {
 		t.LiveBytes += o.LiveBytes
 	}
 	process.programPeak = 0
-	return frees
 }
 
 func (p *Profile) addUp() {

@@ -24,7 +24,8 @@ type errors struct {
 }
 
 type report struct {
-	Totals   harness.Totals `json:"totals"`
+	Totals   harness.Totals  `json:"totals"`
+	Origins  harness.Origins `json:"origins"`
 	Sampling *struct {
 		MeanBytes uint64 `json:"mean_bytes"`
 		Samples   uint64 `json:"samples"`
@@ -275,6 +276,15 @@ func TestAll(t *testing.T) {
 			float64(site.Bytes) != known.bytes || float64(site.LiveBytes) != known.liveBytes || site.Errors.Allocations > 1) {
 			t.Errorf("%+v", site)
 		}
+	}
+}
+
+// The program frees as many blocks as it allocates; libc, which allocates too where libraries are loaded, is not counted in.
+func TestFreesWithoutLibc(t *testing.T) {
+	r, _ := record(t, "--sample", "1", harness.Program(t, "programs/unload"),
+		harness.Program(t, "programs/plugin_a.so"), harness.Program(t, "programs/plugin_b.so"))
+	if got := r.Totals.Frees - r.Origins.Libc.Frees; got != 850 || r.Origins.Libc.Frees < 500 {
+		t.Errorf("%d frees of the program, want 850; %d of libc", got, r.Origins.Libc.Frees)
 	}
 }
 
