@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,34 +147,32 @@ func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
 	if o.CPU {
 		benchtime = "1x" // tells which there are
 	}
-	all, started, failed := t.list(o, benchtime)
+	all, setup, failed := t.list(o, benchtime)
 	if len(all) == 0 {
 		return nil, failed
 	}
 	if o.CPU {
-		failed = errors.Join(failed, t.time(all, started, o))
+		failed = errors.Join(failed, t.time(all, setup, o))
 	}
-	failed = errors.Join(failed, t.countAll(all, started, o))
+	failed = errors.Join(failed, t.countAll(all, setup, o))
 	return slices.DeleteFunc(all, func(b *Benchmark) bool { return b.failed }), failed
 }
 
-// list runs benchmarks and returns those that do not fail, and the CPU time of
-// the process beside one operation of each. Of those that end the process the
+// list runs benchmarks and returns those that do not fail, and the CPU time that
+// processes take beside one operation of each. Of those that end the process the
 // others run in another.
-func (t *Tests) list(o BenchmarkOptions, benchtime string) (all []*Benchmark, started time.Duration, failed error) {
+func (t *Tests) list(o BenchmarkOptions, benchtime string) (all []*Benchmark, setup setups, failed error) {
 	args := benchmarkArguments(o.Bench, benchtime, o.TestFlags)
+	setup.each = make(map[string]time.Duration)
 	var done []string // benchmarks with all that are within
 	for {
 		ran, err := t.execute(t.stock, nil, args)
 		found, readErr := t.results(ran.out)
 		all, failed = append(all, found...), errors.Join(failed, err, readErr)
-		started = ran.cpu
-		for _, b := range found {
-			started -= time.Duration(b.NsPerOp)
-		}
+		t.setUp(&setup, ran, found, o)
 		guilty := endedBy(ran.out)
 		if err == nil || guilty == "" || slices.Contains(done, guilty) {
-			return all, max(started, leastStart), failed
+			return all, setup, failed
 		}
 		done = append(done, guilty)
 		for _, b := range found {
@@ -184,6 +183,30 @@ func (t *Tests) list(o BenchmarkOptions, benchtime string) (all []*Benchmark, st
 		}
 		args = benchmarkArguments(o.Bench, benchtime, append([]string{"-test.skip=^(" + strings.Join(done, "|") + ")$"}, o.TestFlags...))
 	}
+}
+
+// setUp adds what a process took beside one operation of each benchmark that it
+// ran. Where that is much, one without benchmarks tells what is the start's.
+func (t *Tests) setUp(setup *setups, r ran, found []*Benchmark, o BenchmarkOptions) {
+	beside := r.cpu
+	for _, b := range found {
+		beside -= time.Duration(b.NsPerOp)
+	}
+	beside = max(beside, leastStart)
+	if beside <= o.Within/smallPart {
+		setup.start = max(setup.start, beside)
+		return
+	}
+	empty, err := t.execute(t.stock, nil, benchmarkArguments("^$", "", o.TestFlags))
+	if err != nil {
+		setup.start = max(setup.start, beside)
+		return
+	}
+	start := min(max(empty.cpu, leastStart), beside)
+	setup.start = max(setup.start, start)
+	each, first := r.share(beside, found)
+	each[first] = max(0, each[first]-start)
+	maps.Copy(setup.each, each)
 }
 
 var (
@@ -236,6 +259,8 @@ func benchmarkArguments(bench, benchtime string, flags []string) []string {
 const (
 	// leastStart is the CPU time of a process that does nothing.
 	leastStart = 5 * time.Millisecond
+	// smallPart of what may be added does not matter.
+	smallPart = 100
 	// lastProfile is how long package testing waits for the end of a profile.
 	lastProfile = 100 * time.Millisecond
 	// profilesPart of what may be added goes into processes of benchmarks of their
@@ -246,9 +271,12 @@ const (
 // time runs benchmarks as they are, for their time: each in a process of its
 // own where that adds little, to see where its CPU time goes; all together
 // otherwise.
-func (t *Tests) time(all []*Benchmark, started time.Duration, o BenchmarkOptions) error {
+func (t *Tests) time(all []*Benchmark, setup setups, o BenchmarkOptions) error {
 	var failed error
-	added := (started + lastProfile) * time.Duration(len(all))
+	var added time.Duration
+	for _, b := range all {
+		added += setup.process(b) + lastProfile
+	}
 	if o.Within == 0 || added <= o.Within/profilesPart {
 		for _, b := range all {
 			failed = errors.Join(failed, t.profile(b, o))
@@ -405,9 +433,10 @@ func together(all []*Benchmark) string {
 
 // ran is what a run of a test executable left.
 type ran struct {
-	out []byte
-	pid int
-	cpu time.Duration
+	out     []byte
+	printed *clocked // the same
+	pid     int
+	cpu     time.Duration
 }
 
 // run runs a test executable and returns what it printed, and its process id.
@@ -424,8 +453,11 @@ func (t *Tests) execute(executable string, environment, args []string) (ran, err
 	c := exec.Command(executable, append([]string{"-test.paniconexit0"}, args...)...)
 	c.Dir = t.folder
 	c.Env = append(os.Environ(), environment...)
-	out, err := c.CombinedOutput()
-	r := ran{out: out}
+	printed := &clocked{began: time.Now()}
+	c.Stdout, c.Stderr = printed, printed
+	err := c.Run()
+	out := printed.text
+	r := ran{out: out, printed: printed}
 	if c.ProcessState != nil {
 		r.pid, r.cpu = c.ProcessState.Pid(), c.ProcessState.UserTime()+c.ProcessState.SystemTime()
 	}

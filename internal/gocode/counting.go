@@ -32,7 +32,7 @@ type measured struct {
 }
 
 // countAll counts benchmarks, as many at a time as may be.
-func (t *Tests) countAll(all []*Benchmark, started time.Duration, o BenchmarkOptions) error {
+func (t *Tests) countAll(all []*Benchmark, setup setups, o BenchmarkOptions) error {
 	var failed error
 	all = slices.DeleteFunc(slices.Clone(all), func(b *Benchmark) bool { return b.failed })
 	if o.Within == 0 {
@@ -41,7 +41,7 @@ func (t *Tests) countAll(all []*Benchmark, started time.Duration, o BenchmarkOpt
 		}
 		return failed
 	}
-	p := planner{exact: o.Exact, within: o.Within, setup: started, alone: !t.marks()}
+	p := planner{exact: o.Exact, within: o.Within, setup: setup, alone: !t.marks()}
 	for _, s := range p.plan(all) {
 		failed = errors.Join(failed, t.countSitting(s, o))
 	}

@@ -43,40 +43,32 @@ type sitting struct {
 type planner struct {
 	exact  time.Duration // for the longer run of one benchmark, about
 	within time.Duration // for all together; 0: whatever it takes
-	setup  time.Duration // that each process takes beside the operations
+	setup  setups        // what each process takes beside the operations
 	alone  bool          // each benchmark needs processes of its own
 }
 
 // plan chooses how long each benchmark runs, from its time for an operation.
-// What takes longest is shortened first. What does not fit even so is left out,
-// and says so.
+// What does not fit even at its shortest is left out, and says so, what takes
+// longest first. Of the others what takes longest is shortened first.
 func (p planner) plan(all []*Benchmark) []sitting {
-	chosen := make(map[*Benchmark]int)
+	counted, shortest, chosen := slices.Clone(all), make(map[*Benchmark]int), make(map[*Benchmark]int)
 	for _, b := range all {
-		chosen[b] = p.longest(b)
+		shortest[b], chosen[b] = len(lengths)-1, p.longest(b)
 	}
-	counted := slices.DeleteFunc(slices.Clone(all), func(b *Benchmark) bool {
-		never := p.within > 0 && p.least(b) > p.within
-		if never {
-			p.leaveOut(b)
-		}
-		return never
-	})
-	for p.within > 0 && p.takes(counted, chosen) > p.within {
-		worst, shortened := p.worst(counted, chosen)
-		if shortened {
-			chosen[worst]++
-			continue
-		}
+	for p.within > 0 && len(counted) > 0 && p.takes(counted, shortest) > p.within {
+		worst := slices.MaxFunc(counted, func(a, b *Benchmark) int { return cmp.Compare(p.least(a), p.least(b)) })
 		p.leaveOut(worst)
 		counted = slices.DeleteFunc(counted, func(b *Benchmark) bool { return b == worst })
+	}
+	for p.within > 0 && p.takes(counted, chosen) > p.within {
+		chosen[p.worst(counted, chosen)]++
 	}
 	return p.sittings(counted, chosen)
 }
 
 // least is the time of the shortest runs of a benchmark alone, about.
 func (p planner) least(b *Benchmark) time.Duration {
-	return p.operationsTake(b, len(lengths)-1) + 2*p.setup
+	return p.operationsTake(b, len(lengths)-1) + 2*p.setup.process(b)
 }
 
 func (p planner) leaveOut(b *Benchmark) {
@@ -100,28 +92,21 @@ func (p planner) operationsTake(b *Benchmark, chosen int) time.Duration {
 // takes is the time of all, about.
 func (p planner) takes(all []*Benchmark, chosen map[*Benchmark]int) time.Duration {
 	var sum time.Duration
-	of := make([]int, len(lengths))
 	for _, b := range all {
 		sum += p.operationsTake(b, chosen[b])
-		of[chosen[b]]++
 	}
-	for _, n := range of {
-		sum += 2 * p.setup * time.Duration((n+p.together()-1)/p.together())
+	for _, s := range p.sittings(all, chosen) {
+		sum += 2 * p.setup.process(s.benchmarks...)
 	}
 	return sum
 }
 
-// worst returns the benchmark that takes longest of those that can be
-// shortened; where none can, of all.
-func (p planner) worst(all []*Benchmark, chosen map[*Benchmark]int) (worst *Benchmark, shortened bool) {
-	longer := func(a, b *Benchmark) int {
-		return cmp.Compare(p.operationsTake(a, chosen[a]), p.operationsTake(b, chosen[b]))
-	}
+// worst returns the benchmark that takes longest of those that can be shortened.
+func (p planner) worst(all []*Benchmark, chosen map[*Benchmark]int) *Benchmark {
 	long := slices.DeleteFunc(slices.Clone(all), func(b *Benchmark) bool { return chosen[b] == len(lengths)-1 })
-	if len(long) > 0 {
-		return slices.MaxFunc(long, longer), true
-	}
-	return slices.MaxFunc(all, longer), false
+	return slices.MaxFunc(long, func(a, b *Benchmark) int {
+		return cmp.Compare(p.operationsTake(a, chosen[a]), p.operationsTake(b, chosen[b]))
+	})
 }
 
 // mostTogether benchmarks are counted by the same processes: their names make

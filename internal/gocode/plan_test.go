@@ -51,11 +51,12 @@ func TestPlans(t *testing.T) {
 		"an hour, no limit": {planner{exact: second}, []time.Duration{time.Hour}, "2:1", 0},
 		"fast and slow":     {planner{exact: second, within: 20 * second}, []time.Duration{second, time.Microsecond, time.Hour}, "1000:1 2:1", 1},
 		"many":              {planner{exact: second, within: 20 * second}, many, "1000:200 1000:200 1000:100", 0},
-		"many, alone":       {planner{exact: second, within: 20 * second, alone: true, setup: 5 * time.Millisecond}, many[:3], "1000:1 1000:1 1000:1", 0},
-		"too many, alone":   {planner{exact: second, within: 20 * second, alone: true, setup: second}, many, "", 491},
+		"many, alone":       {planner{exact: second, within: 20 * second, alone: true, setup: setups{start: 5 * time.Millisecond}}, many[:3], "1000:1 1000:1 1000:1", 0},
+		"too many, alone":   {planner{exact: second, within: 20 * second, alone: true, setup: setups{start: second}}, many, "", 491},
 		"many slow":         {planner{exact: second, within: 40 * second}, slow, "100:44 10:200 10:200 10:56", 0},
 		"too many slow":     {planner{exact: second, within: 4 * second}, slow, "2:200 2:50", 250},
-		"slow to start":     {planner{exact: second, within: 20 * second, setup: 11 * second}, many, "", 500},
+		"one slow to start": {planner{exact: second, within: 20 * second, setup: setups{start: second, each: map[string]time.Duration{"B1": 9 * second}}}, []time.Duration{second / 2, time.Microsecond, time.Microsecond}, "1000:1 2:1", 1},
+		"slow to start":     {planner{exact: second, within: 20 * second, setup: setups{start: 11 * second}}, many, "", 500},
 	} {
 		all := taking(test.times...)
 		sittings := test.p.plan(all)
@@ -67,7 +68,7 @@ func TestPlans(t *testing.T) {
 		counted := make(map[*Benchmark]bool)
 		var takes time.Duration
 		for _, s := range sittings {
-			takes += 2 * test.p.setup
+			takes += 2 * test.p.setup.process(s.benchmarks...)
 			for _, b := range s.benchmarks {
 				counted[b] = true
 				takes += operationTime(b) * time.Duration(s.operations())
@@ -87,6 +88,27 @@ func TestPlans(t *testing.T) {
 		if test.p.within > 0 && takes > test.p.within {
 			t.Errorf("%s: it takes %v", name, takes)
 		}
+	}
+}
+
+func TestSharesOfSetUp(t *testing.T) {
+	r := ran{printed: new(clocked)}
+	print := func(after time.Duration, text string) {
+		r.printed.Write([]byte(text))
+		r.printed.parts[len(r.printed.parts)-1].when = after
+	}
+	print(1*time.Second, "BenchmarkA/x  \t")
+	print(1*time.Second, "       1\t 500000000 ns/op\n")
+	print(2*time.Second, "BenchmarkA/y \t       1\t 500000000 ns/op\n")
+	print(6*time.Second, "BenchmarkB \t       1\t 1000000000 ns/op\nPASS\n")
+	r.out = r.printed.text
+	each, first := r.share(8*time.Second, []*Benchmark{{Name: "A/x", NsPerOp: 0.5e9}, {Name: "A/y", NsPerOp: 0.5e9}, {Name: "B", NsPerOp: 1e9}})
+	if first != "A" || len(each) != 2 || each["A"] != 2*time.Second || each["B"] != 6*time.Second {
+		t.Error(each, first)
+	}
+	s := setups{start: time.Second, each: each}
+	if got := s.process(&Benchmark{Name: "A/x"}, &Benchmark{Name: "A/y"}, &Benchmark{Name: "C"}); got != 3*time.Second {
+		t.Error(got)
 	}
 }
 

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -65,6 +66,68 @@ func TestManyBenchmarks(t *testing.T) {
 	timed := 501 * (1 + 11)
 	if len(processes) > 2+2*8 || operations > expected+timed {
 		t.Errorf("%d processes, %d operations, want at most %d", len(processes), operations, expected+timed)
+	}
+}
+
+// What one benchmark makes before its first operation is no time that others need: they are counted in full.
+func TestOneBenchmarkIsSlowToStart(t *testing.T) {
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "go.mod"), "module example.org/start\n\ngo 1.26\n")
+	put(t, filepath.Join(folder, "start_test.go"), `package start
+
+import (
+	"testing"
+	"time"
+)
+
+var sink *int
+
+func BenchmarkBefore(b *testing.B) {
+	for b.Loop() {
+		sink = new(int)
+	}
+}
+
+func BenchmarkPrepares(b *testing.B) {
+	for began := time.Now(); time.Since(began) < 1500*time.Millisecond; {
+	}
+	b.ResetTimer()
+	for range b.N {
+		sink = new(int)
+	}
+}
+
+func BenchmarkBehind(b *testing.B) {
+	for range b.N {
+		sink = new(int)
+		sink = new(int)
+	}
+}
+`)
+	for within, want := range map[string]string{"2s": "1 1000,? 0,2 1000", "20s": "1 1000,1 1000,2 1000"} {
+		result := harness.Run(t, harness.Command{
+			Arguments: []string{harness.CLI(t), "go", "test", "--json", "--benchtime", "10x", "--within", within}, Settings: settings(t), Directory: folder, Timeout: fixTimeout,
+		})
+		var r struct {
+			Benchmarks []struct {
+				AllocsPerOp *float64 `json:"allocs_per_op"`
+				Operations  uint64
+			}
+		}
+		if err := json.Unmarshal([]byte(result.Output), &r); err != nil || result.Status != 0 {
+			t.Fatalf("status %d: %v %s", result.Status, err, result.Errors)
+		}
+		var got []string
+		for _, b := range r.Benchmarks {
+			figure := "?"
+			if b.AllocsPerOp != nil {
+				figure = strconv.FormatFloat(*b.AllocsPerOp, 'g', 3, 64)
+			}
+			got = append(got, fmt.Sprint(figure, " ", b.Operations))
+		}
+		if strings.Join(got, ",") != want {
+			t.Errorf("within %s: %v, want %s", within, got, want)
+		}
 	}
 }
 
