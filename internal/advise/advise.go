@@ -21,7 +21,8 @@ type Advice struct {
 	Remedy   string  // what to do, one or two sentences
 	Sites    []Place // the line to change first, then the others that take part
 	Saves    Saves
-	Evidence string // the figures that show it
+	At       []profile.Frame // the sites that allocate what it saves; Sites may be their callers
+	Evidence string          // the figures that show it
 
 	means rule.Means
 }
@@ -99,6 +100,9 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 	a := Advice{Rule: f.rule, Title: f.Title, Remedy: f.Remedy, Evidence: f.Evidence, means: f.Means}
 	for _, place := range places(&f.Finding) {
 		a.Sites = append(a.Sites, Place{place})
+	}
+	for _, part := range f.parts {
+		a.At = rule.Places(append(a.At, part.site.Way[0])...)
 	}
 	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, AtMost: f.AtMost, Share: rule.Share(f.left.Calls, c.AllFor(&f.Finding))}
 	cost.price(&a.Saves, f)

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 
 	"mallow/internal/advise"
@@ -29,8 +30,7 @@ type AdviceChange struct {
 	// of which nobody knows that they do the same work.
 	Brought *float64
 	// Divided tells that other advice is about some of these sites: what they
-	// make less is divided among them by what each promised and, where it is
-	// still given, no more promises.
+	// make less is shared out among them, see credit.
 	Divided bool
 }
 
@@ -53,44 +53,39 @@ func leastBrought(saves *advise.Saves) float64 {
 func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	p := d.places()
 	otherWork := d.otherCommand() && len(CommonUnits(d.Old, d.New)) == 0
+	again := p.again(old.Advice, new.Advice)
 	var changes []AdviceChange
-	taken := make([]bool, len(new.Advice))
-	again := make([]int, len(old.Advice))
-	promises, newPromises := make([]float64, len(old.Advice)), make([]float64, len(new.Advice))
+	var asking []*asker
 	for i := range old.Advice {
 		a := &old.Advice[i]
-		again[i] = slices.IndexFunc(new.Advice, func(n advise.Advice) bool { return n.Rule == a.Rule && p.same(a, &n) })
-		promises[i] = d.asMuchWork(a.Saves.Allocations)
-		if again[i] >= 0 && !taken[again[i]] {
-			taken[again[i]] = true
-			promises[i] = max(0, promises[i]-float64(new.Advice[again[i]].Saves.Allocations)) // it has brought no more
-		} else {
-			again[i] = -1
+		promise := d.asMuchWork(a.Saves.Allocations)
+		changes = append(changes, AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(promise + 0.5)})
+		if again[i] >= 0 {
+			promise = max(0, promise-float64(new.Advice[again[i]].Saves.Allocations)) // it has brought no more
 		}
+		asking = append(asking, p.asker(p.old, a, promise))
 	}
-	for i := range new.Advice {
-		newPromises[i] = float64(new.Advice[i].Saves.Allocations)
-	}
-	oldWeights, newWeights := weigh(p.old, old.Advice, promises), weigh(p.new, new.Advice, newPromises)
-	for i := range old.Advice {
-		a := &old.Advice[i]
-		c := AdviceChange{Advice: *a, Status: Withdrawn, Promised: uint64(d.asMuchWork(a.Saves.Allocations) + 0.5)}
+	credit(asking)
+	for i := range changes {
+		c := &changes[i]
 		if !otherWork {
-			c.Brought, c.Divided = p.brought(p.old, oldWeights, a, promises[i])
+			c.Brought, c.Divided = asking[i].brought, asking[i].divided
 		}
 		switch {
 		case again[i] >= 0:
 			c.Advice, c.Status = new.Advice[again[i]], Open
-		case c.Brought != nil && *c.Brought >= leastBrought(&a.Saves)*float64(c.Promised) && *c.Brought > 0:
+		case c.Brought != nil && *c.Brought >= leastBrought(&c.Saves)*float64(c.Promised) && *c.Brought > 0:
 			c.Status = Followed
 		}
-		changes = append(changes, c)
 	}
+	asking = nil
+	for i := range new.Advice {
+		asking = append(asking, p.asker(p.new, &new.Advice[i], float64(new.Advice[i].Saves.Allocations)))
+	}
+	credit(asking)
 	for i, a := range new.Advice {
-		if !taken[i] {
-			c := AdviceChange{Advice: a, Status: Arisen}
-			c.Brought, c.Divided = p.brought(p.new, newWeights, &a, newPromises[i])
-			changes = append(changes, c)
+		if !slices.Contains(again, i) {
+			changes = append(changes, AdviceChange{Advice: a, Status: Arisen, Brought: asking[i].brought, Divided: asking[i].divided})
 		}
 	}
 	return changes
@@ -120,6 +115,38 @@ func (d *Diff) places() *places {
 	return p
 }
 
+// again returns for each old advice the new one that says the same, -1 for none.
+// No new one is that of two: it goes to the one about the very line, then to one
+// about its site or function, then to one that is mostly about the same lines.
+func (p *places) again(old, new []advise.Advice) []int {
+	again, taken := make([]int, len(old)), make([]bool, len(new))
+	for i := range again {
+		again[i] = -1
+	}
+	for _, alike := range []func(a, b *profile.Frame) bool{
+		func(a, b *profile.Frame) bool { return a.Line == b.Line && p.sameLine(a, b) },
+		p.sameLine,
+		func(*profile.Frame, *profile.Frame) bool { return true },
+	} {
+		for i := range old {
+			for j := range new {
+				if again[i] < 0 && !taken[j] && old[i].Rule == new[j].Rule && p.same(&old[i], &new[j]) && alike(first(&old[i]), first(&new[j])) {
+					again[i], taken[j] = j, true
+				}
+			}
+		}
+	}
+	return again
+}
+
+// first is the line to change first.
+func first(a *advise.Advice) *profile.Frame {
+	if len(a.Sites) == 0 {
+		return new(profile.Frame)
+	}
+	return &a.Sites[0].Frame
+}
+
 // same tells whether two advices of one rule are about the same lines, most of
 // those of the smaller one.
 func (p *places) same(old, new *advise.Advice) bool {
@@ -146,48 +173,87 @@ func (p *places) sameLine(a, b *profile.Frame) bool {
 	return name == p.diff.nameOf(b)
 }
 
-// weights are what all advice about a site promises together, less what it
-// still promises.
-type weights map[*Site]float64
-
-func weigh(at map[profile.Frame]*Site, all []advise.Advice, promises []float64) weights {
-	w := make(weights)
-	for i := range all {
-		for _, s := range sitesOf(at, &all[i]) {
-			w[s] += weight(promises[i])
-		}
-	}
-	return w
+// asker is an advice that asks what its sites make less.
+type asker struct {
+	sites   []*Site // each once
+	promise float64 // less what it still promises
+	brought *float64
+	divided bool
 }
 
-// weight is more than 0 of an advice that saves no allocations, too.
-func weight(promise float64) float64 { return promise + 1 }
-
-// sitesOf are the sites that an advice is about, each once.
-func sitesOf(at map[profile.Frame]*Site, a *advise.Advice) (sites []*Site) {
+// asker finds the sites of an advice. What it has brought cannot be told where
+// one of them may well be there under another name.
+func (p *places) asker(at map[profile.Frame]*Site, a *advise.Advice, promise float64) *asker {
+	of := &asker{promise: promise}
+	add := func(f profile.Frame) {
+		if s := at[f]; s != nil && !slices.Contains(of.sites, s) {
+			of.sites = append(of.sites, s)
+		}
+	}
 	for _, place := range a.Sites {
-		if s := at[place.Frame]; s != nil && !slices.Contains(sites, s) {
-			sites = append(sites, s)
-		}
+		add(place.Frame)
 	}
-	return sites
+	for _, f := range a.At {
+		add(f)
+	}
+	hidden := func(s *Site) bool {
+		f := s.Frame()
+		return s.Match == Unmatched && (p.diff.unnamed[f.Module] != "" || p.diff.rebuilt[f.Module] != "" && !f.Named())
+	}
+	if len(of.sites) > 0 && !slices.ContainsFunc(of.sites, hidden) {
+		of.brought = new(float64)
+	}
+	return of
 }
 
-// brought is by how much the allocations of the sites of an advice fell, or its
-// part of that where others are about the same sites.
-func (p *places) brought(at map[profile.Frame]*Site, w weights, a *advise.Advice, promise float64) (fewer *float64, divided bool) {
-	sites := sitesOf(at, a)
-	if len(sites) == 0 {
-		return nil, false
-	}
-	sum := 0.0
-	for _, s := range sites {
-		if s.Match == Unmatched && (p.diff.unnamed[s.Frame().Module] != "" || p.diff.rebuilt[s.Frame().Module] != "" && !s.Frame().Named()) {
-			return nil, false // it may well be there under another name
+// credit gives what each site makes less to advice about it, no allocation to
+// two: to that about the fewest sites first, of equal ones to that which promises
+// less, and of several to none more than it promises. What it makes more is
+// divided by the promises.
+func credit(all []*asker) {
+	order := slices.Clone(all)
+	slices.SortStableFunc(order, func(a, b *asker) int {
+		return cmp.Or(cmp.Compare(len(a.sites), len(b.sites)), cmp.Compare(a.promise, b.promise))
+	})
+	about := make(map[*Site][]*asker)
+	left := make(map[*Site]float64)
+	for _, a := range order {
+		for _, s := range a.sites {
+			about[s], left[s] = append(about[s], a), -s.Excess
 		}
-		part := weight(promise) / w[s]
-		divided = divided || part < 1
-		sum -= s.Excess * part
 	}
-	return &sum, divided
+	for _, a := range order {
+		open := a.promise
+		for _, s := range a.sites {
+			got := max(0, min(open, left[s]))
+			open, left[s] = open-got, left[s]-got
+			a.add(got)
+		}
+	}
+	for _, a := range order {
+		for _, s := range a.sites {
+			others := about[s]
+			a.divided = a.divided || len(others) > 1
+			switch {
+			case left[s] < 0:
+				a.add(left[s] * weight(a) / weight(others...))
+			case len(others) == 1:
+				a.add(left[s])
+			}
+		}
+	}
+}
+
+func (a *asker) add(fewer float64) {
+	if a.brought != nil {
+		*a.brought += fewer
+	}
+}
+
+// weight is more than 0 of advice that saves no allocations, too.
+func weight(all ...*asker) (sum float64) {
+	for _, a := range all {
+		sum += a.promise + 1
+	}
+	return sum
 }

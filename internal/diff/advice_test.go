@@ -18,8 +18,8 @@ func advised(rule, function, file string, line int, saves uint64) advise.Advice 
 	}
 }
 
-// Two lines copy what one site allocates: what it makes less is divided by what
-// was promised of them, and no allocation is credited twice.
+// Two lines copy what one site allocates: what it makes less is first of the one
+// that promised less, and no allocation is credited twice.
 func TestDividedAdvice(t *testing.T) {
 	d := diff.Compare(difftest.Profile("3000 malloc 16: copy a.c:10"), difftest.Profile("600 malloc 16: copy a.c:10"), diff.Options{All: true})
 	of := func(line int, saves uint64) advise.Advice {
@@ -29,7 +29,56 @@ func TestDividedAdvice(t *testing.T) {
 		return a
 	}
 	changes := d.Advice(advise.Result{Advice: []advise.Advice{of(1, 1999), of(2, 999)}}, advise.Result{})
-	if len(changes) != 2 || !changes[0].Divided || changes[0].Status != diff.Followed || *changes[0].Brought != 1600 || *changes[1].Brought != 800 {
+	if len(changes) != 2 || !changes[0].Divided || changes[0].Status != diff.Followed || *changes[0].Brought != 1401 || *changes[1].Brought != 999 {
+		t.Errorf("%+v", changes)
+	}
+}
+
+// Advice about callers of lines that allocate is credited with what those make less.
+func TestAdviceAboutCallers(t *testing.T) {
+	d := diff.Compare(difftest.Profile("3000 malloc 48: item a.c:10 < object b.c:1\n5000 malloc 4: text a.c:20 < object b.c:2"), difftest.Profile("9 malloc 65536: chunk c.c:7"), diff.Options{All: true})
+	arena := advised("arena", "item", "a.c", 10, 7991)
+	arena.Sites = append(arena.Sites, advised("", "object", "b.c", 2, 0).Sites...)
+	for _, site := range []advise.Advice{advised("", "item", "a.c", 10, 0), advised("", "text", "a.c", 20, 0)} {
+		arena.At = append(arena.At, site.Sites[0].Frame)
+	}
+	changes := d.Advice(advise.Result{Advice: []advise.Advice{arena}}, advise.Result{})
+	if len(changes) != 1 || changes[0].Status != diff.Followed || *changes[0].Brought != 8000 {
+		t.Errorf("%+v", changes)
+	}
+}
+
+// Two that say the same of one function, whose helper allocates for all: what
+// another advice brought there is not theirs.
+func TestAlikeAdvice(t *testing.T) {
+	d := diff.Compare(difftest.Profile("9000 malloc 72: helper a.c:7"), difftest.Profile("6000 malloc 72: helper a.c:7"), diff.Options{All: true})
+	of := func(rule, function string, line int, saves uint64) advise.Advice {
+		a := advised(rule, function, "b.c", line, saves)
+		a.Sites = append(a.Sites, advised("", "helper", "a.c", 7, 0).Sites...)
+		return a
+	}
+	first, second, pair := of("temporary", "dump", 1, 2990), of("temporary", "dump", 2, 2980), of("pair", "make", 9, 3000)
+	changes := d.Advice(advise.Result{Advice: []advise.Advice{pair, first, second}}, advise.Result{Advice: []advise.Advice{second, first}})
+	if len(changes) != 3 || changes[0].Status != diff.Followed || *changes[0].Brought != 3000 || changes[1].Sites[0].Line != 1 || changes[2].Sites[0].Line != 2 {
+		t.Errorf("%+v", changes)
+	}
+	for _, c := range changes[1:] {
+		if c.Status != diff.Open || *c.Brought != 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// Of one line and of many, the advice about the line was followed as long as it
+// explains what is less.
+func TestAdviceOfOneLineAndOfMany(t *testing.T) {
+	d := diff.Compare(
+		difftest.Profile("3200 new 64: node a.cc:1\n3200 new 64: ref a.cc:2"),
+		difftest.Profile("1600 new 64: node a.cc:1\n1600 new 64: ref a.cc:2"), diff.Options{All: true})
+	node, ref, arena := advised("shared-ptr", "node", "a.cc", 1, 1600), advised("shared-ptr", "ref", "a.cc", 2, 1600), advised("arena", "node", "a.cc", 1, 3100)
+	arena.Sites = append(arena.Sites, ref.Sites...)
+	changes := d.Advice(advise.Result{Advice: []advise.Advice{arena, node, ref}}, advise.Result{})
+	if len(changes) != 3 || changes[0].Status != diff.Withdrawn || changes[1].Status != diff.Followed || *changes[1].Brought != 1600 || changes[2].Status != diff.Followed {
 		t.Errorf("%+v", changes)
 	}
 }

@@ -35,7 +35,7 @@ import (
 //     given), withdrawn (no more given, without having brought what it promised)
 //     or new. promised and brought are allocations; brought is null where none
 //     of its lines is a site; with divided others are about some of its sites,
-//     and what these make less is divided by what each promised.
+//     and what these make less is shared out among them.
 //   - regressions are judged of program and libraries; regression is null where
 //     it cannot be told, and unknown says why.
 const DiffSchema = "mallow.diff/1"
