@@ -98,3 +98,21 @@ func FuzzBudget(f *testing.F) {
 		}
 	})
 }
+
+// Of an operation that allocates nothing the longer run may have less, by what
+// a pool lost in the shorter one: its budget is none, and can be read.
+func TestBudgetOfLessThanNothing(t *testing.T) {
+	of := func(calls float64) *measured {
+		return &measured{stacks: []Stack{{Frames: []Frame{{Function: "example.org/a.f"}}, Allocs: calls, Bytes: 16 * calls, Size: 16}}}
+	}
+	var runs []*Benchmark
+	for _, long := range []float64{7, 17} {
+		b := &Benchmark{Package: "example.org/a", Name: "F"}
+		new(Tests).compute(b, of(long), of(12), 1000)
+		runs = append(runs, b)
+	}
+	budget := Budget{Entries: []BudgetEntry{NewEntry(runs)}}
+	if read, err := ParseBudget(budget.Format()); err != nil || read.Entries[0].figure() != "0 to 1/200" || runs[0].BytesPerOp != 0 {
+		t.Errorf("%v: %s", err, budget.Format())
+	}
+}

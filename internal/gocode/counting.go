@@ -141,6 +141,8 @@ func (t *Tests) compute(b *Benchmark, long, short *measured, operations uint64) 
 		b.AllocsPerOp += s.Allocs
 		b.BytesPerOp += s.Bytes
 	}
+	// A pool that is emptied more often in the shorter run makes less than nothing.
+	b.AllocsPerOp, b.BytesPerOp = max(0, b.AllocsPerOp), max(0, b.BytesPerOp)
 	b.Lines = lines(stacks)
 	b.CPU.rank(b.Lines)
 	if t.sources != nil {
