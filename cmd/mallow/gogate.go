@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -172,36 +173,59 @@ func gateTests(tests *gocode.Tests, budget *gocode.Budget, o goOptions) ([]gocod
 		return 0
 	}
 	first, failed := tests.Benchmarks(options)
-	var checks []gocode.Check
+	var all []*gated
 	for _, f := range first {
-		check, err := gateBenchmark(tests, budget.Entry(tests.Package, f.Name), f, options)
-		if err == nil {
-			checks = append(checks, check)
+		all = append(all, &gated{was: budget.Entry(tests.Package, f.Name), runs: []*gocode.Benchmark{f}})
+	}
+	for undecided := slices.Clone(all); len(undecided) > 0; {
+		if slices.ContainsFunc(undecided, (*gated).needsAnotherSecond) {
+			nextSecond()
 		}
-		failed = errors.Join(failed, err)
+		for _, g := range undecided {
+			again, err := tests.Again(g.runs[0], options)
+			if err != nil {
+				failed, g.failed = errors.Join(failed, err), true
+				continue
+			}
+			g.runs = append(g.runs, again)
+		}
+		undecided = slices.DeleteFunc(undecided, func(g *gated) bool { return g.failed || g.decided() })
+	}
+	var checks []gocode.Check
+	for _, g := range all {
+		if !g.failed {
+			checks = append(checks, g.check())
+		}
 	}
 	return checks, failed
 }
 
-// gateBenchmark counts a benchmark, that was counted once, until its verdict
-// stands. A sync.Pool misses when the scheduler moves a goroutine to another
-// thread, on a busy machine in three runs of three.
-func gateBenchmark(tests *gocode.Tests, was *gocode.BudgetEntry, first *gocode.Benchmark, o gocode.BenchmarkOptions) (gocode.Check, error) {
-	runs := []*gocode.Benchmark{first}
-	for {
-		if len(runs) >= gateRuns {
-			check := gocode.Compare(was, gocode.NewEntry(runs))
-			if len(runs) == mostGateRuns || !check.MayBeChance() {
-				return check, nil
-			}
-		}
-		again, err := tests.Again(first, o)
-		if err != nil {
-			return gocode.Check{}, err
-		}
-		runs = append(runs, again)
-	}
+// gated is a benchmark that is counted, in rounds with the others of its package,
+// until its verdict stands. A sync.Pool misses when the scheduler moves a goroutine
+// to another thread, on a busy machine in three runs of three.
+type gated struct {
+	was    *gocode.BudgetEntry
+	runs   []*gocode.Benchmark
+	failed bool
 }
+
+func (g *gated) check() gocode.Check { return gocode.Compare(g.was, gocode.NewEntry(g.runs)) }
+
+func (g *gated) decided() bool {
+	if len(g.runs) < gateRuns {
+		return false
+	}
+	check := g.check()
+	return len(g.runs) == mostGateRuns || !check.MayBeChance()
+}
+
+// needsAnotherSecond tells whether the next run is to find out what differs from
+// run to run: some benchmarks seed their random numbers with the time in seconds,
+// and are alike within one.
+func (g *gated) needsAnotherSecond() bool { return g.was == nil || len(g.runs) >= gateRuns }
+
+// nextSecond waits for it.
+func nextSecond() { time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) }
 
 // goVerdict is the exit code that the checks deserve, and what failed beside them.
 func goVerdict(checks []gocode.Check, strict bool, failed error) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,45 @@ func TestGateOfWhatDoesNotRun(t *testing.T) {
 	}
 	if kept, err := os.ReadFile(file); err != nil || !strings.Contains(string(kept), "BenchmarkGone example.org/chance: 3 over 1000\n") {
 		t.Errorf("%v: %s", err, kept)
+	}
+}
+
+// Benchmarks that seed their random numbers with the time are alike within its unit, often a second: what has no
+// budget yet is counted in several.
+func TestGateInSeveralSeconds(t *testing.T) {
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "go.mod"), "module example.org/seeded\n\ngo 1.26\n")
+	put(t, filepath.Join(folder, "seeded_test.go"), `package seeded
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+var (
+	sink *int
+	seed = time.Now().Unix()
+)
+
+func BenchmarkSeeded(b *testing.B) {
+	if b.N == 1010 {
+		file, _ := os.OpenFile("seeds", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		fmt.Fprintln(file, seed)
+		file.Close()
+	}
+	for range b.N {
+		sink = new(int)
+	}
+}
+`)
+	r := gate(t, folder, "--update")
+	content, err := os.ReadFile(filepath.Join(folder, "seeds"))
+	seeds := strings.Fields(string(content))
+	different := slices.Compact(slices.Clone(seeds))
+	if r.Status != 0 || err != nil || len(seeds) != 3 || len(different) != 3 {
+		t.Errorf("status %d: %v, seeds %v: %s%s", r.Status, err, seeds, r.Output, r.Errors)
 	}
 }
 
