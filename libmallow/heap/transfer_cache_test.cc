@@ -89,14 +89,11 @@ std::vector<unsigned> TwoProcessors() {
   return two;
 }
 
-TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
-  const std::vector<unsigned> two = TwoProcessors();
-  if (two.size() < 2) GTEST_SKIP() << "it needs two processors whose transfer caches differ";
-  const SizeClass c = SizeClassOf(512);
+// Runs `body` in a thread of its own, while one more has a cache.
+template <typename Body>
+void RunBesideAnother(Body body) {
   std::thread([&] {
     ASSERT_NE(CurrentCache(), nullptr);
-    std::vector<void*> objects = Fetch(c, Info(c).objects), slots(8);
-    ASSERT_EQ(shared_lists[c].central.free_objects(), 0u);
     std::latch another_lives(1), all_is_seen(1);
     std::thread another([&] {
       EXPECT_NE(CurrentCache(), nullptr);
@@ -104,6 +101,19 @@ TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
       all_is_seen.wait();
     });
     another_lives.wait();
+    body();
+    all_is_seen.count_down();
+    another.join();
+  }).join();
+}
+
+TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
+  const std::vector<unsigned> two = TwoProcessors();
+  if (two.size() < 2) GTEST_SKIP() << "it needs two processors whose transfer caches differ";
+  const SizeClass c = SizeClassOf(512);
+  RunBesideAnother([&] {
+    std::vector<void*> objects = Fetch(c, Info(c).objects), slots(8);
+    ASSERT_EQ(shared_lists[c].central.free_objects(), 0u);
     RunOn(two[0]);
     ReleaseObjects(c, objects.data(), 4);
     RunOn(two[1]);
@@ -118,25 +128,15 @@ TEST(TransferCache, AProcessorHasItsOwnWhereThreadsAreSeveral) {
     EXPECT_TRUE(std::equal(slots.begin() + 4, slots.end(), objects.begin() + 4)) << "then those of others";
     EXPECT_EQ(ObjectsInTransfer(c), 0u);
     shared_lists[c].central.Release(objects.data(), objects.size());
-    all_is_seen.count_down();
-    another.join();
-  }).join();
+  });
 }
 
 TEST(TransferCache, LeavesShortObjectsWhereTheyAreUsed) {
   const std::vector<unsigned> two = TwoProcessors();
   if (two.size() < 2) GTEST_SKIP() << "it needs two processors whose transfer caches differ";
   const SizeClass c = SizeClassOf(64);
-  std::thread([&] {
-    ASSERT_NE(CurrentCache(), nullptr);
+  RunBesideAnother([&] {
     std::vector<void*> objects = Fetch(c, Info(c).objects), slots(8);
-    std::latch another_lives(1), all_is_seen(1);
-    std::thread another([&] {
-      EXPECT_NE(CurrentCache(), nullptr);
-      another_lives.count_down();
-      all_is_seen.wait();
-    });
-    another_lives.wait();
     CentralList& central = shared_lists[c].central;
     ASSERT_EQ(central.free_objects(), 0u);
     RunOn(two[0]);
@@ -153,9 +153,7 @@ TEST(TransferCache, LeavesShortObjectsWhereTheyAreUsed) {
     EXPECT_TRUE(std::equal(slots.begin(), slots.end(), objects.begin()));
     central.Release(objects.data(), objects.size());
     central.Release(fresh.data(), fresh.size());
-    all_is_seen.count_down();
-    another.join();
-  }).join();
+  });
   Trim(0);
   ExpectEmptyHeap();
 }
