@@ -159,24 +159,26 @@ func (t *Tests) Benchmarks(o BenchmarkOptions) ([]*Benchmark, error) {
 }
 
 // list runs benchmarks and returns those that do not fail, and the CPU time that
-// processes take beside one operation of each. Of those that end the process the
-// others run in another.
+// processes take beside one operation of each, where there is a limit to keep. Of
+// those that end the process the others run in another.
 func (t *Tests) list(o BenchmarkOptions, benchtime string) (all []*Benchmark, setup setups, failed error) {
 	args := benchmarkArguments(o.Bench, benchtime, o.TestFlags)
 	setup.each = make(map[string]time.Duration)
 	var done []string // benchmarks with all that are within
 	for {
 		ran, err := t.execute(t.stock, nil, args)
-		found, readErr := t.results(ran.out)
+		found, readErr := t.results(ran.printed.text)
 		all, failed = append(all, found...), errors.Join(failed, err, readErr)
-		t.setUp(&setup, ran, found, o)
-		guilty := endedBy(ran.out)
+		if o.Within > 0 {
+			t.setUp(&setup, ran, found, o)
+		}
+		guilty := endedBy(ran.printed.text)
 		if err == nil || guilty == "" || slices.Contains(done, guilty) {
 			return all, setup, failed
 		}
 		done = append(done, guilty)
 		for _, b := range found {
-			name, _, _ := strings.Cut("Benchmark"+b.Name, "/")
+			name := "Benchmark" + functionOf(b.Name)
 			if !slices.Contains(done, name) {
 				done = append(done, name)
 			}
@@ -287,7 +289,7 @@ func (t *Tests) time(all []*Benchmark, setup setups, o BenchmarkOptions) error {
 		b.NoCPU = fmt.Sprintf("it takes a process of its own for each of %d benchmarks; --bench chooses fewer", len(all))
 	}
 	ran, failed := t.execute(t.stock, nil, benchmarkArguments(together(all), o.Benchtime, o.TestFlags))
-	timed, err := t.results(ran.out)
+	timed, err := t.results(ran.printed.text)
 	for _, of := range timed {
 		for _, b := range all {
 			if b.Name == of.Name {
@@ -304,7 +306,7 @@ func (t *Tests) timed(bench, benchtime string, flags []string) ([]*Benchmark, er
 	if err != nil {
 		return nil, err
 	}
-	return t.results(ran.out)
+	return t.results(ran.printed.text)
 }
 
 var (
@@ -433,8 +435,7 @@ func together(all []*Benchmark) string {
 
 // ran is what a run of a test executable left.
 type ran struct {
-	out     []byte
-	printed *clocked // the same
+	printed *clocked
 	pid     int
 	cpu     time.Duration
 }
@@ -442,7 +443,7 @@ type ran struct {
 // run runs a test executable and returns what it printed, and its process id.
 func (t *Tests) run(executable string, environment, args []string) (out []byte, pid int, err error) {
 	ran, err := t.execute(executable, environment, args)
-	return ran.out, ran.pid, err
+	return ran.printed.text, ran.pid, err
 }
 
 // execute runs a test executable in the folder of its package. With an error,
@@ -457,7 +458,7 @@ func (t *Tests) execute(executable string, environment, args []string) (ran, err
 	c.Stdout, c.Stderr = printed, printed
 	err := c.Run()
 	out := printed.text
-	r := ran{out: out, printed: printed}
+	r := ran{printed: printed}
 	if c.ProcessState != nil {
 		r.pid, r.cpu = c.ProcessState.Pid(), c.ProcessState.UserTime()+c.ProcessState.SystemTime()
 	}

@@ -101,7 +101,6 @@ func TestSharesOfSetUp(t *testing.T) {
 	print(1*time.Second, "       1\t 500000000 ns/op\n")
 	print(2*time.Second, "BenchmarkA/y \t       1\t 500000000 ns/op\n")
 	print(6*time.Second, "BenchmarkB \t       1\t 1000000000 ns/op\nPASS\n")
-	r.out = r.printed.text
 	each, first := r.share(8*time.Second, []*Benchmark{{Name: "A/x", NsPerOp: 0.5e9}, {Name: "A/y", NsPerOp: 0.5e9}, {Name: "B", NsPerOp: 1e9}})
 	if first != "A" || len(each) != 2 || each["A"] != 2*time.Second || each["B"] != 6*time.Second {
 		t.Error(each, first)

@@ -13,9 +13,9 @@ type setups struct {
 	each map[string]time.Duration
 }
 
-// function names the one that a benchmark, or a part of one, is of.
-func (b *Benchmark) function() string {
-	name, _, _ := strings.Cut(b.Name, "/")
+// functionOf names the one that a benchmark, or a part of one, is of.
+func functionOf(benchmark string) string {
+	name, _, _ := strings.Cut(benchmark, "/")
 	return name
 }
 
@@ -24,7 +24,7 @@ func (s setups) process(benchmarks ...*Benchmark) time.Duration {
 	sum := s.start
 	known := make(map[string]bool)
 	for _, b := range benchmarks {
-		if name := b.function(); !known[name] {
+		if name := functionOf(b.Name); !known[name] {
 			known[name] = true
 			sum += s.each[name]
 		}
@@ -38,17 +38,18 @@ func (s setups) process(benchmarks ...*Benchmark) time.Duration {
 func (r *ran) share(beside time.Duration, found []*Benchmark) (each map[string]time.Duration, first string) {
 	each = make(map[string]time.Duration)
 	var last, sum time.Duration
-	for _, name := range named.FindAllIndex(r.out, -1) {
-		of := &Benchmark{Name: withoutProcessors(strings.TrimPrefix(string(bytes.TrimSpace(r.out[name[0]:name[1]])), "Benchmark"))}
-		at := r.printed.when(name[0])
-		each[of.function()] += at - last
+	out := r.printed.text
+	for _, name := range named.FindAllIndex(out, -1) {
+		text := strings.TrimPrefix(string(bytes.TrimSpace(out[name[0]:name[1]])), "Benchmark")
+		function, at := functionOf(withoutProcessors(text)), r.printed.when(name[0])
+		each[function] += at - last
 		last = at
 		if first == "" {
-			first = of.function()
+			first = function
 		}
 	}
 	for _, b := range found {
-		each[b.function()] -= time.Duration(b.NsPerOp)
+		each[functionOf(b.Name)] -= time.Duration(b.NsPerOp)
 	}
 	for name := range each {
 		each[name] = max(0, each[name])
