@@ -101,9 +101,11 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 	for _, place := range places(&f.Finding) {
 		a.Sites = append(a.Sites, Place{place})
 	}
+	var at []profile.Frame
 	for _, part := range f.parts {
-		a.At = rule.Places(append(a.At, part.site.Way[0])...)
+		at = append(at, part.site.Way[0])
 	}
+	a.At = rule.Places(at...)
 	a.Saves = Saves{Allocations: f.left.Calls, Bytes: f.left.Bytes, Memory: f.Memory, AtMost: f.AtMost, Share: rule.Share(f.left.Calls, c.AllFor(&f.Finding))}
 	cost.price(&a.Saves, f)
 	if c.Profile.Sampling != nil {
