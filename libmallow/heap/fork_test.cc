@@ -14,6 +14,7 @@
 
 #include "heap/heap.h"
 #include "heap/heap_checks.h"
+#include "heap/test_processors.h"
 
 namespace mallow::heap {
 namespace {
@@ -151,13 +152,10 @@ TEST(Fork, WhileAnotherForkWaitsForThisThread) {
 
 // On one processor, by a thread that the holder of a lock cannot interrupt.
 TEST(Fork, LetsAHolderOfLowerPriorityGoOn) {
-  cpu_set_t before, first;
+  cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
-  CPU_ZERO(&first);
-  for (int i = 0; CPU_COUNT(&first) == 0; ++i) {
-    if (CPU_ISSET(i, &before)) CPU_SET(i, &first);
-  }
-  ASSERT_EQ(sched_setaffinity(0, sizeof(first), &first), 0);
+  RunOn(ProcessorsAllowed().at(0));
+  ASSERT_FALSE(HasFatalFailure());
   Spinlock& held = shared_lists[7].central.lock();
   std::atomic<bool> urgent{false};
   std::atomic<bool> forked{false};

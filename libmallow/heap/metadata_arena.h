@@ -36,8 +36,8 @@ class MetadataArena {
 
  private:
   static constexpr size_t kBlockBytes = 1024 * 1024;
-  // From so many bytes that will be used on in huge pages: a release looks at a span and at a side record, and would wait for the page table
-  // where thousands of pages hold them.
+  // From so many bytes of dense memory on it lies in huge pages: a release looks at a span and at a side record, and would
+  // wait for the page table where thousands of pages hold them.
   static constexpr size_t kHugeFrom = 2 * 1024 * 1024;
   static constexpr size_t kHugeBlockBytes = 4 * 1024 * 1024;
   static constexpr int kMinArrayShift = 5;
@@ -66,7 +66,7 @@ class MetadataArena {
   Piece gap_ = {};
   Piece sparse_ = {};
   size_t bytes_ = 0;
-  size_t dense_bytes_ = 0;
+  size_t dense_bytes_ = 0;  // of these
   // By binary logarithm of the size.
   FreeArrayLink* free_arrays_[kArraySizes] = {};
 };

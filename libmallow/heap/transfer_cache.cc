@@ -22,6 +22,7 @@ constexpr size_t kMostLongBytes = 256 * 1024;
 // Of these several share a cache line or what is fetched with it. A thread that takes some from another processor slows both
 // down, so it asks the central list first, and where the other one uses its own it leaves them there.
 constexpr size_t kShort = 256;
+bool IsShort(SizeClass size_class) { return Info(size_class).bytes <= kShort; }
 
 // Which of the transfer caches of each class is that of the processor on which the thread runs.
 unsigned OwnIndex() { return thread_registry.threads() <= 1 ? 0 : os::Processor() % kTransferCaches; }
@@ -35,11 +36,10 @@ MALLOW_COLD void UseTransferCaches(unsigned further) {
 
 // From the first that spares some, beginning behind the own one.
 size_t RemoveFromOthers(SizeClass size_class, unsigned own, void** slots, size_t count) {
-  const bool is_short = Info(size_class).bytes <= kShort;
   const unsigned used = TransferCachesUsed();
   for (unsigned i = 1; i <= used; ++i) {
     TransferCache& other = TransferCacheAt(size_class, (own + i) % used);
-    if (other.count() == 0 || (is_short && other.TakeInUse())) continue;
+    if (other.count() == 0 || (IsShort(size_class) && other.TakeInUse())) continue;
     if (const size_t taken = other.Remove(slots, count)) return taken;
   }
   return 0;
@@ -118,7 +118,7 @@ size_t FetchObjects(SizeClass size_class, void** slots, size_t count) {
     }
   }
   CentralList& central = shared_lists[size_class].central;
-  if (Info(size_class).bytes > kShort || central.free_objects() == 0) {
+  if (!IsShort(size_class) || central.free_objects() == 0) {
     if (const size_t taken = RemoveFromOthers(size_class, own, slots, count)) return taken;
   }
   const size_t fetched = central.Fetch(size_class, slots, count);
