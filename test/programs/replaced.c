@@ -1,18 +1,14 @@
 // Loads and unloads a library at one path, which is one file and another by turns, 50 times each. Arguments: the path, which
 // becomes a link, and the two files. The function of each is called plugin.
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "call_plugin.h"
 
 static void call(const char *path, const char *file, int calls) {
   unlink(path);
   if (symlink(file, path)) abort();
-  void *library = dlopen(path, RTLD_NOW);
-  if (!library) abort();
-  void (*function)(int);
-  *(void **)&function = dlsym(library, "plugin");
-  function(calls);
-  dlclose(library);
+  call_plugin(path, "plugin", calls);
 }
 
 int main(int count, char **arguments) {
