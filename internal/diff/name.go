@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"mallow/internal/profile"
-	"mallow/internal/symbolize"
+	"mallow/internal/signature"
 )
 
 // numbered are the parts of a name that a compiler makes up, and numbers or
@@ -47,43 +47,25 @@ func bareName(function string) string {
 	}
 	function = strings.TrimSuffix(function, " const")
 	var bare strings.Builder
-	depth := 0
-	for i := 0; i < len(function); i++ {
-		rest := function[i:]
-		switch c := function[i]; {
-		case strings.HasPrefix(rest, "operator"):
-			end := operatorEnd(rest)
-			if depth == 0 {
-				bare.WriteString(rest[:end])
+	const nothing = -1
+	leftOut := nothing // the depth of the brackets that are
+	for p := range signature.Parts(function) {
+		switch {
+		case leftOut != nothing:
+			if p.Kind == signature.Close && p.Depth == leftOut {
+				leftOut = nothing
 			}
-			i += end - 1
-		case strings.HasPrefix(rest, "(anonymous namespace)"):
-			i += len("(anonymous namespace)") - 1
-		case c == '<' || c == '(':
-			depth++
-		case c == '>' && symbolize.IsArrow(function, i):
-		case c == '>' || c == ')':
-			depth = max(0, depth-1)
-		case depth > 0:
-		case c == ' ' && !strings.HasPrefix(rest, " <"):
+		case p.Kind == signature.Open && (p.Text == "<" || p.Text == "("):
+			leftOut = p.Depth
+		case p.Kind == signature.Anonymous:
+		case p.Kind == signature.Space && strings.HasPrefix(function[p.Start:], " <"):
+		case p.Kind == signature.Space && p.Depth == 0:
 			bare.Reset() // what stood before was the return type
-		case c == ' ':
 		default:
-			bare.WriteByte(c)
+			bare.WriteString(p.Text)
 		}
 	}
 	return bare.String()
-}
-
-// operatorEnd returns where the name of an operator ends: "operator()",
-// "operator<<", "operator new[]".
-func operatorEnd(name string) int {
-	for _, symbol := range []string{"()", "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "->*", "->", "<", ">", " new[]", " new", " delete[]", " delete"} {
-		if strings.HasPrefix(name[len("operator"):], symbol) {
-			return len("operator") + len(symbol)
-		}
-	}
-	return len("operator")
 }
 
 // offset returns the start of the code of a function without a name.

@@ -37,8 +37,9 @@ func TestBareName(t *testing.T) {
 		"std::ostream& operator<<(std::ostream&, A)":  "operator<<",
 		"<T as Trait>::run":                           "<T as Trait>::run",
 		"run()::{lambda(int)}::operator()(int) const": "run::{lambda}::operator()",
-		"(((((": "",
-		">>>>x": "x",
+		"(((((":                      "",
+		">>>>x":                      ">>>>x",
+		"Key::operator bool() const": "Key::operator bool",
 	} {
 		if got := bareName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

@@ -3,7 +3,7 @@ package profile
 import (
 	"strings"
 
-	"mallow/internal/symbolize"
+	"mallow/internal/signature"
 )
 
 // typeFinder tells what type a stack allocates, as far as the functions tell
@@ -61,74 +61,12 @@ func isPartOf(part, whole string) bool {
 	return strings.HasPrefix(part, anyOwner) && !strings.HasPrefix(whole, anyOwner) || part == "Vec<u8>" && whole == "String"
 }
 
-// scope is one name of a qualified one, with its template arguments.
-type scope struct{ name, arguments string }
-
-// scopes takes a function's name apart: "int std::vector<A, B>::at<C>(int)" is
-// std, vector<A, B>, at<C>.
-func scopes(function string) (path []scope) {
-	var name, arguments strings.Builder
-	depth := 0
-	end := func() {
-		path = append(path, scope{name.String(), arguments.String()})
-		name.Reset()
-		arguments.Reset()
-	}
-	for i := 0; i < len(function); i++ {
-		c := function[i]
-		switch {
-		case strings.HasPrefix(function[i:], "(anonymous namespace)"):
-			i += len("(anonymous namespace)") - 1
-			write(&name, &arguments, depth, "(anonymous namespace)")
-		case strings.HasPrefix(function[i:], "operator new") && depth == 0:
-			name.WriteString("operator new")
-			end()
-			return path
-		case c == '<':
-			if depth++; depth > 1 {
-				arguments.WriteByte(c)
-			}
-		case c == '>' && symbolize.IsArrow(function, i):
-			write(&name, &arguments, depth, ">")
-		case c == '>':
-			if depth = max(0, depth-1); depth > 0 {
-				arguments.WriteByte(c)
-			}
-		case depth > 0:
-			arguments.WriteByte(c)
-		case c == '(' || c == '[' || c == '.':
-			end()
-			return path
-		case c == ' ': // what stood before was the return type
-			name.Reset()
-			arguments.Reset()
-			path = path[:0]
-		case c == ':' && strings.HasPrefix(function[i:], "::"):
-			if i++; name.Len() > 0 {
-				end()
-			}
-		default:
-			name.WriteByte(c)
-		}
-	}
-	end()
-	return path
-}
-
-func write(name, arguments *strings.Builder, depth int, text string) {
-	if depth > 0 {
-		arguments.WriteString(text)
-	} else {
-		name.WriteString(text)
-	}
-}
-
 // allocatedType returns the type that a function allocates; "" where its name
 // does not tell.
 func allocatedType(function string) string {
-	path := scopes(function)
+	path := signature.Path(function)
 	if self, _, ok := rustImplementation(function); ok {
-		path = append(scopes(self), scope{name: "method"})
+		path = append(signature.Path(self), signature.Name{Name: "method"})
 	}
 	if len(path) < 2 {
 		return ""
@@ -136,10 +74,10 @@ func allocatedType(function string) string {
 	method := path[len(path)-1]
 	class := path[:len(path)-1]
 	owner := class[len(class)-1]
-	if method.name == "operator new" {
+	if strings.HasPrefix(method.Name, "operator new") {
 		return tidyType(joined(class))
 	}
-	switch path[0].name {
+	switch path[0].Name {
 	case "std", "__gnu_cxx":
 		return libraryType(method, owner)
 	case "alloc":
@@ -148,26 +86,26 @@ func allocatedType(function string) string {
 	return ""
 }
 
-func joined(path []scope) string {
+func joined(path []signature.Name) string {
 	names := make([]string, len(path))
 	for i, s := range path {
-		if names[i] = s.name; s.arguments != "" {
-			names[i] += "<" + s.arguments + ">"
+		if names[i] = s.Name; s.Arguments != "" {
+			names[i] += "<" + s.Arguments + ">"
 		}
 	}
 	return strings.Join(names, "::")
 }
 
 // libraryType knows what the classes and functions of C++'s library allocate.
-func libraryType(method, owner scope) string {
-	arguments := templateArguments(owner.arguments)
+func libraryType(method, owner signature.Name) string {
+	arguments := templateArguments(owner.Arguments)
 	of := func(container string, count int) string {
 		if len(arguments) < count {
 			return ""
 		}
 		return container + "<" + strings.Join(arguments[:count], ", ") + ">"
 	}
-	switch owner.name {
+	switch owner.Name {
 	case "vector", "_Vector_base":
 		return of("std::vector", 1)
 	case "deque", "_Deque_base":
@@ -181,23 +119,23 @@ func libraryType(method, owner scope) string {
 	case "_Rb_tree":
 		return treeType(arguments)
 	case "_Hashtable":
-		return hashType(arguments, method.name)
+		return hashType(arguments, method.Name)
 	case "_Function_base", "_Base_manager":
 		return "functor of std::function"
 	case "function":
 		return of("functor of std::function", 1)
 	case "allocator", "new_allocator", "__new_allocator", "polymorphic_allocator":
-		if strings.HasPrefix(method.name, "allocate") && len(arguments) > 0 {
+		if strings.HasPrefix(method.Name, "allocate") && len(arguments) > 0 {
 			return anyOwner + elementType(arguments[0])
 		}
 	case "__shared_count":
 		return sharedType(method)
 	}
-	made := templateArguments(method.arguments)
+	made := templateArguments(method.Arguments)
 	if len(made) == 0 {
 		return ""
 	}
-	switch method.name {
+	switch method.Name {
 	case "make_unique", "make_unique_for_overwrite":
 		return tidyType(made[0])
 	case "make_shared", "allocate_shared":
@@ -251,9 +189,9 @@ func hashType(arguments []string, method string) string {
 	return "node of " + table
 }
 
-func sharedType(method scope) string {
-	arguments := templateArguments(method.arguments)
-	if method.name != "__shared_count" || len(arguments) == 0 {
+func sharedType(method signature.Name) string {
+	arguments := templateArguments(method.Arguments)
+	if method.Name != "__shared_count" || len(arguments) == 0 {
 		return ""
 	}
 	if object, isPointer := strings.CutSuffix(arguments[0], "*"); isPointer {
@@ -264,13 +202,13 @@ func sharedType(method scope) string {
 
 // elementType is what an allocator was made for, named by what it is a part of.
 func elementType(element string) string {
-	path := scopes(element)
+	path := signature.Path(element)
 	class := path[len(path)-1]
-	arguments := templateArguments(class.arguments)
+	arguments := templateArguments(class.Arguments)
 	if strings.HasSuffix(element, "*") || len(arguments) == 0 {
 		return tidyType(element)
 	}
-	switch class.name {
+	switch class.Name {
 	case "_Rb_tree_node":
 		if key, value, ok := pair(arguments[0]); ok {
 			return "node of std::map<" + key + ", " + value + ">"
@@ -310,44 +248,28 @@ func pair(element string) (key, value string, ok bool) {
 
 // rustType knows the owners of Rust's library. Parameters that are no types,
 // such as T, are those of names without them.
-func rustType(method, owner scope) string {
-	arguments := templateArguments(owner.arguments)
-	if owner.name == "String" || owner.name == "string" {
+func rustType(method, owner signature.Name) string {
+	arguments := templateArguments(owner.Arguments)
+	if owner.Name == "String" || owner.Name == "string" {
 		return "String"
 	}
 	if len(arguments) == 0 || len(arguments[0]) == 1 {
 		return ""
 	}
-	switch owner.name {
+	switch owner.Name {
 	case "Vec", "RawVec":
 		return "Vec<" + arguments[0] + ">"
 	case "Box", "Rc", "Arc", "VecDeque":
-		return owner.name + "<" + arguments[0] + ">"
+		return owner.Name + "<" + arguments[0] + ">"
 	}
 	return ""
 }
 
-// templateArguments splits at the commas that stand in no brackets.
+// templateArguments divides a list as a programmer writes its types.
 func templateArguments(list string) []string {
-	var arguments []string
-	depth, from := 0, 0
-	for i := 0; i < len(list); i++ {
-		switch list[i] {
-		case '<', '(', '[', '{':
-			depth++
-		case '>', ')', ']', '}':
-			if !symbolize.IsArrow(list, i) {
-				depth--
-			}
-		case ',':
-			if depth == 0 {
-				arguments = append(arguments, tidyType(list[from:i]))
-				from = i + 1
-			}
-		}
-	}
-	if rest := strings.TrimSpace(list[from:]); rest != "" {
-		arguments = append(arguments, tidyType(rest))
+	arguments := signature.Arguments(list)
+	for i, argument := range arguments {
+		arguments[i] = tidyType(argument)
 	}
 	return arguments
 }
@@ -369,29 +291,16 @@ func tidyType(t string) string {
 			if at < 0 {
 				break
 			}
-			end := at + len(d)
+			rest, closed := t[at+len(d):], true
 			if strings.HasSuffix(d, "<") {
-				end = closing(t, end)
+				_, rest, closed = signature.CutBrackets("<" + rest)
 			}
-			t = t[:at] + t[end:]
+			if t = t[:at]; closed {
+				t += rest
+			}
 		}
 	}
 	t = strings.ReplaceAll(t, " >", ">")
 	t = strings.ReplaceAll(t, "std::basic_string<char>", "std::string")
 	return t
-}
-
-// closing returns the index behind the bracket that closes the one before at.
-func closing(t string, at int) int {
-	for depth := 1; at < len(t); at++ {
-		switch t[at] {
-		case '<':
-			depth++
-		case '>':
-			if depth--; depth == 0 {
-				return at + 1
-			}
-		}
-	}
-	return at
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mallow/internal/symbolize"
+	"mallow/internal/signature"
 )
 
 // wrappers decides which functions only pass allocations on, so that the site
@@ -79,19 +79,12 @@ func isUnscoped(function string) bool {
 	if function == "" || function == "main" {
 		return false
 	}
-	name := strings.TrimPrefix(function, "operator()")
-	depth := 0
-	for i, c := range name {
-		switch {
-		case c == '<':
-			depth++
-		case c == '>' && !symbolize.IsArrow(name, i):
-			depth--
-		case depth == 0 && (c == '(' || c == ':' && i > 0):
+	for p := range signature.Parts(function) {
+		if p.Depth == 0 && (p.Kind == signature.Open && p.Text == "(" || p.Kind == signature.Scope && p.Start > 0) {
 			return false
 		}
 	}
-	return true
+	return !strings.HasPrefix(function, "(anonymous namespace)")
 }
 
 // isRustFile tells sources of Rust's own libraries, wherever those were built.
@@ -160,7 +153,7 @@ func (w *wrappers) named(function string) bool {
 // MatchesName tells whether an expression matches the name of a function, as it
 // is or as reports show it: they leave namespaces without a name out.
 func MatchesName(e *regexp.Regexp, function string) bool {
-	shown := symbolize.WithoutAnonymous(function)
+	shown := signature.WithoutAnonymous(function)
 	return e.MatchString(function) || shown != function && e.MatchString(shown)
 }
 
@@ -291,7 +284,7 @@ func isWrapper(function string) bool {
 	if ofGoRuntime(function) {
 		return true
 	}
-	name := qualifiedName(function)
+	name := signature.Qualified(function)
 	return inLibrary(name) || wrapperNames[name] || cpython.MatchString(name) || nimSystem.MatchString(name)
 }
 
@@ -350,79 +343,13 @@ func rustImplementation(function string) (self, trait string, ok bool) {
 	if !strings.HasPrefix(function, "<") {
 		return "", "", false
 	}
-	depth := 0
-	for i := 0; i < len(function); i++ {
-		switch function[i] {
-		case '<':
-			depth++
-		case '>':
-			if symbolize.IsArrow(function, i) {
-				continue
-			}
-			if depth--; depth == 0 {
-				return function[1:i], "", true // an inherent method
-			}
-		case ' ':
-			if depth == 1 && strings.HasPrefix(function[i:], " as ") {
-				return function[1:i], function[i+len(" as "):], true
-			}
+	for p := range signature.Parts(function) {
+		switch {
+		case p.Kind == signature.Close && p.Depth == 0:
+			return function[1:p.Start], "", true // an inherent method
+		case p.Kind == signature.Space && p.Depth == 1 && strings.HasPrefix(function[p.Start:], " as "):
+			return function[1:p.Start], function[p.Start+len(" as "):], true
 		}
 	}
 	return "", "", false
-}
-
-// qualifiedName cuts return type, template arguments, parameters and suffixes
-// of clones off a demangled name: "void std::vector<int>::push_back(int&&)"
-// becomes "std::vector::push_back".
-func qualifiedName(function string) string {
-	if strings.HasPrefix(function, "operator new") {
-		function, _, _ = strings.Cut(function, "(")
-		return function
-	}
-	function = CutDecltype(function)
-	var name strings.Builder
-	depth := 0
-	for i := 0; i < len(function); i++ {
-		c := function[i]
-		switch {
-		case strings.HasPrefix(function[i:], "(anonymous namespace)"):
-			i += len("(anonymous namespace)") - 1
-		case c == '<':
-			depth++
-		case c == '>' && symbolize.IsArrow(function, i):
-		case c == '>':
-			depth = max(0, depth-1)
-		case depth > 0:
-		case c == '(' || c == '[' || c == '.':
-			return name.String()
-		case c == ' ':
-			name.Reset() // what stood before was the return type
-		default:
-			name.WriteByte(c)
-		}
-	}
-	return name.String()
-}
-
-// CutDecltype cuts the return type decltype(...) off a demangled name, which
-// C++20's std::construct_at has and which may hold whatever ends a name.
-func CutDecltype(function string) string {
-	rest, ok := strings.CutPrefix(function, "decltype")
-	rest = strings.TrimLeft(rest, " ")
-	if !ok || !strings.HasPrefix(rest, "(") {
-		return function
-	}
-	depth := 0
-	for i := 0; i < len(rest); i++ {
-		switch rest[i] {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-		if depth == 0 {
-			return strings.TrimLeft(rest[i+1:], " ")
-		}
-	}
-	return function
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"mallow/internal/signature"
 )
 
 // Code is the machine code of a function.
@@ -134,34 +136,13 @@ func newWantedFunction(text string) wantedFunction {
 	if all := identifiers.FindAllString(head, -1); len(all) > 0 {
 		w.part = all[len(all)-1]
 	}
-	w.plain = []string{withoutParameters(WithoutAnonymous(text))}
+	w.plain = []string{signature.WithoutParameters(text)}
 	for _, options := range readings[1:] {
 		if name, err := demangled(withoutClone(text), options...); err == nil {
-			w.plain = append(w.plain, WithoutAnonymous(name))
+			w.plain = append(w.plain, signature.WithoutAnonymous(name))
 		}
 	}
 	return w
-}
-
-// WithoutAnonymous leaves namespaces without a name out of a function's, as
-// people and reports do.
-func WithoutAnonymous(name string) string {
-	return strings.ReplaceAll(name, "(anonymous namespace)::", "")
-}
-
-func withoutParameters(name string) string {
-	depth := 0
-	for i := len(name) - 1; i > 0 && name[len(name)-1] == ')'; i-- {
-		switch name[i] {
-		case ')':
-			depth++
-		case '(':
-			if depth--; depth == 0 {
-				return name[:i]
-			}
-		}
-	}
-	return name
 }
 
 // readings are the forms of a mangled name that a person may write.
@@ -186,7 +167,7 @@ func (w wantedFunction) is(symbol string) bool {
 	}
 	for _, options := range readings {
 		text, err := demangled(base, options...)
-		if err == nil && (text == w.text || WithoutAnonymous(text) == w.text) {
+		if err == nil && (text == w.text || signature.WithoutAnonymous(text) == w.text) {
 			return true
 		}
 		if err == nil && strings.HasPrefix(base, "_R") && rustPath(text) == w.text {
@@ -200,36 +181,19 @@ func (w wantedFunction) is(symbol string) bool {
 // what the function is made for: mine::Cart::add of <mine::Cart>::add, and
 // mine::keep of mine::keep::<u32>.
 func rustPath(name string) string {
-	if inner, rest, ok := cutBrackets(name); ok && !strings.Contains(inner, " as ") {
+	if inner, rest, ok := signature.CutBrackets(name); ok && !strings.Contains(inner, " as ") {
 		name = inner + rest
 	}
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(name, "::<")
 		b.WriteString(before)
-		_, rest, ok := cutBrackets("<" + after)
+		_, rest, ok := signature.CutBrackets("<" + after)
 		if !found || !ok {
 			return b.String()
 		}
 		name = rest
 	}
-}
-
-// cutBrackets divides "<inner>rest".
-func cutBrackets(text string) (inner, rest string, ok bool) {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '<':
-			depth++
-		case text[i] == '>' && !IsArrow(text, i):
-			depth--
-		}
-		if depth == 0 {
-			return text[min(1, i):i], text[i+min(1, i):], i > 0
-		}
-	}
-	return "", text, false
 }
 
 // mostDebugInfo is up to how much debug information is searched for inlined

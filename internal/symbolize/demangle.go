@@ -85,10 +85,6 @@ func Readable(name string) string {
 	return name
 }
 
-// IsArrow tells whether the > at i of a name closes no bracket: that of
-// "fn(u8) -> u8", a type of functions, and of operator->.
-func IsArrow(name string, i int) bool { return i > 0 && name[i-1:i+1] == "->" }
-
 // oldRustName puts "alloc::vec::Vec$LT$T$GT$::push::h0123456789abcdef" together
 // again as the linkage name that it was.
 func oldRustName(name string) (mangled string, ok bool) {

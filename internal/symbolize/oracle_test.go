@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"mallow/internal/signature"
 )
 
 // An oracle is an independent tool that answers the same question.
@@ -225,7 +227,7 @@ func scopesAdded(ours, theirs string) bool {
 
 // withoutSignature is the name as it is declared.
 func withoutSignature(name string) string {
-	return strings.TrimSuffix(withoutParameters(strings.TrimSuffix(name, " const")), "[abi:cxx11]")
+	return strings.TrimSuffix(signature.WithoutParameters(strings.TrimSuffix(name, " const")), "[abi:cxx11]")
 }
 
 // sameIdentifier also accepts the bare name in the source, with the template

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mallow/internal/profile"
+	"mallow/internal/signature"
 )
 
 // growing are the functions by which containers of the C++ libraries grow:
@@ -22,7 +23,7 @@ func growthOf(function string) Symbol {
 		!slices.ContainsFunc(growing, func(name string) bool { return strings.Contains(function, name) }) {
 		return 0
 	}
-	if class, _ := classAndMethod(function); strings.HasSuffix(class, "::basic_string") {
+	if class, _ := signature.Method(function); strings.HasSuffix(class, "::basic_string") {
 		return StringGrowth
 	}
 	return Growth
@@ -53,7 +54,7 @@ func (s *Site) Releaser(growth Symbol) (by Release, blocks uint64) {
 	blocks = uint64(Share(freed.Most, freed.OutOf) * float64(s.Counters.Releases))
 	through := s.Knowledge().FreedThrough
 	grows := func(function string) bool { return growthOf(function) != 0 }
-	switch _, method := classAndMethod(freed.Function); {
+	switch _, method := signature.Method(freed.Function); {
 	case grows(freed.Function), slices.ContainsFunc(through, grows), len(through) == 0 && growth == Growth && sameLine(&freed.Frame, &s.Frame):
 		return ByGrowth, blocks
 	case method == "deallocate" || method == "__libcpp_operator_delete":

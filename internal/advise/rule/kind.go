@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mallow/internal/recording"
+	"mallow/internal/signature"
 )
 
 // IsArray tells that most of the site's blocks come from operator new[].
@@ -51,7 +52,7 @@ func destroysElements(function string) bool {
 	if !strings.Contains(function, "std::") {
 		return false
 	}
-	class, method := classAndMethod(function)
+	class, method := signature.Method(function)
 	if strings.HasPrefix(class, "std::_Destroy_aux") || (class == "std" || class == "std::__1") && method == "_Destroy" {
 		return true
 	}
@@ -71,7 +72,7 @@ func (s *Site) IsReplaced() bool {
 }
 
 func assigns(function string) bool {
-	_, method := classAndMethod(function)
+	_, method := signature.Method(function)
 	return method == "operator=" || method == "reset"
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mallow/internal/profile"
+	"mallow/internal/signature"
 )
 
 // makers are what of the standard libraries makes single objects for whoever
@@ -151,7 +152,7 @@ func isClearable(function string) bool {
 	if !strings.Contains(function, "std::") {
 		return false
 	}
-	class, method := classAndMethod(function)
+	class, method := signature.Method(function)
 	class = strings.Replace(class, "std::__cxx11", "std", 1)
 	return slices.ContainsFunc(clearables, func(of struct{ class, method string }) bool {
 		return class == of.class && (of.method == "" || method == of.method)
@@ -182,7 +183,7 @@ func isContainer(function string) bool {
 	}
 	name := strings.TrimLeft(function, "<&") // a Rust implementation begins so
 	if !strings.HasPrefix(name, "alloc::") && !strings.HasPrefix(name, "hashbrown::") {
-		class, method := classAndMethod(function)
+		class, method := signature.Method(function)
 		if name = class + "::" + method; !strings.HasPrefix(name, "std::") && !strings.HasPrefix(name, "__gnu_cxx::") {
 			return false
 		}

@@ -12,7 +12,6 @@ const Parts = TreeNode | ListNode | HashNode | StringCopy | StringLiteral | Stri
 // each time that it is made: objects that keep nothing when they are set anew.
 func objectSymbol(class, method string) Symbol {
 	_, name := split(class)
-	name, _, _ = strings.Cut(name, "[") // failure[abi:cxx11]
 	switch {
 	case class == "std::any" || strings.HasPrefix(class, "std::any::") || strings.HasPrefix(class, "std::__any_imp::"):
 		return AnyValue

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mallow/internal/profile"
-	"mallow/internal/symbolize"
+	"mallow/internal/signature"
 )
 
 // Symbol is what the names of functions of the standard libraries tell of the
@@ -198,7 +198,7 @@ func cxxSymbol(function string) (symbol Symbol) {
 		}
 		return 0
 	}
-	class, method := classAndMethod(function)
+	class, method := signature.Method(function)
 	if symbol := objectSymbol(class, method); symbol != 0 {
 		return symbol
 	}
@@ -244,7 +244,7 @@ func copiesContainer(function, class, method string) bool {
 	}
 	_, parameters, _ := strings.Cut(function, "::"+method+"(")
 	parameters = strings.TrimSuffix(parameters, ")")
-	return strings.HasPrefix(parameters, class+"<") && strings.HasSuffix(parameters, " const&") && !hasComma(parameters)
+	return strings.HasPrefix(parameters, class+"<") && strings.HasSuffix(parameters, " const&") && !areSeveral(parameters)
 }
 
 // CopyOf returns the class or type, without the arguments of a template, of
@@ -257,15 +257,14 @@ func CopyOf(function string) (class string, ok bool) {
 	if !strings.HasSuffix(function, " const&)") {
 		return "", false
 	}
-	class, method := classAndMethod(function)
+	class, method := signature.Method(function)
 	_, name := split(class)
 	if name == "" || method != name && method != "operator=" || strings.HasPrefix(class, "std::") || strings.HasPrefix(class, "__gnu_cxx::") {
 		return "", false
 	}
 	_, parameters, _ := strings.Cut(function, "::"+method+"(")
 	of, _, _ := strings.Cut(strings.TrimSuffix(parameters, " const&)"), "<")
-	of = strings.ReplaceAll(of, "(anonymous namespace)", "") // as classAndMethod has it
-	return strings.TrimPrefix(class, "::"), of == class && !hasComma(parameters)
+	return class, signature.WithoutAnonymous(of) == class && !areSeveral(parameters)
 }
 
 // cloned is CopyOf for a Rust type, with the bracket that stands before it.
@@ -322,10 +321,10 @@ func takesPlainPointer(function string) bool {
 	if !ok {
 		argument = strings.TrimSuffix(arguments, ">")
 	}
-	if object, deleter, ok := strings.Cut(argument, ", std::default_delete<"); ok && !hasComma(object) {
+	if object, deleter, ok := strings.Cut(argument, ", std::default_delete<"); ok && !areSeveral(object) {
 		return strings.TrimSpace(deleter) == object+">" || strings.TrimSpace(deleter) == object+" >"
 	}
-	return strings.HasSuffix(argument, "*") && !hasComma(argument)
+	return strings.HasSuffix(argument, "*") && !areSeveral(argument)
 }
 
 // isMadeOfPointer is takesPlainPointer for libc++, whose shared_ptr itself makes
@@ -335,34 +334,17 @@ func isMadeOfPointer(constructor string) bool {
 	parameters = strings.TrimSuffix(parameters, ")")
 	if object, deleter, ok := strings.Cut(parameters, ", std::default_delete<"); ok {
 		object = strings.TrimPrefix(object, "std::unique_ptr<")
-		return deleter == object+"> >&&" && !hasComma(object)
+		return deleter == object+"> >&&" && !areSeveral(object)
 	}
-	return strings.HasSuffix(parameters, "*") && !hasComma(parameters)
+	return strings.HasSuffix(parameters, "*") && !areSeveral(parameters)
 }
 
-// hasComma tells whether template arguments are several.
-func hasComma(arguments string) bool {
-	depth := 0
-	for i, c := range arguments {
-		switch c {
-		case '<', '(':
-			depth++
-		case '>', ')':
-			if !symbolize.IsArrow(arguments, i) {
-				depth--
-			}
-		case ',':
-			if depth == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
+// areSeveral tells whether a list has more than one template argument.
+func areSeveral(arguments string) bool { return len(signature.Arguments(arguments)) > 1 }
 
 // IsConstructor tells whether a demangled name is that of a constructor.
 func IsConstructor(function string) bool {
-	class, method := classAndMethod(function)
+	class, method := signature.Method(function)
 	_, name := split(class)
 	return name != "" && name == method
 }
@@ -370,38 +352,9 @@ func IsConstructor(function string) bool {
 // destroys tells whether a function is the destructor of the class of which
 // another one is a constructor.
 func destroys(function, constructor string) bool {
-	class, method := classAndMethod(function)
-	of, name := classAndMethod(constructor)
+	class, method := signature.Method(function)
+	of, name := signature.Method(constructor)
 	return IsConstructor(constructor) && class == of && method == "~"+name
-}
-
-// classAndMethod takes a demangled name apart: "void std::vector<int>::
-// push_back(int&&)" is "std::vector" and "push_back".
-func classAndMethod(function string) (class, method string) {
-	function = profile.CutDecltype(function)
-	var name strings.Builder
-	depth := 0
-	for i := 0; i < len(function); i++ {
-		switch c := function[i]; {
-		case c == '<':
-			depth++
-		case c == '>' && symbolize.IsArrow(function, i):
-		case c == '>':
-			depth--
-		case depth > 0:
-		case c == '(':
-			if strings.HasPrefix(function[i:], "(anonymous namespace)") {
-				i += len("(anonymous namespace)") - 1
-				continue
-			}
-			return split(name.String())
-		case c == ' ':
-			name.Reset() // what stood before was the return type
-		default:
-			name.WriteByte(c)
-		}
-	}
-	return split(name.String())
 }
 
 func split(name string) (class, method string) {

@@ -478,15 +478,15 @@ func (r *diffReport) was(s *diff.Site) string {
 		}
 		return "was in " + term.Safe(shortPath(s.Old.File))
 	case diff.BySignature:
-		return "was " + signature(s.Old.Function)
+		return "was " + wholeName(s.Old.Function)
 	case diff.ByFigures, diff.ByOrder:
 		return strings.TrimSpace("was " + shortName(s.Old.Function) + " " + old)
 	}
 	return ""
 }
 
-// signature is a name with its parameters, as far as they are readable.
-func signature(function string) string {
+// wholeName is a name with its parameters, as far as they are readable.
+func wholeName(function string) string {
 	const longest = 80
 	if runes := []rune(function); len(runes) > longest {
 		function = string(runes[:longest-1]) + "…"

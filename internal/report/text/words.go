@@ -9,7 +9,7 @@ import (
 	"mallow/internal/analyze"
 	"mallow/internal/figure"
 	"mallow/internal/profile"
-	"mallow/internal/symbolize"
+	"mallow/internal/signature"
 	"mallow/internal/term"
 )
 
@@ -144,7 +144,7 @@ func shortName(function string) string {
 	if function == "" {
 		return "(unknown function)"
 	}
-	name := withoutReturnType(withoutParameters(function))
+	name := signature.WithoutReturnType(signature.WithoutParameters(function))
 	if name == "" {
 		name = function
 	}
@@ -157,124 +157,31 @@ func shortName(function string) string {
 	return term.Safe(name)
 }
 
-// anonymous is left out: the file tells which one is meant.
-const anonymous = "(anonymous namespace)::"
-
-// withoutParameters leaves parameters out, also those of functions that the
-// name lies within: "main()::{lambda(int)#1}::operator()(int) const" becomes
-// "main::{lambda(int)#1}::operator()".
-func withoutParameters(function string) string {
-	var name strings.Builder
-	depth := 0
-	for i := 0; i < len(function); i++ {
-		switch function[i] {
-		case '<', '{':
-			depth++
-		case '>', '}':
-			if !symbolize.IsArrow(function, i) {
-				depth--
-			}
-		case '(':
-			if strings.HasPrefix(function[i:], anonymous) {
-				i += len(anonymous) - 1
-				continue
-			}
-			if strings.HasSuffix(function[:i], "operator") && strings.HasPrefix(function[i:], "()") {
-				name.WriteString("()")
-				i++
-				continue
-			}
-			if strings.HasPrefix(function[i:], "(*") && strings.HasSuffix(function[:i], ".") { // a method of Go
-				break
-			}
-			if depth <= 0 && i > 0 {
-				end := closingParenthesis(function, i)
-				rest := strings.TrimPrefix(function[end:], " const")
-				if !strings.HasPrefix(rest, "::") {
-					return name.String()
-				}
-				i = len(function) - len(rest) - 1
-				continue
-			}
-		}
-		name.WriteByte(function[i])
-	}
-	return name.String()
-}
-
-// closingParenthesis returns the index behind the one that closes that at i.
-func closingParenthesis(text string, i int) int {
-	for depth := 0; i < len(text); i++ {
-		switch text[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return i
-}
-
 // withoutTemplateArguments keeps what Rust puts into such brackets to say whose
 // implementation it is: "<Table<K> as Map<K>>::get::<u8>" becomes
 // "<Table<…> as Map<…>>::get::<…>".
 func withoutTemplateArguments(name string) string {
 	ofRust := strings.HasPrefix(name, "<")
 	var b strings.Builder
-	depth, kept := 0, 0 // brackets that are left out, and that are kept
-	last := ' '
-	for i, c := range name {
+	const nothing = -1
+	leftOut := nothing // the depth of the brackets that are
+	opensPath := true  // what Rust's brackets do at the beginning, behind a space and behind one another
+	for p := range signature.Parts(name) {
+		bracket := p.Text == "<" && p.Kind == signature.Open
 		switch {
-		case c == '<' && depth == 0 && ofRust && (last == ' ' || last == '<'):
-			kept++
-			b.WriteRune(c)
-		case c == '<':
-			if depth == 0 {
-				b.WriteString("<…>")
+		case leftOut != nothing:
+			if p.Kind == signature.Close && p.Depth == leftOut {
+				leftOut = nothing
 			}
-			depth++
-		case c == '>' && symbolize.IsArrow(name, i):
-			if depth == 0 {
-				b.WriteRune(c)
-			}
-		case c == '>' && depth > 0:
-			depth--
-		case c == '>' && kept > 0:
-			kept--
-			b.WriteRune(c)
-		case c == '>':
-		case depth == 0:
-			b.WriteRune(c)
+		case bracket && !(ofRust && opensPath):
+			b.WriteString("<…>")
+			leftOut = p.Depth
+		default:
+			b.WriteString(p.Text)
 		}
-		last = c
+		opensPath = bracket || p.Kind == signature.Space
 	}
 	return b.String()
-}
-
-// withoutReturnType leaves out what C++ puts before the name of a template
-// function.
-func withoutReturnType(name string) string {
-	if strings.Contains(name, "operator") || strings.HasPrefix(name, "<") {
-		return name
-	}
-	depth, start := 0, 0
-	for i := 0; i < len(name); i++ {
-		switch name[i] {
-		case '<', '(', '{', '[':
-			depth++
-		case '>', ')', '}', ']':
-			if !symbolize.IsArrow(name, i) {
-				depth--
-			}
-		case ' ':
-			if depth == 0 {
-				start = i + 1
-			}
-		}
-	}
-	return name[start:]
 }
 
 func functionWidth(sites []*profile.Site) int {

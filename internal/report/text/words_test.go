@@ -67,8 +67,14 @@ func TestShortName(t *testing.T) {
 		"main::{lambda()#1}::operator()() const":                                                                                                "main::{lambda()#1}::operator()",
 		"main()::{lambda(int, A<b>)#2}::operator()(int, A<b>) const":                                                                            "main::{lambda(int, A<b>)#2}::operator()",
 		"Outer::run(int (*)(int)) const::Inner::go(char)":                                                                                       "Outer::run::Inner::go",
-		"broken(int":  "broken",
-		"\x1b[2Jmain": `\x1b[2Jmain`,
+		"Key::operator<(Key const&) const":                                                                                                      "Key::operator<",
+		"std::ostream& operator<<(std::ostream&, Key const&)":                                                                                   "operator<<",
+		"bool operator< <int>(A<int> const&)":                                                                                                   "operator< <int>",
+		"void Less::operator()<int>(int)":                                                                                                       "Less::operator()<int>",
+		"Key::operator std::function<void (int)>() const":                                                                                       "Key::operator std::function<void (int)>",
+		"parse [clone .cold]": "parse [clone .cold]",
+		"broken(int":          "broken",
+		"\x1b[2Jmain":         `\x1b[2Jmain`,
 	} {
 		if got := shortName(function); got != want {
 			t.Errorf("%q: %q, want %q", function, got, want)
