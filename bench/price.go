@@ -1,14 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"debug/elf"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	"mallow/bench/circumstances"
 	"mallow/internal/advise/price"
@@ -48,31 +50,53 @@ func checkPrice(rounds int, build, folder string, out io.Writer) error {
 	fmt.Fprintf(&table, "# What a cure saves, promised and measured\n\n%s\n", priceHeading(rounds))
 	fmt.Fprintf(&table, "| program | cure | allocations | cured | CPU s | estimated | in malloc | said | cured CPU s | saved | promised |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	cli := absolute(filepath.Join(build, "mallow"))
+	var shares []share
 	for _, c := range cures {
-		row, err := checkCure(c, rounds, work, cli, costs)
+		row, found, err := checkCure(c, rounds, work, cli, costs)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
+		shares = append(shares, found)
 		fmt.Fprintln(out, row)
 		fmt.Fprintln(&table, row)
 	}
-	table.WriteString(priceReading)
+	table.WriteString(priceReading(shares))
 	return os.WriteFile(filepath.Join(folder, "price.md"), []byte(table.String()), 0o644)
 }
 
 func priceHeading(rounds int) string {
-	return circumstances.Heading(".", benchCommand()) + fmt.Sprintf("- method: CPU is user and system time on glibc's malloc, the least of %d interleaved runs; estimated is what mallow takes the unrecorded program's CPU time for, "+
-		"from the cheapest of %d recordings; in malloc is the share of samples, one a millisecond of CPU time over %d runs, within libc's malloc and free, said what mallow says of it; "+
+	return circumstances.Heading(".", benchCommand()) + fmt.Sprintf("- method: CPU is user and system time on glibc's malloc, the median of %d interleaved runs; estimated is what mallow takes the unrecorded program's CPU time for, "+
+		"from the middle one of %d recordings; in malloc is the share of samples, one a millisecond of CPU time over %d runs, within libc's malloc and free, said what mallow says of it; "+
 		"saved is the share of CPU time that the cure brings, promised what mallow says of the allocations that it removes\n",
 		rounds, recordings, sampledRuns)
 }
 
-const priceReading = `
-What mallow says of malloc and free lies within a factor of two of the samples; where nearly all blocks are freed at once (examples/logs) it says three times
-too much: the processor does those calls beside other work. A cure saves what malloc takes and more: its blocks lie closer together, and what was done with
-the old ones is not done any more. Of that nothing is promised. Where estimated differs from the CPU time measured, another malloc changes more than the time
-in malloc itself: python3 on glibc's gives memory back and faults it in again.
+// share is what one row of the table says, each a share of the program's CPU time.
+type share struct {
+	name                            string
+	inMalloc, said, saved, promised float64
+}
+
+// priceReading says what the rows come to.
+func priceReading(shares []share) string {
+	least, most := math.Inf(1), 0.0
+	var over []string
+	for _, s := range shares {
+		least, most = min(least, s.said/s.inMalloc), max(most, s.said/s.inMalloc)
+		if s.promised > s.saved {
+			over = append(over, fmt.Sprintf("%s (%.2f times what is saved)", s.name, s.promised/s.saved))
+		}
+	}
+	tooMuch := "In no row more is promised than is saved."
+	if len(over) > 0 {
+		tooMuch = "More is promised than is saved of " + strings.Join(over, ", ") + "."
+	}
+	return fmt.Sprintf("\nWhat mallow says of malloc and free is between %.2f and %.2f times what the samples say. %s\n", least, most, tooMuch) + `
+Where nearly all blocks are freed at once (examples/logs) the processor does those calls beside other work. A cure saves what malloc takes and more: its blocks
+lie closer together, and what was done with the old ones is not done any more. Of that nothing is promised. Where estimated differs from the CPU time measured,
+another malloc changes more than the time in malloc itself: python3 on glibc's gives memory back and faults it in again.
 `
+}
 
 // prepareCures builds the programs and their inputs.
 func prepareCures(folder, library string) ([]cure, error) {
@@ -115,44 +139,45 @@ func with(w workload, setting string) workload {
 	return w
 }
 
-// recordings of each program: the cheapest is the least disturbed.
+// recordings of each program: the middle one counts.
 const recordings = 3
 
-func checkCure(c cure, rounds int, folder, cli string, costs *price.Costs) (string, error) {
-	wasteful, cured := time.Hour, time.Hour
+func checkCure(c cure, rounds int, folder, cli string, costs *price.Costs) (row string, found share, err error) {
+	var wastefulTimes, curedTimes []float64
 	for range rounds {
-		for w, least := range map[*workload]*time.Duration{&c.wasteful: &wasteful, &c.cured: &cured} {
+		for w, times := range map[*workload]*[]float64{&c.wasteful: &wastefulTimes, &c.cured: &curedTimes} {
 			s, err := runMeasured(w.command, w.settings, *w)
 			if err != nil {
-				return "", err
+				return "", share{}, err
 			}
-			*least = min(*least, s.cpu)
+			*times = append(*times, s.cpu.Seconds())
 		}
 	}
+	wasteful, cured := median(wastefulTimes), median(curedTimes)
 	before, err := priced(c.wasteful, folder, cli, costs)
 	if err != nil {
-		return "", err
+		return "", share{}, err
 	}
 	after, err := priced(c.cured, folder, cli, costs)
 	if err != nil {
-		return "", err
+		return "", share{}, err
 	}
 	inMalloc, err := sampleMalloc(c.wasteful, folder)
 	if err != nil {
-		return "", err
+		return "", share{}, err
 	}
-	saved := 1 - cured.Seconds()/wasteful.Seconds()
 	less := before.Allocating() - after.Allocating()
 	if c.swapsMalloc {
 		less = before.Allocating() - before.OnLibmallow()
 	}
-	promised := less / before.Nanoseconds()
+	found = share{c.name, inMalloc, before.Allocating() / before.Nanoseconds(), 1 - cured/wasteful, less / before.Nanoseconds()}
 	return fmt.Sprintf("| %s | %s | %d | %d | %.3f | %.3f | %.1f %% | %.1f %% | %.3f | %.1f %% | %.1f %% |", c.name, c.how, before.Calls(), after.Calls(),
-		wasteful.Seconds(), before.Nanoseconds()/1e9, 100*inMalloc, 100*before.Allocating()/before.Nanoseconds(), cured.Seconds(), 100*saved, 100*promised), nil
+		wasteful, before.Nanoseconds()/1e9, 100*found.inMalloc, 100*found.said, cured, 100*found.saved, 100*found.promised), found, nil
 }
 
-// priced records a program some times and returns the run of the cheapest.
-func priced(w workload, folder, cli string, costs *price.Costs) (best *price.Run, err error) {
+// priced records a program some times and returns the run of the middle one.
+func priced(w workload, folder, cli string, costs *price.Costs) (*price.Run, error) {
+	var runs []*price.Run
 	for range recordings {
 		name := filepath.Join(folder, "price.mallow")
 		os.RemoveAll(name)
@@ -167,14 +192,13 @@ func priced(w workload, folder, cli string, costs *price.Costs) (best *price.Run
 		symbolizer := symbolize.New(symbolize.Options{})
 		r := price.For(profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: symbolizer}), costs)
 		symbolizer.Close()
-		if r != nil && (best == nil || r.Nanoseconds() < best.Nanoseconds()) {
-			best = r
+		if r == nil {
+			return nil, fmt.Errorf("the recording does not have its CPU time")
 		}
+		runs = append(runs, r)
 	}
-	if best == nil {
-		return nil, fmt.Errorf("no recording has its CPU time")
-	}
-	return best, nil
+	slices.SortFunc(runs, func(a, b *price.Run) int { return cmp.Compare(a.Nanoseconds(), b.Nanoseconds()) })
+	return runs[len(runs)/2], nil
 }
 
 // sampledRuns of each program tell how much of its time is malloc's.

@@ -40,6 +40,7 @@ struct state {
   size_t count;
   void** others;  /* what the rest of the program has allocated */
   char* own;      /* the program's memory */
+  uint32_t turn;  /* of the loop */
   uint32_t fresh; /* ways gone */
   unsigned sum;
 };
@@ -113,7 +114,7 @@ static void mixed_nothing(struct state* s) {
   __asm__ volatile("" ::"r"(size), "r"(slot) : "memory");
 }
 
-/* Stacks of a program: some depth, the same at the bottom and different at the top. */
+/* Stacks of a loop: some depth, the same at the bottom, and the same ones at the top again and again. */
 #define PATH(n)                                                                  \
   static __attribute__((noinline)) void path##n(struct state* s, operation* o) { \
     o(s);                                                                        \
@@ -136,7 +137,7 @@ static __attribute__((noinline)) void descend(struct state* s, operation* o, int
   if (depth > 0)
     descend(s, o, depth - 1);
   else
-    kPath[next(s) % kPaths](s, o);
+    kPath[s->turn++ % kPaths](s, o);
   __asm__ volatile("" ::: "memory");
 }
 

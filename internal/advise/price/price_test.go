@@ -103,7 +103,7 @@ func TestWhatRecordingCostsIsNotTheProgramsTime(t *testing.T) {
 	if got := run.Site(p.Sites[0]); !near(got, 20) {
 		t.Errorf("an allocation costs %v ns, want 20", got)
 	}
-	if basis := run.Basis(20); basis != "glibc's malloc at 20 ns a pair, measured on this machine (± 7 %)" {
+	if basis := run.Basis(20); basis != "glibc's malloc at 20 ns a pair, measured on this machine (± 6 %)" {
 		t.Error(basis)
 	}
 }

@@ -76,11 +76,13 @@ func For(p *profile.Profile, costs *Costs) *Run {
 	}
 	recording := calls.recorded(costs)
 	r.nanoseconds = max(used-recording, leastLeft*used) + calls.plain
-	r.uncertain = (recording + calls.plain) / 2
+	r.uncertain = recordingKnown*recording + calls.plain/2
 	return r
 }
 
 const (
+	// How well is known what recording costs: calls.go.
+	recordingKnown = 0.4
 	// With fewer samples the kernel's figure says more.
 	fewSamples = 100
 	// Whatever recording is thought to cost, so much of the time is the
