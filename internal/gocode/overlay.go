@@ -36,8 +36,9 @@ const cpuVariable = "MALLOW_GO_CPU"
 // folder for its files.
 const countsVariable = "MALLOW_GO_COUNTS"
 
-// edit puts text behind each match of a pattern in a file, of package runtime
-// unless its name has a folder, of which there must be one, or with many several.
+// edit puts a statement behind each match of a pattern, which ends a line, in a
+// file, of package runtime unless its name has a folder, of which there must be
+// one, or with many several. All lines keep their numbers.
 type edit struct {
 	file  string
 	after *regexp.Regexp
@@ -45,24 +46,24 @@ type edit struct {
 	text  string
 }
 
-const countText = "\tif mallowOn {\n\t\tmallowCount(size, typ)\n\t}\n"
+const countText = "if mallowOn { mallowCount(size, typ) }"
 
 // start and check are where a program begins to count, and where it is
 // compared with what the runtime counted.
 var (
-	start = edit{file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc main\(\) \{.*?\n\tmainStarted = true\n`), text: "\tmallowStart()\n"}
-	check = edit{file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc runExitHooks\(.*?\n\texithook\.Run\(code\)\n`), text: "\tmallowCheck()\n"}
+	start = edit{file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc main\(\) \{.*?\n\tmainStarted = true\n`), text: "mallowStart()"}
+	check = edit{file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc runExitHooks\(.*?\n\texithook\.Run\(code\)\n`), text: "mallowCheck()"}
 )
 
 // sampling is done without where it finds no place.
 var sampling = edit{
 	file: "proc.go", after: regexp.MustCompile(`(?s)\nfunc sigprof\(.*?\n\tif prof\.hz\.Load\(\) != 0 \{\n`),
-	text: "\t\tif mallowSample(stk[:n]) {\n\t\t\tgetg().m.mallocing--\n\t\t\treturn\n\t\t}\n",
+	text: "if mallowSample(stk[:n]) { getg().m.mallocing--; return }",
 }
 
 // calling is done without, too.
 var calling = edit{
-	file: "cgocall.go", after: regexp.MustCompile(`\nfunc cgocall\(fn, arg unsafe\.Pointer\) int32 \{\n`), text: "\tif mallowOn {\n\t\tmallowCalled(fn, arg)\n\t}\n",
+	file: "cgocall.go", after: regexp.MustCompile(`\nfunc cgocall\(fn, arg unsafe\.Pointer\) int32 \{\n`), text: "if mallowOn { mallowCalled(fn, arg) }",
 }
 
 // marking is done without where it finds no place: each benchmark is then
@@ -70,15 +71,15 @@ var calling = edit{
 var marking = edit{
 	file:  "testing/benchmark.go",
 	after: regexp.MustCompile(`\nfunc \(b \*B\) runN\(n int\) \{\n\tbenchmarkLock\.Lock\(\)\n\tdefer benchmarkLock\.Unlock\(\)\n`),
-	text:  "\tmallowBenchmark(b.name)\n\tdefer mallowBenchmark(\"\")\n",
+	text:  "mallowBenchmark(b.name); defer mallowBenchmark(\"\")",
 }
 
 // timing is done without, too: what a benchmark allocates while its timer stands
 // still, or before it is reset, is then counted with the rest.
 var timing = []edit{
-	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) StartTimer\(\) \{\n\tif !b\.timerOn \{\n`), text: "\t\tmallowTimer(true)\n"},
-	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) StopTimer\(\) \{\n\tif b\.timerOn \{\n`), text: "\t\tmallowTimer(false)\n"},
-	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) ResetTimer\(\) \{\n`), text: "\tmallowReset()\n"},
+	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) StartTimer\(\) \{\n\tif !b\.timerOn \{\n`), text: "mallowTimer(true)"},
+	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) StopTimer\(\) \{\n\tif b\.timerOn \{\n`), text: "mallowTimer(false)"},
+	{file: "testing/benchmark.go", after: regexp.MustCompile(`\nfunc \(b \*B\) ResetTimer\(\) \{\n`), text: "mallowReset()"},
 }
 
 // form is how some versions of Go allocate. A version has the first form whose
@@ -206,7 +207,7 @@ func (t *Toolchain) edit(files map[string]string, e edit) error {
 	if found := e.after.FindAllStringIndex(content, -1); len(found) == 0 || len(found) > 1 && !e.many {
 		return t.moved(e.file)
 	}
-	files[e.file] = e.after.ReplaceAllStringFunc(content, func(match string) string { return match + e.text })
+	files[e.file] = e.after.ReplaceAllStringFunc(content, func(match string) string { return strings.TrimSuffix(match, "\n") + "; " + e.text + "\n" })
 	return nil
 }
 

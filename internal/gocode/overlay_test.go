@@ -52,10 +52,10 @@ func toolchainOf(t *testing.T, files map[string]string) *Toolchain {
 // Each entrance of the allocator counts, behind all that hands on to another.
 func TestEveryEntranceCounts(t *testing.T) {
 	for name, at := range map[string]map[string][]string{
-		"mallocgc alone": {"malloc.go": {"&zerobase)\n\t}\n", "\treturn small"}},
+		"mallocgc alone": {"malloc.go": {"&zerobase)\n\t}", "\treturn small"}},
 		"sizes": {
-			"malloc.go":           {"lockRankMayQueueFinalizer()\n", "\treturn big"},
-			"malloc_generated.go": {"needzero bool) unsafe.Pointer {\n", "\treturn slow"},
+			"malloc.go":           {"lockRankMayQueueFinalizer()", "\treturn big"},
+			"malloc_generated.go": {"needzero bool) unsafe.Pointer {", "\treturn slow"},
 		},
 	} {
 		files, err := toolchainOf(t, runtimes[name]).runtimeFiles()
@@ -64,16 +64,50 @@ func TestEveryEntranceCounts(t *testing.T) {
 			continue
 		}
 		for file, around := range at {
-			places := strings.Count(runtimes[name][file], around[0]+around[1])
-			if n := strings.Count(files[file], around[0]+countText+around[1]); n != places || n != strings.Count(files[file], "mallowCount") {
+			places := strings.Count(runtimes[name][file], around[0]+"\n"+around[1])
+			if n := strings.Count(files[file], around[0]+"; "+countText+"\n"+around[1]); n != places || n != strings.Count(files[file], "mallowCount") {
 				t.Errorf("%s: %d of %d places in %s:\n%s", name, n, places, file, files[file])
 			}
 		}
-		for _, call := range []string{"\tmainStarted = true\n\tmallowStart()\n", "\texithook.Run(code)\n\tmallowCheck()\n", "\t\tif mallowSample(stk[:n]) {\n"} {
+		for _, call := range []string{"\tmainStarted = true; mallowStart()\n", "\texithook.Run(code); mallowCheck()\n", "; if mallowSample(stk[:n]) {"} {
 			if strings.Count(files["proc.go"], call) != 1 {
 				t.Errorf("%s: no %q in\n%s", name, call, files["proc.go"])
 			}
 		}
+	}
+}
+
+// Profiles and crashes name the lines of the runtime, of the Go that is
+// installed too.
+func TestLinesKeepTheirNumbers(t *testing.T) {
+	installed, err := FindToolchain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := installed.runtimeFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := 0
+	for name, content := range files {
+		original, err := installed.runtimeFile(name)
+		if err != nil {
+			continue // a file of ours
+		}
+		edited++
+		before, after := strings.Split(original, "\n"), strings.Split(content, "\n")
+		if len(before) != len(after) {
+			t.Errorf("%s has %d lines, and had %d", name, len(after), len(before))
+		}
+		for i := range min(len(before), len(after)) {
+			if !strings.HasPrefix(after[i], before[i]) {
+				t.Errorf("%s:%d is %q, and was %q", name, i+1, after[i], before[i])
+				break
+			}
+		}
+	}
+	if edited < 3 {
+		t.Errorf("only %d files are edited", edited)
 	}
 }
 

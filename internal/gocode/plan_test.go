@@ -177,7 +177,7 @@ func TestTestingTellsTheBenchmark(t *testing.T) {
 		"malloc.go": runtimes["mallocgc alone"]["malloc.go"], "proc.go": procedures, "../testing/benchmark.go": known,
 	})
 	files, err := chain.runtimeFiles()
-	if err != nil || !chain.marks() || files["testing/mallow_benchmark.go"] == "" || !strings.Contains(files["testing/benchmark.go"], "\tmallowBenchmark(b.name)\n\tdefer mallowBenchmark(\"\")\n\trun()") {
+	if err != nil || !chain.marks() || files["testing/mallow_benchmark.go"] == "" || !strings.Contains(files["testing/benchmark.go"], "; mallowBenchmark(b.name); defer mallowBenchmark(\"\")\n\trun()") {
 		t.Errorf("%v %v", files["testing/benchmark.go"], err)
 	}
 }
