@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/syscall.h"
 #include "os/file.h"
+#include "os/valgrind.h"
 
 namespace mallow::os {
 namespace {
@@ -118,7 +119,10 @@ bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes) {
 }
 
 bool OpenCode(void* p, size_t bytes) { return Protect(p, bytes, PROT_READ | PROT_WRITE | PROT_EXEC); }
-bool ProtectCode(void* p, size_t bytes) { return Protect(p, bytes, PROT_READ | PROT_EXEC); }
+bool ProtectCode(void* p, size_t bytes) {
+  DiscardTranslations(p, bytes);
+  return Protect(p, bytes, PROT_READ | PROT_EXEC);
+}
 
 bool OpenData(void* p, size_t bytes) { return Protect(p, bytes, PROT_READ | PROT_WRITE); }
 bool ProtectData(void* p, size_t bytes) { return Protect(p, bytes, PROT_READ); }

@@ -1,16 +1,28 @@
 #include "os/readable.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "base/bits.h"
 #include "base/syscall.h"
 #include "os/memory.h"
+#include "os/valgrind.h"
 
 namespace mallow::os {
 
+// Valgrind says each time that it does not know the request of sigprocmask.
+static bool IsFutexReadable(uintptr_t address) {
+  constexpr timespec kNoTime = {};
+  constexpr uintptr_t kAlignment = alignof(uint32_t);
+  return SystemCall(SYS_futex, static_cast<long>(address & ~(kAlignment - 1)), FUTEX_WAIT_PRIVATE, 0,
+                    reinterpret_cast<long>(&kNoTime)) != -EFAULT;
+}
+
 bool IsReadable(uintptr_t address) {
   if (address == 0) return false;  // which the kernel takes for "no argument"
+  if (IsOnValgrind()) return IsFutexReadable(address);
   constexpr long kNoSuchRequest = -1;
   return SystemCall(SYS_rt_sigprocmask, kNoSuchRequest, static_cast<long>(address), 0, sizeof(uintptr_t)) !=
          -EFAULT;

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"fmt"
+	"os/exec"
 	"strconv"
 	"testing"
 
@@ -67,7 +68,38 @@ func TestKnownCounts(t *testing.T) {
 	})
 }
 
+// Valgrind executes what it made of the code when it first came by, and recording changes code: the program must not die,
+// and every call be recorded.
+func TestKnownCountsUnderValgrind(t *testing.T) {
+	valgrind, err := exec.LookPath("valgrind")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, known := range knownPrograms {
+		t.Run(known.source, func(t *testing.T) {
+			result, folder := harness.Preload(t, harness.Command{
+				Arguments: []string{valgrind, "-q", "--tool=none", harness.Program(t, "programs/"+known.program), "1"},
+			})
+			if result.Status != 0 || result.Errors != "" {
+				t.Fatalf("%s\n%s", result.Ending(), result.Errors)
+			}
+			// Valgrind is started by a shell.
+			checkLines(t, harness.ReadReport(t, folder), known.program, 1, readExpectation(t, known.source))
+		})
+	}
+}
+
 func checkSites(t *testing.T, report harness.Report, program string, threads uint64, expected expectation) {
+	t.Helper()
+	checkLines(t, report, program, threads, expected)
+	for _, site := range report.Sites {
+		if site.Origin == "program" && site.Allocations > 0 && !expected.has(site.Line) {
+			t.Errorf("a site that the source does not have: %s %s:%d, %d allocations", site.Function, site.File, site.Line, site.Allocations)
+		}
+	}
+}
+
+func checkLines(t *testing.T, report harness.Report, program string, threads uint64, expected expectation) {
 	t.Helper()
 	source := map[string]string{"known": "known.c", "known_cxx": "known.cc"}[program]
 	for _, want := range expected.sites {
@@ -85,11 +117,6 @@ func checkSites(t *testing.T, report harness.Report, program string, threads uin
 		}
 		if site.Origin != "program" {
 			t.Errorf("%s:%d: origin %q", source, want.line, site.Origin)
-		}
-	}
-	for _, site := range report.Sites {
-		if site.Origin == "program" && site.Allocations > 0 && !expected.has(site.Line) {
-			t.Errorf("a site that the source does not have: %s %s:%d, %d allocations", site.Function, site.File, site.Line, site.Allocations)
 		}
 	}
 }
