@@ -1,4 +1,4 @@
-// In libmallow.so: what a program calls while every call of it is recorded from its start on.
+// In libmallow.so: what a program calls that is recorded from its start on, every call of it or samples.
 //
 // No hit path ever hits then: a call would go to the end of one, and only there to the slow function that asks the recorder; a
 // free would ask for the class of a page, which it does not need. So once, before there is a second thread, the functions
@@ -17,7 +17,7 @@ namespace mallow::api {
 MALLOW_COLD void AskRecorderFirst(bool forwards) {
   if (!__libc_single_threaded) return;
   // Last those that may call what the program has.
-  const Redirection redirections[] = {
+  const Redirection of_every_call[] = {
       To(own::Malloc, record::HitAllocate<Function::kMalloc>, OtherMalloc),
       To(own::Calloc, SlowCalloc),
       To(own::Realloc, SlowRealloc),
@@ -29,8 +29,23 @@ MALLOW_COLD void AskRecorderFirst(bool forwards) {
       To(own::DeleteSized, record::HitReleaseSized, OtherFreeSized),
       To(own::DeleteArraySized, record::HitReleaseSized, OtherFreeSized),
   };
+  const Redirection of_samples[] = {
+      To(own::Malloc, record::AllocateNoSample, OtherMalloc),
+      To(own::Free, record::FreeNoSample, OtherFree),
+      To(own::New, record::AllocateNoSample, OtherNew<Function::kNew>),
+      To(own::Delete, record::FreeNoSample, OtherFree),
+      To(own::NewArray, record::AllocateNoSample, OtherNew<Function::kNewArray>),
+      To(own::DeleteArray, record::FreeNoSample, OtherFree),
+      To(own::DeleteSized, record::FreeNoSampleSized, OtherFreeSized),
+      To(own::DeleteArraySized, record::FreeNoSampleSized, OtherFreeSized),
+  };
   constexpr size_t kThatMayForward = 4;
-  Redirect(redirections, sizeof(redirections) / sizeof(*redirections) - (forwards ? kThatMayForward : 0));
+  const size_t left_out = forwards ? kThatMayForward : 0;
+  if (record::g_sampling) {
+    Redirect(of_samples, sizeof(of_samples) / sizeof(*of_samples) - left_out);
+  } else {
+    Redirect(of_every_call, sizeof(of_every_call) / sizeof(*of_every_call) - left_out);
+  }
 }
 
 }  // namespace mallow::api

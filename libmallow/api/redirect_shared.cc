@@ -34,7 +34,7 @@ void Write(const Redirection& redirection) {
 // After StartAtLoad, before the code of the program and of all libraries that need a C++ runtime.
 [[gnu::constructor]] MALLOW_COLD void RedirectAtLoad() {
   const bool forwards = ForwardToReplaced();
-  if (record::g_recording_all) AskRecorderFirst(forwards);
+  if (record::g_recording) AskRecorderFirst(forwards);
 }
 
 }  // namespace

@@ -148,6 +148,7 @@ class Game {
   void CheckRecord(const Span* span, uint32_t object) {
     const char* const start = span->start() + size_t{object} * span->object_bytes;
     const RecordedObject found = RecordMap::At<1>(start);
+    MALLOW_CHECK(span->records == nullptr || !RecordMap::HasNone(start));
     if (span->records == nullptr || !internal::record_window.Reaches(start)) {
       MALLOW_CHECK(found.size_class == 0);
     } else {

@@ -29,12 +29,21 @@ class PageWindow {
   // Whether it is made, and long enough, for the page of an address to have one.
   bool Reaches(const void* p) const { return IndexOf(reinterpret_cast<uintptr_t>(p)) < kPageCount; }
 
+  // Whether an item of 0 there was set to that, or never set.
+  MALLOW_ALWAYS_INLINE bool KnowsOf(const void* p) const {
+    return MALLOW_LIKELY(Reaches(p)) && MALLOW_LIKELY(!__atomic_load_n(&lacks_, __ATOMIC_RELAXED));
+  }
+
   // Makes items of the pages writable where it can; the first time it makes the window. A failure costs speed, nothing else.
   void Open(PageId page, Pages pages);
   // Where Open could not, nothing happens.
   void Set(PageId page, Item item) {
     const Pages index = IndexOf(page << kPageShift);
-    if (index >= begin_ && index < end_) __atomic_store_n(&items_[index], item, __ATOMIC_RELEASE);
+    if (index >= begin_ && index < end_) {
+      __atomic_store_n(&items_[index], item, __ATOMIC_RELEASE);
+    } else if (item != 0 && (items_ == nullptr || index < kPageCount)) {
+      __atomic_store_n(&lacks_, true, __ATOMIC_RELAXED);
+    }
   }
 
   // Bytes reserved, and how many of them hold memory: some system calls.
@@ -51,6 +60,7 @@ class PageWindow {
   // the window it is, is written last.
   uintptr_t offset_ = uintptr_t{1} << 63;
   Item* items_ = nullptr;
+  bool lacks_ = false;  // an item that could not be set
   // The part that can be written.
   Pages begin_ = 0, end_ = 0;
 };

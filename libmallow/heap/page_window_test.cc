@@ -17,10 +17,27 @@ TEST(PageWindow, IsEmptyUntilItIsOpened) {
   for (const void* p : {static_cast<const void*>(nullptr), static_cast<const void*>(AddressOf(kFirst)),
                         reinterpret_cast<const void*>(UINTPTR_MAX)}) {
     EXPECT_EQ(window.Of(p), 0u);
+    EXPECT_FALSE(window.KnowsOf(p));
   }
   window.Set(kFirst, 1);
   EXPECT_EQ(window.Of(AddressOf(kFirst)), 0u);
   EXPECT_EQ(window.MetadataBytes(), 0u);
+  window.Open(kFirst, 1);
+  EXPECT_EQ(window.Of(AddressOf(kFirst)), 0u);
+  EXPECT_FALSE(window.KnowsOf(AddressOf(kFirst))) << "what was set before it was made is not there";
+}
+
+TEST(PageWindow, KnowsWhatItLacks) {
+  internal::RecordWindow window;
+  window.Open(kFirst, 1);
+  window.Set(kFirst, 1);
+  const PageId closed = kFirst + internal::kRecordWindowPages / 8;
+  window.Set(closed, 0);
+  EXPECT_TRUE(window.KnowsOf(AddressOf(kFirst)));
+  EXPECT_TRUE(window.KnowsOf(AddressOf(closed)));
+  window.Set(closed, 1);
+  EXPECT_EQ(window.Of(AddressOf(closed)), 0u);
+  EXPECT_FALSE(window.KnowsOf(AddressOf(closed)));
 }
 
 TEST(PageWindow, AgreesWithAModel) {
@@ -40,6 +57,7 @@ TEST(PageWindow, AgreesWithAModel) {
   for (PageId page = kFirst; page < kFirst + 100005; ++page) {
     const auto known = model.find(page);
     ASSERT_EQ(window.Of(AddressOf(page) + page % kPageBytes), known == model.end() ? 0 : known->second);
+    ASSERT_TRUE(window.KnowsOf(AddressOf(page)));
   }
   EXPECT_EQ(window.MetadataBytes(), internal::RecordWindow::kBytes);
   EXPECT_GT(window.ResidentBytes(), 0u);
@@ -56,8 +74,10 @@ TEST(PageWindow, WhatLiesOutsideHasNone) {
     window.Open(page, 1);
     window.Set(page, 1);
     EXPECT_EQ(window.Of(AddressOf(page)), 0u);
+    EXPECT_FALSE(window.KnowsOf(AddressOf(page)));
   }
   EXPECT_EQ(window.Of(AddressOf(first)), 7u);
+  EXPECT_TRUE(window.KnowsOf(AddressOf(first)));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // A client that asks at every malloc and at every free would wait for the page map, then for the span that it names, then
 // for the record that the span names. Here one word of a window names the records, and what else it takes are constants of
-// the class. A word of 0 says nothing: then the span is to be asked.
+// the class. A word of 0 says nothing, unless the window knows of its page (KnowsOf): then the span is to be asked.
 //
 // Invariant: a page has a word only while it carries the class of a small span that has side records; those stay where they
 // are as long as the span is small.
@@ -74,6 +74,12 @@ class RecordMap {
     char* const records = word.records();
     if (records == nullptr) __builtin_unreachable();
     return {records + (word.OffsetOf(p) * Info(size_class).reciprocal >> 32) * kRecordBytes, size_class};
+  }
+
+  // Whether the small object there has no side record. False: the span is to be asked. Of an object that was given one
+  // before the caller came to hold it never true.
+  static MALLOW_ALWAYS_INLINE bool HasNone(const void* p) {
+    return internal::record_window.KnowsOf(p) && internal::record_window.Of(p) == 0;
   }
 
   // Both for a small span with side records, under the page heap's lock.

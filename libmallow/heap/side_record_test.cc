@@ -96,6 +96,7 @@ TEST_F(SideRecordTest, TheRecordMapSaysTheSame) {
     }
     ASSERT_EQ(object.size_class, block.span->size_class);
     ASSERT_EQ(object.record, block.record);
+    ASSERT_FALSE(RecordMap::HasNone(p));
     ASSERT_EQ(object.bytes(), block.usable_bytes);
     ASSERT_EQ(RecordMap::OfObject<kRecordBytes>(p, object.size_class).record, block.record);
     for (size_t inside : {size_t{1}, size_t{8}, block.usable_bytes / 2, block.usable_bytes - 1}) {
@@ -116,6 +117,7 @@ TEST_F(SideRecordTest, TheRecordMapSaysTheSame) {
   for (char* p : blocks) Free(p);
   Trim(0);
   for (char* p : blocks) ASSERT_EQ(RecordMap::At<kRecordBytes>(p).size_class, 0u);
+  for (char* p : blocks) ASSERT_EQ(RecordMap::HasNone(p), internal::record_window.Reaches(p));
 }
 
 TEST_F(SideRecordTest, NoHitPathHits) {

@@ -80,6 +80,7 @@ void* AddSample(Function, void*, size_t, const Registers&) { Absent(); }
 bool ReleaseNoSample(void*, const void*) { Absent(); }
 void* AllocateNoSample(size_t, void* (*)(size_t)) { Absent(); }
 void FreeNoSample(void*, void (*)(void*)) { Absent(); }
+void FreeNoSampleSized(void*, size_t, void (*)(void*, size_t)) { Absent(); }
 void NoteFailed(Function, size_t, const Registers&) { Absent(); }
 void BeginWrapped(Function, uintptr_t, const Registers&) { Absent(); }
 void EndWrapped() { Absent(); }

@@ -68,9 +68,10 @@ bool IsNoSample(void* p, size_t bytes);
 void* AddSample(Function function, void* p, size_t bytes, const Registers& caller);
 bool ReleaseNoSample(void* p, const void* return_address);
 // What malloc and free of a small block that is no sample come to, in few instructions; `otherwise` is called, as if it
-// were in their place, for all else. `p` may not be null.
+// were in their place, for all else. They may go on when nothing is recorded any more.
 void* AllocateNoSample(size_t bytes, void* (*otherwise)(size_t bytes));
 void FreeNoSample(void* p, void (*otherwise)(void* p));
+void FreeNoSampleSized(void* p, size_t bytes, void (*otherwise)(void* p, size_t bytes));
 
 // p may be null. With bytes == 0 and a block it releases the block and returns null.
 void* Reallocate(Function function, void* p, size_t bytes, const Registers& caller);

@@ -1,6 +1,7 @@
 // What nearly every call comes to while only samples are recorded, in one piece: a small block of the thread's cache that
 // is no sample. Everything else is left to others, before anything of it has happened.
 #include "heap/block.h"
+#include "heap/record_map.h"
 #include "record/counting.h"
 #include "record/process.h"
 #include "record/recorder.h"
@@ -18,12 +19,19 @@ MALLOW_ALWAYS_INLINE void* TryAllocateNoSample(size_t bytes) {
   return p;
 }
 
-// Side records are made where there is a sample: most spans have none.
-MALLOW_ALWAYS_INLINE bool IsNoSampleOf(const heap::Span& span, const void* p) {
+// Side records are made where there is a sample: many spans have none.
+MALLOW_NOINLINE bool IsNoSampleOfSpan(const void* p) {
+  const heap::Span& span = *heap::PageMap::SpanOf(heap::PageOf(p));
   const char* const records = __atomic_load_n(&span.records, __ATOMIC_ACQUIRE);
-  if (MALLOW_LIKELY(records == nullptr)) return true;
+  if (records == nullptr) return true;
   const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(p) - span.start());
   return !IsOurs(reinterpret_cast<const Tag*>(records)[offset * span.reciprocal >> 32]);
+}
+
+MALLOW_ALWAYS_INLINE bool IsNoSample(const void* p, heap::SizeClass size_class) {
+  const heap::RecordedObject object = heap::RecordMap::OfObject<sizeof(Tag)>(p, size_class);
+  if (object.size_class != 0) return !IsOurs(*reinterpret_cast<const Tag*>(object.record));
+  return MALLOW_LIKELY(heap::RecordMap::HasNone(p)) || IsNoSampleOfSpan(p);
 }
 
 // The class of a block that may be freed without a look at more; 0: there may be more to it. By ld.so's frees objects
@@ -31,7 +39,16 @@ MALLOW_ALWAYS_INLINE bool IsNoSampleOf(const heap::Span& span, const void* p) {
 MALLOW_ALWAYS_INLINE heap::SizeClass ClassOfNoSample(const void* p, uintptr_t pc) {
   const heap::SizeClass size_class = heap::PageMap::ClassInWindow(p);
   if (MALLOW_UNLIKELY(size_class == 0 || g_process.IsLibc(pc))) return 0;
-  return MALLOW_LIKELY(IsNoSampleOf(*heap::PageMap::SpanOf(heap::PageOf(p)), p)) ? size_class : 0;
+  return MALLOW_LIKELY(IsNoSample(p, size_class)) ? size_class : 0;
+}
+
+template <typename... Size>
+MALLOW_ALWAYS_INLINE void FreeNoSampleOr(void* p, uintptr_t pc, void (*otherwise)(void* p, Size...),
+                                         Size... bytes) {
+  const heap::SizeClass size_class = ClassOfNoSample(p, pc);
+  if (MALLOW_UNLIKELY(size_class == 0)) return otherwise(p, bytes...);
+  Sampler::NoteDeath();
+  heap::FreeOfClassClosed(p, size_class);
 }
 
 }  // namespace
@@ -42,11 +59,11 @@ void* AllocateNoSample(size_t bytes, void* (*otherwise)(size_t bytes)) {
 }
 
 void FreeNoSample(void* p, void (*otherwise)(void* p)) {
-  const heap::SizeClass size_class =
-      ClassOfNoSample(p, reinterpret_cast<uintptr_t>(__builtin_return_address(0)));
-  if (MALLOW_UNLIKELY(size_class == 0)) return otherwise(p);
-  Sampler::NoteDeath();
-  heap::FreeOfClassClosed(p, size_class);
+  FreeNoSampleOr(p, reinterpret_cast<uintptr_t>(__builtin_return_address(0)), otherwise);
+}
+
+void FreeNoSampleSized(void* p, size_t bytes, void (*otherwise)(void* p, size_t bytes)) {
+  FreeNoSampleOr(p, reinterpret_cast<uintptr_t>(__builtin_return_address(0)), otherwise, bytes);
 }
 
 }  // namespace mallow::record
