@@ -6,8 +6,9 @@
 // they held, the result is the entry's node.
 //
 // The same reasons make it exact as in stack_cache.h: pc, sp and (if live) rbp are compared, then every word that the unwind
-// reads as far as the joining frame, from the inside outwards; rbp is dead at that frame, so its pc and sp are
-// its whole state; from there on the last stack's own words are compared.
+// reads as far as the joining frame, from the inside outwards. So pc and sp at that frame are what they were, and, if it is
+// live there, rbp: one of the words restored it, or it is that of the start. These are the frame's whole state, which the last
+// stack's frame has to have, too; from there on the last stack's own words are compared.
 //
 // Many ways may begin at one place, which as a rule is a wrapper of malloc. So the word that an entry found changed names, by
 // its value, the position where the search goes on, kMostHops times at most; with wrappers.h the first word does from the
@@ -47,8 +48,9 @@ struct alignas(kCacheLineBytes) LeafEntry {
     uintptr_t values[kCount];
   };
   static constexpr unsigned kGroups = 4;  // of an entry that takes one slot
-  // Of one that takes two. The groups that do not fit lie in the second.
-  static constexpr unsigned kMostGroups = 2 * kGroups + 1;
+  // Those that do not fit lie in the slots that follow. Where every frame saves rbp it takes two words.
+  static constexpr unsigned kMostSlots = 4;
+  static constexpr unsigned kMostGroups = kMostSlots * (1 + kGroups) - 1;
   static constexpr unsigned kMaxWords = kMostGroups * Words::kCount;
   static constexpr uintptr_t kFarthest = uintptr_t{UINT16_MAX} * sizeof(uintptr_t);
   static constexpr uint32_t kMostJoinWords = UINT16_MAX;  // the same for frames
@@ -67,7 +69,10 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uint32_t home;        // where all the words lie, and the start (stack_memory.h)
   uint16_t join_place;  // of its sp
   uint8_t group_count;  // not 0
-  bool need_bp;
+  bool need_bp : 1;
+  // Where rbp at the frame that it leads to comes from: from the word with that number, from the start, or it is dead there.
+  uint8_t join_bp : 7;
+  static constexpr uint8_t kFromStart = 126, kDead = 127;
   // In the order in which the unwind reads them; a last group that is not full repeats its first.
   Words first_words[kGroups];
 
@@ -77,6 +82,10 @@ struct alignas(kCacheLineBytes) LeafEntry {
   static constexpr uintptr_t AddressOf(uintptr_t at_sp, uint32_t place) {
     return at_sp - sizeof(uintptr_t) + place * sizeof(uintptr_t);
   }
+  // At the frame that it leads to. REQUIRES: it is live there.
+  uintptr_t BpAtJoin() const {
+    return join_bp == kFromStart ? bp : words()[join_bp / Words::kCount].values[join_bp % Words::kCount];
+  }
   bool BeginsAt(FrameKey at, uintptr_t at_sp) const { return key == at && sp == at_sp; }
 };
 static_assert(offsetof(LeafEntry, first_words) == kCacheLineBytes);
@@ -84,6 +93,7 @@ static_assert(sizeof(LeafEntry::Words) == kCacheLineBytes && offsetof(LeafEntry,
 static_assert(offsetof(LeafEntry::Words, values) == 16);
 static_assert(kPcLimit <= uint64_t{1} << (3 * 16));  // where the fourth place begins
 static_assert(sizeof(LeafEntry) == (1 + LeafEntry::kGroups) * kCacheLineBytes);
+static_assert(LeafEntry::kMaxWords <= LeafEntry::kFromStart);
 
 class LeafCache {
  public:
@@ -162,8 +172,11 @@ class LeafCache {
   static_assert(sizeof(LeafEntry) << kMostBits <= UINT32_MAX);  // see LeafEntry::next
   // The head of an entry and its first twelve words.
   static constexpr size_t kLinesAhead = 3;
-  // In place of a position: the slot holds the rest of the entry before it.
+  // In place of a position: the slot holds more of the entry before it.
   static constexpr uint32_t kContinued = 2;
+  // Behind the last slot, for an entry that begins in one of the last two. As many positions are a cache line.
+  static constexpr size_t kSpareSlots = kCacheLineBytes / sizeof(uint32_t);
+  static_assert(kSpareSlots >= LeafEntry::kMostSlots);
 
   // The table of what came after pasts, small enough to stay in the first cache: by their upper bits, LeafEntry::next mixed
   // with the others. So what was there after another past comes out beyond the entries, but for one in 800.
@@ -176,7 +189,8 @@ class LeafCache {
 
   static uintptr_t Address(const LeafEntry* entry) { return reinterpret_cast<uintptr_t>(entry); }
   static constexpr size_t BytesFor(unsigned bits) {
-    return sizeof(uint32_t) * kPasts + ((sizeof(uint32_t) + sizeof(LeafEntry)) << bits);
+    return sizeof(uint32_t) * kPasts +
+           (sizeof(uint32_t) + sizeof(LeafEntry)) * ((size_t{1} << bits) + kSpareSlots);
   }
   // Odd, and as good as different for any two places of a search.
   static MALLOW_ALWAYS_INLINE uint32_t PositionOf(size_t hash) {
@@ -190,7 +204,7 @@ class LeafCache {
     if (memory == nullptr) return false;
     if (bits >= kBitsOfHugePages) os::WantHugePages(memory, BytesFor(bits));
     positions_ = static_cast<uint32_t*>(memory) + kPasts;
-    entries_ = reinterpret_cast<LeafEntry*>(positions_ + (size_t{1} << bits));
+    entries_ = reinterpret_cast<LeafEntry*>(positions_ + (size_t{1} << bits) + kSpareSlots);
     entry_bytes_ = static_cast<uint32_t>(sizeof(LeafEntry) << bits);
     bits_ = static_cast<uint8_t>(bits);
     shift_ = static_cast<uint8_t>(32 - bits);
@@ -203,8 +217,9 @@ class LeafCache {
     size_t slot = SlotOf(position);
     if (group_count > LeafEntry::kGroups) {
       slot &= ~size_t{1};
-      DriveOut(slot), DriveOut(slot + 1);
-      positions_[slot + 1] = kContinued;
+      const size_t end = slot + group_count / (1 + LeafEntry::kGroups) + 1;
+      for (size_t taken = slot; taken != end; ++taken) DriveOut(taken);
+      for (size_t taken = slot + 1; taken != end; ++taken) positions_[taken] = kContinued;
     } else {
       if (positions_[slot] != 0 && (positions_[slot ^ 1] == 0 || driven_out_ % 2 != 0)) slot ^= 1;
       DriveOut(slot);
@@ -217,9 +232,12 @@ class LeafCache {
     ++driven_out_;
     Vacate(slot);
   }
+  // All slots of the entry that lies there.
   void Vacate(size_t slot) {
-    if (positions_[slot] == kContinued || positions_[slot ^ 1] == kContinued) Empty(slot ^ 1);
-    Empty(slot);
+    while (positions_[slot] == kContinued) --slot;
+    do {
+      Empty(slot++);
+    } while (positions_[slot] == kContinued);
   }
   void Empty(size_t slot) {
     positions_[slot] = 0;

@@ -82,10 +82,13 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE size_t CaptureContext::FirstHash(uintptr
 MALLOW_ALWAYS_INLINE bool CaptureContext::FindJoin(LeafEntry& leaf) const {
   if (MALLOW_UNLIKELY(leaf.join >= frames_.size())) return false;
   const Frame& join = frames_[leaf.join];
-  // A frame with that node is one where rbp is dead, as it was: that follows from the rules of the path.
   if (MALLOW_UNLIKELY(join.node != leaf.join_node ||
                       join.sp != LeafEntry::AddressOf(leaf.sp, leaf.join_place)) &&
       kMutant != Mutant::kLeafJoinNotCompared)
+    return false;
+  // At a frame with that node it is live if it was: that follows from the rules of the path.
+  if (leaf.join_bp != LeafEntry::kDead && MALLOW_UNLIKELY(join.bp != leaf.BpAtJoin()) &&
+      kMutant != Mutant::kLeafJoinBpIgnored)
     return false;
   const uint32_t words = join.words();
   if (MALLOW_UNLIKELY(words > LeafEntry::kMostJoinWords)) return false;

@@ -15,7 +15,7 @@ enum class Mutant {
   kGenerationIgnored = 5,           // unloaded objects keep their rules and stacks
   kSignalPcDecremented = 6,         // an interrupted pc is taken for a return address
   kLeafBpNotCompared = 7,           // rbp is not compared where a leaf entry starts
-  kLeafJoinBpIgnored = 8,           // leaf entries join at frames where rbp is live
+  kLeafJoinBpIgnored = 8,           // rbp is not compared at the frame where a leaf entry joins
   kLeafWordsNotVerified = 9,        // a leaf entry is believed for its pc and sp
   kLeafJoinNotCompared = 10,        // a leaf entry joins whatever frame lies where its own was
   kLeavesOutliveObjects = 11,       // unloaded objects keep their leaf entries

@@ -191,8 +191,10 @@ CaptureContext::End CaptureContext::Walk(Cursor cursor, const NodeTable& table) 
     interpreted_words_.Truncate(0);
   }
   RuleEntry* next = nullptr;
-  for (;;) {
-    if (TryJoin(cursor)) return End::kJoined;
+  // Of a stack that is the last one again a frame is walked, so that it comes to have a leaf entry.
+  bool may_join = candidates_ < 2 || plain_home_ == 0;
+  for (;; may_join = true) {
+    if (MALLOW_LIKELY(may_join) && TryJoin(cursor)) return End::kJoined;
     const RuleEntry& entry = *FindNextRule(cursor.key, table, &next);
     if (!walked_.Reserve(1)) {
       EndTruncated(Truncation::kNoRoom);
@@ -493,14 +495,29 @@ MALLOW_ALWAYS_INLINE StackWord* CaptureContext::RememberWords(const WalkedFrame&
   return next;
 }
 
+// Which of the words restored rbp as it is at `join`, where it is live, as LeafEntry::join_bp says it. The outermost of the
+// frames that save it did.
+uint8_t CaptureContext::PlaceOfJoinBp(const Frame& join, const StackWord* words, size_t count) const {
+  uintptr_t cfa = join.sp;
+  for (size_t i = walked_.size(); i-- != 0; cfa = walked_[i].sp) {
+    const WalkedFrame& frame = walked_[i];
+    if (!frame.rule.saves_bp()) continue;
+    const uintptr_t base = frame.rule.kind == RuleKind::kRealigned ? frame.bp : cfa;
+    const uintptr_t slot = base + static_cast<uintptr_t>(intptr_t{frame.rule.bp});
+    for (size_t place = 0; place < count; ++place) {
+      if (words[count - 1 - place].address == slot) return static_cast<uint8_t>(place);
+    }
+  }
+  return LeafEntry::kFromStart;
+}
+
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
 NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   if (frames_.size() == 0 || plain_home_ == 0 || !leaves_.MakeReady()) return nullptr;
   const Frame& join = frames_[joined_];
   const Frame& innermost = frames_[frames_.size() - 1];
   const size_t count = words_.size() - join.words();
-  if (count > LeafEntry::kMaxWords || (join.need_bp() && kMutant != Mutant::kLeafJoinBpIgnored))
-    return nullptr;
+  if (count > LeafEntry::kMaxWords) return nullptr;
   // I4.
   for (size_t i = 0; i < walked_.size(); ++i) {
     if (walked_[i].rule.kind > RuleKind::kRealigned) return nullptr;
@@ -535,6 +552,8 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->node = node;
   leaf->need_bp = need_bp;
   leaf->bp = innermost.bp;
+  leaf->join_bp = LeafEntry::kDead;
+  if (join.need_bp()) leaf->join_bp = PlaceOfJoinBp(join, words, count);
   leaf->group_count = group_count;
   const StackWord* next = words + count;
   leaf->words()->joined_in = last_stack_;

@@ -16,8 +16,7 @@
 //      restore a dead rbp; the later in the array, the earlier the unwind reads them.
 //  I3  Nothing of the last stack is used before its words were compared in this capture, from the inside outwards and
 //      only as far as they are equal: so each comparison reads a word that an unwind would read as well.
-//  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says, and joins at a frame where rbp is dead. Its
-//      words are compared some at a time, so that one may be read to which the others do not lead any more: all lie on
+//  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says. Its words are compared some at a time, so that one may be read to which the others do not lead any more: all lie on
 //      the stack of its start, no frame of it being one that goes on to another stack.
 //      Which frame of the last stack it joins at is looked up once, and holds as long as that is the last stack.
 //  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
@@ -152,6 +151,7 @@ class CaptureContext {
   template <typename Start>
   static MALLOW_NOINLINE LeafEntry* ForgetGuessOf(Start start);
   NodeMemo* RememberLeaf(NodeId node);
+  uint8_t PlaceOfJoinBp(const Frame& join, const StackWord* words, size_t count) const;
   LeafEntry* RoomForLeaf(const Frame& start, unsigned group_count);
   uint32_t FindChanged(uint32_t words);
   uint32_t FindChangedAnywhere(uint32_t words);

@@ -60,6 +60,8 @@ class PathTable {
     return frames;
   }
 
+  NodeId Parent(NodeId node) const { return parents_.at(node).first; }
+
   // Called within Steps, as a signal handler would be.
   void (*interruption)() = nullptr;
   bool no_room_for_frames = false;
@@ -159,18 +161,18 @@ TEST_F(StackCacheTest, ReusesAnUnchangedStack) {
   stack_.At(sp + 8) = AddressOf(Sp24Return);
   stack_.At(sp + 32) = AddressOf(OutermostReturn);
   const NodeId first = Capture(AddressOf(Sp16Return), sp, 0);
-  EXPECT_EQ(Capture(AddressOf(Sp16Return), sp, 0), first);
-  EXPECT_EQ(statistics_.reused, 1u);
-  EXPECT_EQ(statistics_.frames_walked, 3u);
-  EXPECT_EQ(statistics_.frames_verified, 3u);
+  // Once more by a frame, for its leaf entry.
+  for (int again = 0; again < 3; ++again) EXPECT_EQ(Capture(AddressOf(Sp16Return), sp, 0), first);
+  EXPECT_EQ(statistics_.reused, 2u);
+  EXPECT_EQ(statistics_.frames_walked, 3u + 1u);
+  EXPECT_EQ(statistics_.frames_verified, 2u);
 }
 
 TEST_F(StackCacheTest, DeadBpDoesNotMatterLiveBpDoes) {
   const uintptr_t sp = stack_.low() + 64;
   stack_.At(sp + 8) = AddressOf(Sp24Return);
   stack_.At(sp + 32) = AddressOf(OutermostReturn);
-  Capture(AddressOf(Sp16Return), sp, 1);
-  Capture(AddressOf(Sp16Return), sp, 2);
+  for (uintptr_t bp = 1; bp <= 3; ++bp) Capture(AddressOf(Sp16Return), sp, bp);
   EXPECT_EQ(statistics_.reused, 1u);
 
   stack_.At(sp + 8) = AddressOf(Bp16Return);
@@ -396,16 +398,47 @@ TEST_F(StackCacheTest, NothingOutlivesAnUnloadedObject) {
     EXPECT_EQ(other(), other_node);
     InvalidateModules();
   }
-  // The same without a look at the outer frames in between.
+  // The same without a look at the outer frames in between, nor are they those of an object that is gone.
   for (uint32_t round = 0; round < 4; ++round) {
     paths_.module = 10 + round;
-    EXPECT_TRUE(seen.insert(come()).second) << "of an object that is gone, round " << round;
+    const NodeId node = come();
+    EXPECT_TRUE(seen.insert(node).second) << "of an object that is gone, round " << round;
+    EXPECT_EQ(paths_.Parent(node), stayed()) << "round " << round;
     InvalidateModules();
   }
 }
 
+// rbp is the start's as one leads there, and restored by a word as the others do: of the second frame, which is outside of
+// one that leaves it alone, and of two the one that does it last.
+TEST_F(StackCacheTest, ALeafEntryJoinsWhereBpIsLive) {
+  const uintptr_t sp = stack_.low() + 512, bp = sp + 128;
+  stack_.At(bp + 8) = AddressOf(OutermostReturn);
+  const auto capture = [&](int way) {
+    stack_.At(sp - 8) = AddressOf(Bp16Return);
+    if (way == 0) return Capture(AddressOf(Sp16Return), sp - 16, bp);
+    stack_.At(sp - 16) = bp;
+    if (way == 1) return Capture(AddressOf(Sp32SavesBpReturn), sp - 32, 1);
+    stack_.At(sp - 40) = AddressOf(Sp32SavesBpReturn);
+    stack_.At(sp - 48) = 2;
+    return way == 2 ? Capture(AddressOf(Sp24Return), sp - 56, 3)
+                    : Capture(AddressOf(Sp32SavesBpReturn), sp - 64, 4);
+  };
+  constexpr int kWays = 4;
+  NodeId first[kWays];
+  for (int round = 0; round < 3; ++round) {
+    const uint64_t reused = statistics_.reused;
+    for (int way = 0; way < kWays; ++way) {
+      const NodeId node = capture(way);
+      if (round == 0) first[way] = node;
+      EXPECT_EQ(node, first[way]);
+    }
+    EXPECT_TRUE(round < 2 || statistics_.reused == reused + kWays) << statistics_.reused - reused;
+  }
+  EXPECT_EQ((std::set<NodeId>(first, first + kWays).size()), size_t{kWays});
+}
+
 // The joining frame is the same in node and sp, but its rbp is that of the entry's time, not of the last stack's.
-TEST_F(StackCacheTest, ALeafEntryDoesNotJoinWhereBpIsLive) {
+TEST_F(StackCacheTest, ALeafEntryComparesBpWhereItJoinsWhereBpIsLive) {
   const uintptr_t sp = stack_.low() + 64, bp = sp + 128, other_bp = sp + 256;
   stack_.At(sp - 8) = AddressOf(Bp16Return);
   stack_.At(bp + 8) = stack_.At(other_bp + 8) = AddressOf(OutermostReturn);
