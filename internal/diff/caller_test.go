@@ -13,7 +13,7 @@ import (
 // site: the path, the branches, and the way that changed most.
 func callersOf(d *diff.Diff) string {
 	var b strings.Builder
-	stacks, _, growth := d.Stacks(d.Sites[:1], 0)
+	stacks, _, growth := d.Stacks(d.Sites[:1], diff.Allocations, 0)
 	for i := range growth[0].Path {
 		fmt.Fprintf(&b, "<- %s:%d ", growth[0].Path[i].Function, growth[0].Path[i].Line)
 	}
@@ -79,6 +79,24 @@ func TestLinesOfCallers(t *testing.T) {
 			"600 malloc 16: box a.c:4 < grow a.c:50 < main m.c:1\n100 malloc 16: box a.c:4 < grow a.c:60 < main m.c:1\nunit request 100",
 			"1200 malloc 16: box a.c:4 < grow a.c:50 < main m.c:1\n400 malloc 16: box a.c:4 < grow a.c:60 < main m.c:1\nunit request 200",
 			"<- grow:60 | 4 60 1",
+		},
+		{
+			"a buffer that is larger for one of several callers",
+			"600 malloc 20: box a.c:4 < f a.c:50 < main m.c:1\n30 malloc 200: box a.c:4 < g a.c:60 < main m.c:2",
+			"600 malloc 20: box a.c:4 < f a.c:50 < main m.c:1\n30 malloc 5000: box a.c:4 < g a.c:60 < main m.c:2",
+			"<- g:60 | 4 60 2",
+		},
+		{
+			"a buffer that is larger on one of several lines",
+			"2 malloc 60: box a.c:4 < grow a.c:50 < main m.c:1\n2 malloc 80: box a.c:4 < grow a.c:60 < main m.c:1",
+			"2 malloc 60: box a.c:4 < grow a.c:51 < main m.c:1\n2 malloc 160: box a.c:4 < grow a.c:61 < main m.c:1",
+			"<- grow:61 | 4 61 1",
+		},
+		{
+			"what one of several callers does not free any more",
+			"600 malloc 20: box a.c:4 < f a.c:50 < main m.c:1\n30 malloc 20: box a.c:4 < g a.c:60 < main m.c:2",
+			"600 malloc 20: box a.c:4 < f a.c:50 < main m.c:1\n30 malloc 20 kept: box a.c:4 < g a.c:60 < main m.c:2",
+			"<- g:60 | 4 60 2",
 		},
 		{
 			"callers of a reference that has them cut",

@@ -9,6 +9,7 @@ import (
 
 // Growth tells which callers a change of a site comes from.
 type Growth struct {
+	Metric Metric // that changed
 	// Path leads from the caller of the site outwards as long as all of the
 	// change has one and the same caller.
 	Path []profile.Frame
@@ -21,7 +22,7 @@ type Growth struct {
 // Branch is one caller among several.
 type Branch struct {
 	profile.Frame
-	Old, New uint64 // allocations
+	Old, New uint64 // of the metric
 	// Excess is by how much they grew, of as much work (Diff.Per).
 	Excess float64
 }
@@ -33,21 +34,24 @@ type StackChange struct {
 	Old, New uint64 // allocations
 }
 
-// Stacks returns for each of the sites its stacks, those first whose counts
-// changed most, no more than limit of each (0: all), with how many each has,
-// and what they tell of who makes the change. Stacks are the same if their
-// functions are, however often each of these calls itself.
-func (d *Diff) Stacks(sites []*Site, limit int) (stacks [][]StackChange, total []int, growth []Growth) {
+// Stacks returns for each of the sites its stacks, those first that changed
+// most by a metric, no more than limit of each (0: all), with how many each has,
+// and what they tell of who makes the change. Where none changed by that metric
+// it is the next one of allocations, bytes and what is never freed. Stacks are
+// the same if their functions are, however often each of these calls itself.
+func (d *Diff) Stacks(sites []*Site, by Metric, limit int) (stacks [][]StackChange, total []int, growth []Growth) {
 	j := d.join(sites)
 	stacks, total, growth = make([][]StackChange, len(sites)), make([]int, len(sites)), make([]Growth, len(sites))
 	for i := range sites {
+		metric := j.weighFirst(i, by, Allocations, Bytes, Live)
 		ways := j.ways[i]
 		total[i], growth[i] = len(ways), j.growth(ways)
+		growth[i].Metric = metric
 		if limit > 0 && len(ways) > limit {
 			ways = ways[:limit]
 		}
 		for _, w := range ways {
-			stacks[i] = append(stacks[i], StackChange{Frames: j.frames(w), Old: w.old, New: w.new})
+			stacks[i] = append(stacks[i], StackChange{Frames: j.frames(w), Old: w.oldCalls, New: w.newCalls})
 		}
 	}
 	return stacks, total, growth

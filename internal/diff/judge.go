@@ -47,6 +47,7 @@ func (d *Diff) judgeByStack() {
 	}
 	j := d.join(changed)
 	for i, s := range changed {
+		j.weigh(i, Allocations)
 		s.Excess = 0
 		kept := true // by each stack: what one makes more another may make less
 		for _, w := range j.ways[i] {

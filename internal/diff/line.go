@@ -2,8 +2,8 @@ package diff
 
 import "slices"
 
-// place is a line, or the lines of a whole stack, with the calls that came
-// from there.
+// place is a line, or the lines of a whole stack, with how much of the metric
+// came from there.
 type place struct {
 	lines    []int
 	old, new uint64
@@ -43,8 +43,8 @@ func placeAt(places []place, lines []int) int {
 func compareLines(p place, lines []int) int { return slices.Compare(p.lines, lines) }
 
 // telling returns of some steps one at the place where most of their change is.
-// Lines may have moved between the two sides: they are the same where as many
-// calls come from there, else by their number, else by their order.
+// Lines may have moved between the two sides: they are the same where as much
+// comes from there, else by their number, else by their order.
 func (d *Diff) telling(steps []step, linesOf func(step) []int) step {
 	if len(steps) == 1 {
 		return steps[0]

@@ -119,7 +119,7 @@ func mirror(s *diff.Site) string {
 // stacks.
 func checkStacks(t *testing.T, d *diff.Diff) {
 	t.Helper()
-	stacks, total, growth := d.Stacks(d.Sites, 0)
+	stacks, total, growth := d.Stacks(d.Sites, diff.Allocations, 0)
 	for i, s := range d.Sites {
 		var old, new uint64
 		for _, st := range stacks[i] {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 )
 
 // joined are the stacks of some sites in both profiles.
@@ -16,8 +17,9 @@ type joined struct {
 
 // way is a stack of a site, by functions.
 type way struct {
-	parts    []part // by lines
-	old, new uint64
+	parts              []part // by lines
+	oldCalls, newCalls uint64
+	old, new           uint64 // figures of the metric that ways are weighed by
 }
 
 // part is a stack of one of the profiles.
@@ -25,6 +27,7 @@ type part struct {
 	tree     *callTree
 	node     int32 // innermost; -1 for calls without a stack
 	isNew    bool
+	counters *recording.Counters
 	old, new uint64 // one of them is 0
 }
 
@@ -97,27 +100,64 @@ func (d *Diff) join(sites []*Site) *joined {
 				found[k] = w
 				j.ways[k.site] = append(j.ways[k.site], w)
 			}
-			p := part{tree: t, node: st.Node, isNew: isNew}
 			if isNew {
-				p.new = st.Counters.Calls
+				w.newCalls += st.Counters.Calls
 			} else {
-				p.old = st.Counters.Calls
+				w.oldCalls += st.Counters.Calls
 			}
-			w.old += p.old
-			w.new += p.new
-			w.parts = append(w.parts, p)
+			w.parts = append(w.parts, part{tree: t, node: st.Node, isNew: isNew, counters: st.Counters})
 		}
 	}
 	newTree, newOwner := d.treeOf(j, d.New, sites, newPlace, nil)
 	add(newTree, newOwner, true)
 	oldTree, oldOwner := d.treeOf(j, d.Old, sites, oldPlace, d.renamed())
 	add(oldTree, oldOwner, false)
-	for _, ways := range j.ways {
-		slices.SortStableFunc(ways, func(a, b *way) int {
-			return cmp.Or(cmp.Compare(distance(b.old, b.new), distance(a.old, a.new)), cmp.Compare(b.old+b.new, a.old+a.new))
-		})
-	}
 	return j
+}
+
+// weighFirst weighs the ways of a site by the first metric of which one of them
+// has more or less than before, and returns it: where a buffer became larger,
+// or is not freed any more, calls do not tell who asks for it.
+func (j *joined) weighFirst(site int, metrics ...Metric) Metric {
+	for _, m := range metrics {
+		j.weigh(site, m)
+		if slices.ContainsFunc(j.ways[site], func(w *way) bool { return j.diff.excessOf(w.old, w.new) != 0 }) {
+			return m
+		}
+	}
+	j.weigh(site, metrics[0])
+	return metrics[0]
+}
+
+// weigh gives the ways of a site their figures of a metric, and puts those
+// first that changed most.
+func (j *joined) weigh(site int, m Metric) {
+	weight := weights[m]
+	for _, w := range j.ways[site] {
+		w.old, w.new = 0, 0
+		for i := range w.parts {
+			p := &w.parts[i]
+			if p.isNew {
+				p.new = weight(p.counters)
+			} else {
+				p.old = weight(p.counters)
+			}
+			w.old += p.old
+			w.new += p.new
+		}
+	}
+	slices.SortStableFunc(j.ways[site], func(a, b *way) int {
+		return cmp.Or(cmp.Compare(distance(b.old, b.new), distance(a.old, a.new)), cmp.Compare(b.old+b.new, a.old+a.new))
+	})
+}
+
+// weights are what ways are weighed by. What lived at the peak is known of no
+// stack of a reference: the bytes requested stand for it.
+var weights = map[Metric]func(c *recording.Counters) uint64{
+	Allocations: func(c *recording.Counters) uint64 { return c.Calls },
+	Bytes:       func(c *recording.Counters) uint64 { return c.Bytes },
+	Peak:        func(c *recording.Counters) uint64 { return c.Bytes },
+	Live:        func(c *recording.Counters) uint64 { return uint64(c.LiveBytes()) },
 }
 
 func oldPlace(s *Site) *Place { return s.Old }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -551,6 +552,62 @@ static void (*volatile next[8])(int);
 	if sites := r.check(r.decide(2), "box", "allocations").Sites; len(sites) != 1 || sites[0].Callers[0].Function != "grow" || sites[0].Callers[0].Line != 7 {
 		t.Errorf("%+v", sites)
 	}
+}
+
+// TestCallerByBytes plants what no number of calls tells: a larger buffer, and one that is not freed any more, by the one of three callers that calls seldom.
+func TestCallerByBytes(t *testing.T) {
+	r := newRepository(t)
+	r.write("buffer.c", `#include <stdlib.h>
+#include <string.h>
+static char *keep[3000];
+static int count;
+__attribute__((noinline)) static char *buffer(size_t size) {
+  char *b = malloc(size);
+  memset(b, 1, size);
+  return keep[count++] = b;
+}
+__attribute__((noinline)) static void names(void) {
+  for (int i = 0; i < 2000; i++) buffer(20);
+}
+__attribute__((noinline)) static void lines(void) {
+  for (int i = 0; i < 30; i++) buffer(100);
+}
+__attribute__((noinline)) static void pages(void) {
+  for (int i = 0; i < 30; i++) {
+    buffer(120);
+    buffer(200);
+  }
+}
+int main(void) {
+  names();
+  lines();
+  pages();
+  while (count > 0) free(keep[--count]);
+}
+`)
+	r.write("mallow.toml", "[benchmark.buffer]\ncommand = [\"./buffer\"]\nbuild = \"cc -g -O1 -fno-builtin -o buffer buffer.c\"\n")
+	r.write(".gitignore", "buffer\n")
+	r.gate(0, "--update")
+	first := r.commit("a program")
+	check := func(metric string, line int) {
+		t.Helper()
+		sites := r.check(r.decide(2), "buffer", metric).Sites
+		if len(sites) != 1 || sites[0].Function != "buffer" || len(sites[0].Callers) == 0 || sites[0].Callers[0].Function != "pages" || sites[0].Callers[0].Line != line {
+			t.Errorf("%s: %+v", metric, sites)
+		}
+	}
+	r.replace("buffer.c", "buffer(200);", "buffer(5000);")
+	check("bytes", 19)
+	check("peak", 19)
+	last := r.commit("larger buffers")
+	told := r.run(harness.CLI(r), "history", "bisect", "--metric", "bytes", "--good", first, "--bad", last, "buffer").Output
+	if !regexp.MustCompile(`buffer  buffer\.c:6\n *<- pages  buffer\.c:19\n`).MatchString(told) {
+		t.Errorf("bisect:\n%s", told)
+	}
+
+	r.replace("buffer.c", "buffer(5000);", "buffer(200);")
+	r.replace("buffer.c", "buffer(120);", "buffer(120), count--;")
+	check("live", 18)
 }
 
 // TestOtherChangeOfTheBudget does not hide what changed before it.

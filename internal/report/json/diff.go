@@ -142,6 +142,7 @@ type siteFigures struct {
 }
 
 type growth struct {
+	Metric   string   `json:"metric"`
 	Path     []frame  `json:"path"`
 	Branches []branch `json:"branches"`
 	Others   int      `json:"others"`
@@ -295,7 +296,7 @@ func siteChanges(d *diff.Diff, o DiffOptions) []siteChange {
 			changed = append(changed, s)
 		}
 	}
-	stacks, total, grown := d.Stacks(changed, o.Stacks)
+	stacks, total, grown := d.Stacks(changed, diff.Allocations, o.Stacks)
 	keys := make([]siteChange, 0, len(sites))
 	k := 0
 	for _, s := range sites {
@@ -350,7 +351,7 @@ func figuresOf(p *diff.Place, of *profile.Profile, per *profile.Unit) *siteFigur
 }
 
 func growthKeys(g *diff.Growth) *growth {
-	keys := &growth{Path: framesKeys(g.Path), Branches: []branch{}, Others: g.Others}
+	keys := &growth{Metric: string(g.Metric), Path: framesKeys(g.Path), Branches: []branch{}, Others: g.Others}
 	for i := range g.Branches {
 		b := &g.Branches[i]
 		keys.Branches = append(keys.Branches, branch{frameKeys(&b.Frame), b.Old, b.New})

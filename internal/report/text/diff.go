@@ -285,7 +285,7 @@ func (r *diffReport) table() {
 		title = r.diffRow("old", "new", "change", "bytes") + "site; calls and bytes per " + term.Safe(per.Name)
 	}
 	r.line(r.style.dim(title))
-	_, _, growth := r.diff.Stacks(shown, 1)
+	_, _, growth := r.diff.Stacks(shown, diff.Allocations, 1)
 	width := r.nameWidth(shown)
 	for i, s := range shown {
 		r.diffSite(s, width)
@@ -356,6 +356,17 @@ func (r *diffReport) signed(excess float64) string {
 		return sign(excess) + quotient(math.Abs(r.each(excess, false)))
 	}
 	return sign(excess) + count(uint64(math.Abs(excess)+0.5))
+}
+
+// signedOf writes by how much a metric changed.
+func (r *diffReport) signedOf(m diff.Metric, excess float64) string {
+	if m == diff.Allocations {
+		return r.signed(excess)
+	}
+	if r.diff.Per != nil {
+		excess = r.each(excess, false)
+	}
+	return sign(excess) + size(uint64(math.Abs(excess)+0.5))
 }
 
 func (r *diffReport) signedBytes(change float64, old, new uint64) string {
@@ -514,7 +525,7 @@ func (r *diffReport) growth(g *diff.Growth, module string) string {
 		}
 		b := &g.Branches[i]
 		if name := callerName(&b.Frame, module); name != "" {
-			branches = append(branches, fmt.Sprintf("%s (%s)", name, r.signed(b.Excess)))
+			branches = append(branches, fmt.Sprintf("%s (%s)", name, r.signedOf(g.Metric, b.Excess)))
 		}
 	}
 	if len(branches) > 0 {
