@@ -109,13 +109,13 @@ func (s *Site) KeptByLoop() string {
 	owner, owned := s.Owner()
 	switch {
 	case owned && owner.Function != s.Way[0].Function:
-		return "let the caller declare the string or container outside of the loop, clear() it in each round and have it filled by reference: it keeps its memory, while one that is returned is made anew each time"
+		return "let the caller declare the string or container outside of all loops, clear() it in each round and have it filled by reference: it keeps its memory, while one that is returned is made anew each time"
 	case s.By(Deque) != nil:
-		return "declare the container outside of the loop: it keeps one block where it is cleared; a std::queue that is emptied by pop() takes a block anew for every so many elements"
+		return "declare the container outside of all loops: it keeps one block where it is cleared; a std::queue that is emptied by pop() takes a block anew for every so many elements"
 	case s.InRust():
-		return "declare the String, Vec or map outside of the loop, clear() it in each round and fill it by push_str, extend or write!: it keeps its memory, while what a function returns is made anew each time"
+		return "declare the String, Vec or map outside of all loops, clear() it in each round and fill it by push_str, extend or write!: it keeps its memory, while what a function returns is made anew each time"
 	}
-	return "declare the string or container outside of the loop, and clear() it in each round: it keeps its memory"
+	return "declare the string or container outside of all loops, and clear() it in each round: it keeps its memory"
 }
 
 // isTakenOver tells that a function that is not on the stack releases the
@@ -164,7 +164,7 @@ func isClearable(function string) bool {
 func (s *Site) InObject() bool { return s.Contained() && IsConstructor(s.Function) }
 
 // SetAnew is what to do about an object whose parts take memory in each round.
-const SetAnew = "make the object once, outside of the loop, and set it anew in each round: the string or container in it keeps its memory"
+const SetAnew = "make the object once, outside of all loops, and set it anew in each round: the string or container in it keeps its memory"
 
 // OfElements tells whether a good part of the site's blocks are what elements of
 // a container took while they were constructed there: rows of a vector of

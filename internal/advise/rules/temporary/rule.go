@@ -93,7 +93,7 @@ func finding(s, site *rule.Site) rule.Finding {
 		f.Places = rule.Places(s.Frame, s.UserOfLibrary(), site.Frame)
 		f.Remedy = fmt.Sprintf("keep one block where it is used next instead of releasing it, and use it again (%s at the most)", rule.Bytes(n.SizeMax))
 	case size == 0 && !replaced:
-		f.Remedy = fmt.Sprintf("allocate once, outside of the loop, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
+		f.Remedy = fmt.Sprintf("allocate once, outside of all loops, and use the same block again (%s at the most)", rule.Bytes(n.SizeMax))
 	case replaced:
 		f.Remedy = s.Replacement()
 	case s.InRust():
