@@ -235,6 +235,17 @@ var wrapperNames = names(
 	"av_reallocp", "av_reallocp_array", "av_strdup", "av_strndup", "av_memdup", "AcquireMagickMemory", "AcquireQuantumMemory",
 	"AcquireCriticalMemory", "AcquireAlignedMemory", "AcquireAlignedMemory_POSIX", "AcquireSemaphoreMemory", "ResizeMagickMemory", "ResizeQuantumMemory", "AcquireString", "ConstantString",
 	"xmlStrdup", "xmlStrndup", "xmlCharStrdup", "xmlCharStrndup", "lzma_alloc", "lzma_alloc_zero", "event_mm_malloc_", "event_mm_calloc_", "event_mm_realloc_", "event_mm_strdup_",
+	// what the hooks for a malloc lead to where there is none: yajl, bzip2, pugixml, HTML Tidy, PCRE2, nghttp2, c-ares, Jansson, Expat
+	"yajl_internal_malloc", "yajl_internal_realloc", "default_bzalloc", "pugi::impl::default_allocate", "defaultAlloc", "defaultRealloc",
+	"default_malloc", "default_calloc", "default_realloc", "_pcre2_memctl_malloc_8", "_pcre2_memctl_malloc_16", "_pcre2_memctl_malloc_32",
+	"ares_malloc", "ares_malloc_zero", "ares_realloc", "ares_realloc_zero", "ares_strdup", "jsonp_malloc", "jsonp_strdup", "jsonp_strndup",
+	"expat_malloc", "expat_realloc",
+	// GMP, libpng, LibTIFF, FreeType, D-Bus, OpenLDAP
+	"__gmp_default_allocate", "__gmp_default_reallocate", "png_malloc", "png_malloc_base", "png_malloc_warn", "png_malloc_default",
+	"png_malloc_array", "png_realloc_array", "png_calloc", "_TIFFmalloc", "_TIFFcalloc", "_TIFFrealloc", "_TIFFmallocExt", "_TIFFcallocExt",
+	"_TIFFreallocExt", "_TIFFCheckMalloc", "_TIFFCheckRealloc", "ft_alloc", "ft_realloc", "ft_mem_alloc", "ft_mem_qalloc", "ft_mem_realloc",
+	"ft_mem_qrealloc", "ft_mem_dup", "ft_mem_strdup", "dbus_malloc", "dbus_malloc0", "dbus_realloc", "_dbus_strdup",
+	"ber_memalloc", "ber_memalloc_x", "ber_memcalloc", "ber_memcalloc_x", "ber_memrealloc", "ber_memrealloc_x", "ber_strdup", "ber_strdup_x",
 	// the run times of Objective-C, OCaml, Haskell, Ruby, PHP, Tcl, Guile and Erlang
 	"class_createInstance", "objc_malloc", "objc_calloc", "objc_realloc",
 	"caml_stat_alloc", "caml_stat_alloc_noexc", "caml_stat_alloc_aligned", "caml_stat_alloc_aligned_noexc",
@@ -258,6 +269,8 @@ var wrapperNames = names(
 	"sqlite3_free", "sqlite3MemFree", "sqlite3DbFree", "sqlite3DbFreeNN", "sqlite3DbNNFreeNN",
 	"CRYPTO_free", "CRYPTO_clear_free", "uv__free", "luaM_free_", "curl_dbg_free", "jv_mem_free", "zfree", "gfree", "yyfree", "pg_free", "pfree", "my_free",
 	"av_free", "av_freep", "RelinquishMagickMemory", "RelinquishAlignedMemory", "RelinquishSemaphoreMemory", "lzma_free", "event_mm_free_",
+	"yajl_internal_free", "default_bzfree", "pugi::impl::default_deallocate", "defaultFree", "default_free", "ares_free", "jsonp_free", "expat_free",
+	"__gmp_default_free", "png_free", "png_free_default", "_TIFFfree", "_TIFFfreeExt", "ft_free", "ft_mem_free", "dbus_free", "ber_memfree", "ber_memfree_x",
 	"object_dispose", "objc_free", "caml_stat_free", "stgFree", "ruby_xfree", "rb_gc_impl_free", "_efree", "Tcl_Free", "TclpFree", "erts_sys_free",
 )
 

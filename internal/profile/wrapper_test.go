@@ -32,6 +32,7 @@ func TestWrappers(t *testing.T) {
 		"<alloc::vec::Vec<m::Rec>>::push",
 		"curl_maprintf", "Curl_memdup", "emalloc_real", "icalloc", "xmlStrndup", "zmalloc", "ztrymalloc_usable_internal", "jv_mem_alloc", "yyalloc", "zcalloc", "av_mallocz", "AcquireQuantumMemory", "AcquireAlignedMemory_POSIX", "AcquireSemaphoreMemory",
 		"pg_malloc_internal", "pstrdup", "my_malloc", "my_multi_malloc", "ap_calloc",
+		"yajl_internal_realloc", "default_bzalloc", "pugi::impl::(anonymous namespace)::default_allocate(unsigned long)", "defaultAlloc", "default_malloc", "_pcre2_memctl_malloc_8", "ft_mem_qrealloc", "png_malloc_base",
 		"my_alloc", "xmallocz_gently", "xstrdup_or_null", "recallocarray", "allocate_array", "reallocate_array", "lsx_realloc_array",
 		"__cxa_allocate_exception", "__cxxabiv1::__cxa_allocate_exception(unsigned long)", "__cxa_end_catch",
 		"__gxx_exception_cleanup(_Unwind_Reason_Code, _Unwind_Exception*)",
