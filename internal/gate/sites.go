@@ -180,7 +180,7 @@ func callersOf(p *profile.Profile, site *profile.Frame, ways []diff.StackChange,
 		if best == nil {
 			best = callers
 		}
-		if leadsThrough(callers, telling, false) {
+		if leadsThrough(callers, site, telling, false) {
 			best = callers
 			break
 		}
@@ -228,7 +228,7 @@ func (c *changes) through(ctx context.Context, p *profile.Profile, site *diff.Si
 	}
 	grew := -1
 	if len(telling) > 0 {
-		grew = slices.IndexFunc(ways, func(w way) bool { return leadsThrough(w.callers, telling, true) })
+		grew = slices.IndexFunc(ways, func(w way) bool { return leadsThrough(w.callers, site.Frame(), telling, true) })
 	}
 	changed := -1
 	if c != nil {
@@ -254,13 +254,16 @@ func (c *changes) touch(ctx context.Context, frames []Frame) bool {
 	})
 }
 
-// leadsThrough tells whether callers have the telling ones among them, with
-// their lines if byLines is set.
-func leadsThrough(callers []Frame, telling []profile.Frame, byLines bool) bool {
-	i := 0
-	for k := range callers {
-		if i < len(telling) && callers[k].Function == telling[i].Function && (!byLines || callers[k].Line == telling[i].Line) {
-			i++
+// leadsThrough tells whether the callers of a site begin with the telling ones,
+// with their lines if byLines is set. A function that calls itself is told once.
+func leadsThrough(callers []Frame, site *profile.Frame, telling []profile.Frame, byLines bool) bool {
+	i, last := 0, site.Function
+	for k := 0; k < len(callers) && i < len(telling); k++ {
+		switch c := &callers[k]; {
+		case c.Function == telling[i].Function && (!byLines || c.Line == telling[i].Line):
+			i, last = i+1, c.Function
+		case c.Function != last:
+			return false
 		}
 	}
 	return i == len(telling)

@@ -554,6 +554,30 @@ static void (*volatile next[8])(int);
 	}
 }
 
+// TestNewCaller plants a call into main of what main has called through another function before.
+func TestNewCaller(t *testing.T) {
+	r := newRepository(t)
+	r.write("copy.c", `#include <stdlib.h>
+__attribute__((noinline)) static void copy(int size) { free(malloc(size)); }
+__attribute__((noinline)) static void work(void) {
+  for (int i = 0; i < 500; i++) copy(10);
+}
+int main(void) {
+  work();
+  return 0;
+}
+`)
+	r.write("mallow.toml", "[benchmark.copy]\ncommand = [\"./copy\"]\nbuild = \"cc -g -O1 -fno-builtin -fno-optimize-sibling-calls -o copy copy.c\"\n")
+	r.write(".gitignore", "copy\n")
+	r.gate(0, "--update")
+	r.commit("a program")
+	r.replace("copy.c", "  return 0;", "  for (int i = 0; i < 5; i++) copy(11);\n  return 0;")
+	sites := r.check(r.decide(2), "copy", "allocations").Sites
+	if len(sites) != 1 || len(sites[0].Callers) != 1 || sites[0].Callers[0].Function != "main" || sites[0].Callers[0].Line != 8 {
+		t.Errorf("%+v", sites)
+	}
+}
+
 // TestCallerByBytes plants what no number of calls tells: a larger buffer, and one that is not freed any more, by the one of three callers that calls seldom.
 func TestCallerByBytes(t *testing.T) {
 	r := newRepository(t)
