@@ -49,7 +49,7 @@ func find(c *rule.Case) []rule.Finding {
 			Evidence: fmt.Sprintf("%s on average, and %s of them outlive the next %d heap events of their thread",
 				rule.Bytes(s.MeanSize()), rule.AtLeast(s.Outlive(leastLife)), leastLife),
 			Places: rule.Places(s.Frame),
-			Claims: []rule.Claim{s.Claim(n.Calls - n.Calls/perChunk)},
+			Claims: []rule.Claim{s.Claim(n.Calls - (n.Calls+perChunk-1)/perChunk)},
 		})
 	}
 	return found
