@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"math/bits"
 	"path"
 	"slices"
 	"strings"
@@ -116,6 +117,14 @@ func (s *Site) KeptByLoop() string {
 		return "declare the String, Vec or map outside of all loops, clear() it in each round and fill it by push_str, extend or write!: it keeps its memory, while what a function returns is made anew each time"
 	}
 	return "declare the string or container outside of all loops, and clear() it in each round: it keeps its memory"
+}
+
+// BlocksOfOneKept is how many blocks stay where each thread keeps the string or
+// container for all rounds: it grows to the greatest size by doubling.
+func (s *Site) BlocksOfOneKept() uint64 {
+	n := &s.Counters
+	doublings := bits.Len64((max(1, n.SizeMax) - 1) / max(1, n.SizeMin))
+	return max(1, s.Knowledge().Threads) * uint64(1+doublings)
 }
 
 // isTakenOver tells that a function that is not on the stack releases the

@@ -75,11 +75,11 @@ func comesAndGoes(s *rule.Site) bool {
 }
 
 func claim(s *rule.Site) rule.Claim {
-	calls := s.Counters.Calls
+	calls, stay := s.Counters.Calls, max(1, s.Knowledge().Threads)
 	if s.Contained() {
-		calls = s.Clearable().Counters.Calls
+		calls, stay = s.Clearable().Counters.Calls, s.BlocksOfOneKept()
 	}
-	return s.Claim(calls - min(calls, max(1, s.Knowledge().Threads)))
+	return s.Claim(calls - min(calls, stay))
 }
 
 func one(s *rule.Site, owner profile.Frame, owned bool) rule.Finding {

@@ -74,11 +74,11 @@ func finding(s, site *rule.Site) rule.Finding {
 	replaced := !keeps && !s.IsElement() && s.IsReplaced()
 	if keeps && !inline || size == 0 || replaced {
 		f.Means = rule.Reuse
-		calls := s.Temporary()
+		calls, stay := s.Temporary(), s.Knowledge().Threads
 		if keeps {
-			calls = s.Clearable().Temporary()
+			calls, stay = s.Clearable().Temporary(), s.BlocksOfOneKept()
 		}
-		f.Claims = []rule.Claim{s.Claim(calls - min(calls, s.Knowledge().Threads))}
+		f.Claims = []rule.Claim{s.Claim(calls - min(calls, stay))}
 	} else {
 		f.Claims = []rule.Claim{s.Claim(uint64(fitting * float64(s.Temporary())))}
 	}
