@@ -141,6 +141,18 @@ func TestMatching(t *testing.T) {
 			"same figures parse_new:12 7->7\n",
 		},
 		{
+			"renamed with its callers",
+			"7 malloc 16: old_grow a.c:10 < old_put a.c:50 < main m.c:1\n3 malloc 9: old_open b.c:7 < main m.c:2",
+			"7 malloc 16: new_grow a.c:12 < new_put a.c:52 < main m.c:1\n3 malloc 9: new_open b.c:7 < main m.c:2",
+			"same figures new_grow:12 7->7\nsame figures new_open:7 3->3\n",
+		},
+		{
+			"with other callers is not sure",
+			"7 malloc 16: f a.c:10 < run a.c:50 < main m.c:1\n2 malloc 9: put a.c:60 < main m.c:1",
+			"7 malloc 16: g a.c:12 < put a.c:60 < main m.c:1\n2 malloc 9: put a.c:61 < main m.c:1",
+			"gone  f:10 7->0\nnew  g:12 0->7\nsame name put:61 2->2\n",
+		},
+		{
 			"a renamed function with other figures is not sure",
 			"7 malloc 16: parse_old a.c:10 < run a.c:50 < main m.c:1",
 			"8 malloc 16: parse_new a.c:12 < run a.c:52 < main m.c:1",

@@ -68,9 +68,10 @@ type matcher struct {
 
 // side is one of the profiles, in matching.
 type side struct {
-	profile *profile.Profile
-	entries []*entry
-	builds  map[string]string
+	profile   *profile.Profile
+	entries   []*entry
+	builds    map[string]string
+	functions map[string]bool // all names in stacks; see has
 }
 
 // entry is a site, or several that the other side cannot tell apart.

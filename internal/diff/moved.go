@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,8 +23,8 @@ type figures struct {
 const fewestToTell = 2
 
 // matchFigures pairs the sites left over whose figures are equal, and equal to
-// those of no other, if their callers are the same functions too or one is the
-// caller of the other: they were renamed, taken out of a function or inlined
+// those of no other, if their callers are the same functions too, or were
+// renamed as well, or one is the caller of the other: they were renamed, taken out of a function or inlined
 // into one.
 func (m *matcher) matchFigures() {
 	as, bs := byFigures(m.a.entries), byFigures(m.b.entries)
@@ -35,7 +36,7 @@ func (m *matcher) matchFigures() {
 	}
 	callersOfA, callersOfB := m.a.callers(a), m.b.callers(b)
 	for i := range a {
-		if sameSurroundings(a[i], b[i], callersOfA[i], callersOfB[i]) {
+		if m.sameSurroundings(a[i], b[i], callersOfA[i], callersOfB[i]) {
 			a[i].pair, b[i].pair = b[i], a[i]
 			a[i].match, b[i].match = ByFigures, ByFigures
 		}
@@ -90,19 +91,44 @@ func (s *side) callers(entries []*entry) []map[string]uint64 {
 	return all
 }
 
-func sameSurroundings(a, b *entry, callersOfA, callersOfB map[string]uint64) bool {
+func (m *matcher) sameSurroundings(a, b *entry, callersOfA, callersOfB map[string]uint64) bool {
 	if only(callersOfA) == b.name || only(callersOfB) == a.name {
 		return true
 	}
 	if a.file != b.file || len(callersOfA) == 0 || len(callersOfA) != len(callersOfB) {
 		return false
 	}
-	for name, n := range callersOfA {
-		if callersOfB[name] != n {
-			return false
+	renamedA, sameA := renamed(callersOfA, callersOfB, &m.b)
+	renamedB, sameB := renamed(callersOfB, callersOfA, &m.a)
+	return sameA && sameB && slices.Equal(renamedA, renamedB)
+}
+
+// renamed returns how often those of the callers call of whose name the other
+// side has no function, in order, and whether the others call as often there.
+func renamed(callers, others map[string]uint64, other *side) (counts []uint64, same bool) {
+	for name, n := range callers {
+		switch {
+		case others[name] == n:
+		case others[name] > 0 || other.has(name):
+			return nil, false
+		default:
+			counts = append(counts, n)
 		}
 	}
-	return true
+	slices.Sort(counts)
+	return counts, true
+}
+
+// has tells whether a function of that name is in a stack.
+func (s *side) has(name string) bool {
+	if s.functions == nil {
+		s.functions = make(map[string]bool)
+		frames := s.profile.Tree(s.profile.Sites).Frames
+		for i := range frames {
+			s.functions[stableName(frames[i].Function)] = true
+		}
+	}
+	return s.functions[name]
 }
 
 // only returns the one caller that there is, "" for none or several.
