@@ -262,7 +262,8 @@ func commonEnd(path, tracked string) int {
 	return strings.Count(tracked, "/") + 1
 }
 
-// of returns all that changed in a file.
+// of returns all that changed in a file but for blanks: in a file that was
+// indented anew what does allocate could not be seen.
 func (c *changes) of(ctx context.Context, name string) []LineChange {
 	if name == "" || c.since == "" {
 		return nil
@@ -270,7 +271,7 @@ func (c *changes) of(ctx context.Context, name string) []LineChange {
 	if known, read := c.files[name]; read {
 		return known
 	}
-	diff := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "-U0", c.since, "--", ":(top,literal)" + name}
+	diff := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--ignore-all-space", "-U0", c.since, "--", ":(top,literal)" + name}
 	if was := c.was(ctx, name); was != "" {
 		diff = append(diff, ":(top,literal)"+was)
 	}

@@ -648,6 +648,20 @@ func TestOtherChangeOfTheBudget(t *testing.T) {
 	}
 }
 
+// TestIndented tells what changed in a file that was indented anew, and not all that there is.
+func TestIndented(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update")
+	r.commit("its budget")
+	r.plant()
+	r.write("parse.c", strings.ReplaceAll(r.read("parse.c"), "\n  ", "\n\t"))
+	r.commit("tabs, and it grows")
+	c := r.check(r.decide(2), "parse", "allocations")
+	if len(c.Sites) != 1 || len(c.Sites[0].Changed) != 1 || c.Sites[0].Changed[0] != (gate.LineChange{File: "parse.c", Line: 16, New: "\tfree(malloc(40));"}) {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestRenamedFile tells the lines of a renamed file that changed, and not all that there are.
 func TestRenamedFile(t *testing.T) {
 	r := parsing(t)
