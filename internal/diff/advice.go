@@ -65,7 +65,7 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 		}
 		asking = append(asking, p.asker(p.old, a, promise))
 	}
-	credit(asking)
+	credit(asking, p.instead(asking))
 	for i := range changes {
 		c := &changes[i]
 		if !otherWork {
@@ -82,7 +82,7 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	for i := range new.Advice {
 		asking = append(asking, p.asker(p.new, &new.Advice[i], float64(new.Advice[i].Saves.Allocations)))
 	}
-	credit(asking)
+	credit(asking, nil)
 	for i, a := range new.Advice {
 		if !slices.Contains(again, i) {
 			changes = append(changes, AdviceChange{Advice: a, Status: Arisen, Brought: asking[i].brought, Divided: asking[i].divided})
@@ -166,11 +166,7 @@ func (p *places) sameLine(a, b *profile.Frame) bool {
 	if oldSite != nil || newSite != nil {
 		return oldSite == newSite
 	}
-	name, known := p.renamed[a.Function]
-	if !known {
-		name = p.diff.nameOf(a)
-	}
-	return name == p.diff.nameOf(b)
+	return p.nameOf(a) == p.diff.nameOf(b)
 }
 
 // asker is an advice that asks what its sites make less.
@@ -206,11 +202,76 @@ func (p *places) asker(at map[profile.Frame]*Site, a *advise.Advice, promise flo
 	return of
 }
 
+// instead is what new sites make in place of those that are gone, as a function
+// by another name does, or one that took it in: what they allocate in the
+// function of such a site or one that calls it, or called from there. No call
+// stands for two.
+func (p *places) instead(all []*asker) map[*Site]float64 {
+	var arisen []*Site
+	for _, s := range p.diff.Sites {
+		if s.Status == New {
+			arisen = append(arisen, s)
+		}
+	}
+	from := make([]map[string]float64, len(arisen)) // by the functions that call
+	left := make([]float64, len(arisen))
+	for i, s := range arisen {
+		from[i], left[i] = p.callers(p.diff.New, s.New), float64(s.New.Counters.Calls)
+	}
+	made := make(map[*Site]float64)
+	for _, a := range all {
+		for _, s := range a.sites {
+			if _, known := made[s]; known || s.Status != Gone {
+				continue
+			}
+			near := p.callers(p.diff.Old, s.Old)
+			near[p.nameOf(&s.Old.Frame)] = 0
+			open := -s.Excess
+			for i, other := range arisen {
+				n := 0.0
+				if _, inside := near[p.diff.nameOf(&other.New.Frame)]; inside {
+					n = left[i]
+				} else {
+					for name, calls := range from[i] {
+						if _, called := near[name]; called {
+							n += calls
+						}
+					}
+				}
+				n = max(0, min(n, left[i], open))
+				left[i], open = left[i]-n, open-n
+			}
+			made[s] = -s.Excess - open
+		}
+	}
+	return made
+}
+
+// callers are the functions that call a place in one of the profiles, with how
+// often.
+func (p *places) callers(of *profile.Profile, place *Place) map[string]float64 {
+	calls := make(map[string]float64)
+	for _, list := range of.Callers(place.Sites) {
+		for i := range list {
+			calls[p.nameOf(&list[i].Frame)] += float64(list[i].Counters.Calls)
+		}
+	}
+	return calls
+}
+
+// nameOf is what a function is called on both sides.
+func (p *places) nameOf(f *profile.Frame) string {
+	if name, known := p.renamed[f.Function]; known {
+		return name
+	}
+	return p.diff.nameOf(f)
+}
+
 // credit gives what each site makes less to advice about it, no allocation to
 // two: to that about the fewest sites first, of equal ones to that which promises
 // less, and of several to none more than it promises. What it makes more is
-// divided by the promises.
-func credit(all []*asker) {
+// divided by the promises. What others make instead is nobody's.
+func credit(all []*asker, instead map[*Site]float64) {
 	order := slices.Clone(all)
 	slices.SortStableFunc(order, func(a, b *asker) int {
 		return cmp.Or(cmp.Compare(len(a.sites), len(b.sites)), cmp.Compare(a.promise, b.promise))
@@ -219,7 +280,7 @@ func credit(all []*asker) {
 	left := make(map[*Site]float64)
 	for _, a := range order {
 		for _, s := range a.sites {
-			about[s], left[s] = append(about[s], a), -s.Excess
+			about[s], left[s] = append(about[s], a), -s.Excess-instead[s]
 		}
 	}
 	for _, a := range order {

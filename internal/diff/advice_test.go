@@ -48,6 +48,27 @@ func TestAdviceAboutCallers(t *testing.T) {
 	}
 }
 
+// What a new site makes in place of one that is gone is not less.
+func TestAdviceOfWhatIsElsewhere(t *testing.T) {
+	const old = "6000 malloc 30: evaluate e.c:10 < parse p.c:40 < main m.c:1\n500 malloc 9: other o.c:7 < main m.c:2"
+	for _, c := range []struct {
+		name, new string
+		want      float64
+	}{
+		{"a function with another name", "2001 malloc 31: evaluate_into e.c:12 < parse p.c:41 < main m.c:1", 3999},
+		{"in the function that called it", "2001 malloc 31: parse p.c:41 < main m.c:1", 3999},
+		{"called by the function itself", "20 malloc 4096: chunk c.c:5 < evaluate e.c:11 < parse p.c:41 < main m.c:1", 5980},
+		{"more than before", "9000 malloc 31: parse p.c:41 < main m.c:1", 0},
+		{"far from there", "2001 malloc 31: print w.c:41 < write w.c:7 < main m.c:1", 6000},
+	} {
+		d := diff.Compare(difftest.Profile(old), difftest.Profile(c.new+"\n500 malloc 9: other o.c:7 < main m.c:2"), diff.Options{All: true})
+		changes := d.Advice(advise.Result{Advice: []advise.Advice{advised("hoist", "evaluate", "e.c", 10, 5999)}}, advise.Result{})
+		if len(changes) != 1 || changes[0].Brought == nil || *changes[0].Brought != c.want {
+			t.Errorf("%s: %+v", c.name, changes)
+		}
+	}
+}
+
 // Two that say the same of one function, whose helper allocates for all: what
 // another advice brought there is not theirs.
 func TestAlikeAdvice(t *testing.T) {
