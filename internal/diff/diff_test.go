@@ -165,6 +165,12 @@ func TestMatching(t *testing.T) {
 			"gone  f:10 7->0\nnew  h:10 0->7\ngone  g:20 7->0\nnew  i:20 0->7\n",
 		},
 		{
+			"two of equal figures, by their callers",
+			"7 malloc 16: f a.c:10 < run a.c:50\n7 malloc 16: g a.c:20 < walk a.c:51",
+			"7 malloc 16: h a.c:10 < run a.c:50\n7 malloc 16: i a.c:20 < walk a.c:51",
+			"same figures h:10 7->7\nsame figures i:20 7->7\n",
+		},
+		{
 			"inlined into its caller",
 			"7 malloc 16: helper in p < run in p < main in p",
 			"7 malloc 16: run in p < main in p",

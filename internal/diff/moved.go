@@ -22,24 +22,48 @@ type figures struct {
 // that they agree is no chance.
 const fewestToTell = 2
 
-// matchFigures pairs the sites left over whose figures are equal, and equal to
-// those of no other, if their callers are the same functions too, or were
-// renamed as well, or one is the caller of the other: they were renamed, taken out of a function or inlined
-// into one.
+// mostAlike is how many sites of equal figures are told apart by their callers.
+const mostAlike = 8
+
+// matchFigures pairs the sites left over whose figures are equal, if their
+// callers are the same functions too, or were renamed as well, or one is the
+// caller of the other, and that holds of no other: they were renamed, taken out
+// of a function or inlined into one.
 func (m *matcher) matchFigures() {
 	as, bs := byFigures(m.a.entries), byFigures(m.b.entries)
+	var alike []figures
 	var a, b []*entry
 	for f, group := range as {
-		if others := bs[f]; len(group) == 1 && len(others) == 1 {
-			a, b = append(a, group[0]), append(b, others[0])
+		if others := bs[f]; len(others) > 0 && len(group) <= mostAlike && len(others) <= mostAlike {
+			alike, a, b = append(alike, f), append(a, group...), append(b, others...)
 		}
 	}
 	callersOfA, callersOfB := m.a.callers(a), m.b.callers(b)
-	for i := range a {
-		if m.sameSurroundings(a[i], b[i], callersOfA[i], callersOfB[i]) {
-			a[i].pair, b[i].pair = b[i], a[i]
-			a[i].match, b[i].match = ByFigures, ByFigures
+	for _, f := range alike {
+		group, others := as[f], bs[f]
+		m.pairAlike(group, others, callersOfA, callersOfB)
+		callersOfA, callersOfB = callersOfA[len(group):], callersOfB[len(others):]
+	}
+}
+
+// pairAlike pairs entries of equal figures each of which has the surroundings of
+// one of the other side only.
+func (m *matcher) pairAlike(group, others []*entry, callersOfA, callersOfB []map[string]uint64) {
+	ofA, ofB := make([][]int, len(group)), make([][]int, len(others))
+	for i, a := range group {
+		for k, b := range others {
+			if m.sameSurroundings(a, b, callersOfA[i], callersOfB[k]) {
+				ofA[i], ofB[k] = append(ofA[i], k), append(ofB[k], i)
+			}
 		}
+	}
+	for i, a := range group {
+		if len(ofA[i]) != 1 || len(ofB[ofA[i][0]]) != 1 {
+			continue
+		}
+		b := others[ofA[i][0]]
+		a.pair, b.pair = b, a
+		a.match, b.match = ByFigures, ByFigures
 	}
 }
 
