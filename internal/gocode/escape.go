@@ -22,6 +22,9 @@ type Escape struct {
 	Line, Column int
 	Message      string // such as "&x escapes to heap"
 	Flow         []Step // how it comes to outlive its function
+	// Inlined are the places of the value in functions that are inlined here, the
+	// innermost last.
+	Inlined []Step
 	// beyond is what the function does that it is an argument of; nil where that
 	// is not known.
 	beyond *beyond
@@ -147,7 +150,7 @@ func (e escapes) add(file string, d *diagnostic) {
 	if d.Code != "escape" && d.Code != "escapes" || d.Message == "" {
 		return
 	}
-	escape := Escape{File: file, Line: d.Range.Start.Line, Column: d.Range.Start.Character, Message: d.Message, Flow: d.flow()}
+	escape := Escape{File: file, Line: d.Range.Start.Line, Column: d.Range.Start.Character, Message: d.Message, Flow: d.flow(), Inlined: d.inlined()}
 	if e[file] == nil {
 		e[file] = make(map[int][]Escape)
 	}

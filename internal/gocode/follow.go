@@ -236,18 +236,34 @@ type position struct{ Line, Character int }
 // flow are the steps of an escape.
 func (d *diagnostic) flow() []Step {
 	var all []Step
-	for _, r := range d.RelatedInformation {
-		text, ok := strings.CutPrefix(r.Message, "escflow:")
-		if !ok {
-			continue
+	for i := range d.RelatedInformation {
+		if text, ok := strings.CutPrefix(d.RelatedInformation[i].Message, "escflow:"); ok {
+			all = append(all, d.step(i, strings.TrimSpace(text)))
 		}
-		file, _ := strings.CutPrefix(r.Location.URI, "file://")
-		if plain, err := url.PathUnescape(file); err == nil {
-			file = plain
-		}
-		all = append(all, Step{file, r.Location.Range.Start.Line, r.Location.Range.Start.Character, strings.TrimSpace(text)})
 	}
 	return all
+}
+
+// inlined are the places in inlined functions that a diagnostic is about; those
+// of the steps of its flow come behind.
+func (d *diagnostic) inlined() []Step {
+	var all []Step
+	for i := range d.RelatedInformation {
+		if d.RelatedInformation[i].Message != "inlineLoc" {
+			break
+		}
+		all = append(all, d.step(i, ""))
+	}
+	return all
+}
+
+func (d *diagnostic) step(i int, text string) Step {
+	at := &d.RelatedInformation[i].Location
+	file, _ := strings.CutPrefix(at.URI, "file://")
+	if plain, err := url.PathUnescape(file); err == nil {
+		file = plain
+	}
+	return Step{file, at.Range.Start.Line, at.Range.Start.Character, text}
 }
 
 // onWayOut tells whether a line is in a branch that ends its function: with a

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,13 +27,19 @@ type HeapValue struct {
 	Line     int
 	Why      string
 	Flow     []string // the compiler's own words
+	// inlined are the functions that are inlined there, up to that of the value.
+	inlined []functionKey
 }
+
+// functionKey is a function by its package and name.
+type functionKey struct{ pkg, name string }
 
 // HeapValues are those of packages, and of what they import of their module.
 type HeapValues struct {
 	Version   string // of Go
 	Values    []HeapValue
-	functions map[[2]string]bool // all that there are, by package and name
+	functions map[functionKey]bool // all that there are
+	called    map[functionKey]bool // those of them that are never inlined
 }
 
 // ReadHeapValues lets the compiler say what goes to the heap in packages of the
@@ -62,44 +69,79 @@ func ReadHeapValues(goFlags, patterns []string) (*HeapValues, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &HeapValues{Version: t.Version, functions: make(map[[2]string]bool)}
+	h := &HeapValues{Version: t.Version, functions: make(map[functionKey]bool), called: make(map[functionKey]bool)}
+	sources := make(map[string]*source, len(files))
 	for path, importPath := range files {
-		functions := functionsOf(path)
-		for _, f := range functions {
-			h.functions[[2]string{importPath, f.name}] = true
-		}
-		short := path
+		s := &source{importPath, path, functionsOf(path)}
 		if inside, err := filepath.Rel(work, path); err == nil {
-			short = inside
+			s.short = inside
 		}
+		for _, f := range s.functions {
+			h.functions[functionKey{importPath, f.name}] = true
+		}
+		sources[path] = s
+	}
+	for path, s := range sources {
 		for _, escapes := range said[path] {
 			for i := range escapes {
-				h.add(importPath, short, functions, &escapes[i])
+				h.add(sources, s, &escapes[i])
 			}
 		}
 	}
+	err = eachDiagnostic(folder, func(path string, d *diagnostic) {
+		if s := sources[path]; s != nil && d.Code == "cannotInlineFunction" {
+			h.called[s.functionAt(d.Range.Start.Line)] = true
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(h.Values, compareHeapValues)
 	h.Values = slices.CompactFunc(h.Values, func(a, b HeapValue) bool { // once for each place that it is inlined into
-		return a.File == b.File && a.Line == b.Line && a.Value == b.Value && a.Why == b.Why
+		return compareHeapValues(a, b) == 0
 	})
 	return h, nil
 }
 
-func (h *HeapValues) add(importPath, file string, functions []sourceFunction, e *Escape) {
-	v := HeapValue{Package: importPath, Function: "init", Value: e.value(), File: file, Line: e.Line, Why: e.reason()}
-	for _, f := range functions {
-		if f.first <= e.Line && e.Line <= f.last {
-			v.Function = f.name
+// source is a file with the functions that it declares.
+type source struct {
+	importPath string
+	short      string // path from the folder that was asked about
+	functions  []sourceFunction
+}
+
+// functionAt returns the function that a line is in: "init" for variables of
+// the package.
+func (s *source) functionAt(line int) functionKey {
+	for _, f := range s.functions {
+		if f.first <= line && line <= f.last {
+			return functionKey{s.importPath, f.name}
 		}
 	}
+	return functionKey{s.importPath, "init"}
+}
+
+func (h *HeapValues) add(sources map[string]*source, s *source, e *Escape) {
+	v := HeapValue{Package: s.importPath, Function: s.functionAt(e.Line).name, Value: e.value(), File: s.short, Line: e.Line, Why: e.reason()}
 	for _, step := range e.Flow {
 		v.Flow = append(v.Flow, step.Text)
+	}
+	for _, place := range e.Inlined {
+		of := sources[place.File]
+		if of == nil { // of another module: of whether it is inlined nothing is known
+			v.inlined = nil
+			break
+		}
+		v.inlined = append(v.inlined, of.functionAt(place.Line))
 	}
 	h.Values = append(h.Values, v)
 }
 
 func compareHeapValues(a, b HeapValue) int {
-	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Why, b.Why))
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Why, b.Why),
+		slices.CompareFunc(a.inlined, b.inlined, func(a, b functionKey) int {
+			return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.name, b.name))
+		}))
 }
 
 // value is what escapes, however that is said.
@@ -201,22 +243,14 @@ type EscapeChange struct {
 
 // DiffHeapValues compares two sides. A value is the same when its function is
 // and the compiler writes it the same way, whatever line it is in; of several
-// in a function those that escape for the same reason are the same first.
+// in a function those that escape for the same reason are the same first. One
+// of an inlined function is no other than where that function is called.
 func DiffHeapValues(was, now *HeapValues) []EscapeChange {
-	type key struct{ pkg, function, value string }
-	group := func(values []HeapValue) map[key][]HeapValue {
-		groups := make(map[key][]HeapValue)
-		for _, v := range values {
-			k := key{v.Package, v.Function, v.Value}
-			groups[k] = append(groups[k], v)
-		}
-		return groups
-	}
-	before, after := group(was.Values), group(now.Values)
+	before, after := was.groups(now), now.groups(was)
 	var all []EscapeChange
 	add := func(values []HeapValue, isNew bool, elsewhere *HeapValues) {
 		for _, v := range values {
-			all = append(all, EscapeChange{v, isNew, elsewhere.functions[[2]string{v.Package, v.Function}] || v.Function == "init"})
+			all = append(all, EscapeChange{v, isNew, elsewhere.functions[functionKey{v.Package, v.Function}] || v.Function == "init"})
 		}
 	}
 	for k, values := range after {
@@ -228,6 +262,7 @@ func DiffHeapValues(was, now *HeapValues) []EscapeChange {
 	for _, values := range before {
 		add(values, false, now)
 	}
+	all = withoutRenamed(all)
 	slices.SortFunc(all, func(a, b EscapeChange) int {
 		order := func(c EscapeChange) int {
 			switch {
@@ -242,7 +277,75 @@ func DiffHeapValues(was, now *HeapValues) []EscapeChange {
 		}
 		return cmp.Or(cmp.Compare(order(a), order(b)), compareHeapValues(a.HeapValue, b.HeapValue))
 	})
+	return slices.CompactFunc(all, func(a, b EscapeChange) bool { // of several functions that are inlined into a line
+		a.inlined = b.inlined
+		return a.New == b.New && compareHeapValues(a.HeapValue, b.HeapValue) == 0
+	})
+}
+
+type valueKey struct {
+	functionKey
+	value string
+}
+
+// groups are the values by function and how they are written, without those of
+// inlined functions that have them where they are called, on the other side.
+func (h *HeapValues) groups(other *HeapValues) map[valueKey][]HeapValue {
+	there := make(map[valueKey]bool)
+	for _, v := range other.Values {
+		there[valueKey{functionKey{v.Package, v.Function}, v.Value}] = true
+	}
+	groups := make(map[valueKey][]HeapValue)
+	for _, v := range h.Values {
+		if f, ok := other.calledOf(v.inlined); ok && there[valueKey{f, v.Value}] {
+			continue
+		}
+		k := valueKey{functionKey{v.Package, v.Function}, v.Value}
+		groups[k] = append(groups[k], v)
+	}
+	return groups
+}
+
+// calledOf returns the innermost of inlined functions that is called here.
+func (h *HeapValues) calledOf(inlined []functionKey) (functionKey, bool) {
+	for _, f := range slices.Backward(inlined) {
+		if h.called[f] {
+			return f, true
+		}
+	}
+	return functionKey{}, false
+}
+
+// withoutRenamed leaves out values that the compiler only writes differently: of
+// a call that is inlined on one side it writes the result there, "~r0".
+func withoutRenamed(all []EscapeChange) []EscapeChange {
+	for i := 0; i < len(all); i++ {
+		c := all[i]
+		if !strings.Contains(c.Value, "~r") {
+			continue
+		}
+		written := regexp.MustCompile("^" + resultName.ReplaceAllLiteralString(regexp.QuoteMeta(c.Value), `([\pL_][^ ]*\(.*\))`) + "$")
+		other := slices.IndexFunc(all, func(o EscapeChange) bool {
+			if o.New == c.New || o.Package != c.Package || o.Function != c.Function {
+				return false
+			}
+			calls := written.FindStringSubmatch(o.Value)
+			return calls != nil && !slices.ContainsFunc(calls[1:], isBuiltIn)
+		})
+		if other >= 0 {
+			all = slices.Delete(all, max(i, other), max(i, other)+1)
+			all = slices.Delete(all, min(i, other), min(i, other)+1)
+			i = -1
+		}
+	}
 	return all
+}
+
+// resultName is how the compiler writes the result of a call that it inlined.
+var resultName = regexp.MustCompile(`~r\d+`)
+
+func isBuiltIn(call string) bool {
+	return slices.Contains([]string{"append", "make", "new", "string"}, callName(call))
 }
 
 // withoutCommon leaves out what both have: first by the reason, then by number.

@@ -8,9 +8,9 @@ import (
 )
 
 func heapValues(functions []string, values ...HeapValue) *HeapValues {
-	h := &HeapValues{functions: make(map[[2]string]bool)}
+	h := &HeapValues{functions: make(map[functionKey]bool)}
 	for _, f := range functions {
-		h.functions[[2]string{"p", f}] = true
+		h.functions[functionKey{"p", f}] = true
 	}
 	for _, v := range values {
 		v.Package, v.File = "p", "p.go"
@@ -58,6 +58,52 @@ func TestHeapValuesAreMatchedByFunctionAndExpression(t *testing.T) {
 	}
 	if same := DiffHeapValues(was, was); len(same) != 0 {
 		t.Errorf("of itself: %v", same)
+	}
+}
+
+func TestHeapValuesOfWhatIsInlinedOnOneSideAlone(t *testing.T) {
+	functions := []string{"Caller", "Helper", "Inner"}
+	helper, inner := functionKey{"p", "Helper"}, functionKey{"p", "Inner"}
+	called := heapValues(functions,
+		HeapValue{Function: "Helper", Value: "string(b)", Line: 9, Why: "returned"},
+		HeapValue{Function: "Inner", Value: "new(T)", Line: 19, Why: "returned"},
+		HeapValue{Function: "Helper", Value: "new(T)", Line: 10, Why: "returned", inlined: []functionKey{inner}},
+	)
+	called.called = map[functionKey]bool{helper: true}
+	inlined := heapValues(functions,
+		HeapValue{Function: "Caller", Value: "string(b)", Line: 3, Why: "stored", inlined: []functionKey{helper}},
+		HeapValue{Function: "Caller", Value: "new(T)", Line: 3, Why: "stored", inlined: []functionKey{helper, inner}},
+		HeapValue{Function: "Helper", Value: "string(b)", Line: 9, Why: "returned"},
+		HeapValue{Function: "Inner", Value: "new(T)", Line: 19, Why: "returned"},
+		HeapValue{Function: "Helper", Value: "new(T)", Line: 10, Why: "returned", inlined: []functionKey{inner}},
+	)
+	for _, changes := range [][]EscapeChange{DiffHeapValues(called, inlined), DiffHeapValues(inlined, called)} {
+		if len(changes) != 0 {
+			t.Errorf("%+v", changes)
+		}
+	}
+	// Where the function was inlined, too, its value was not on the heap there.
+	called.called = nil
+	if changes := DiffHeapValues(called, inlined); len(changes) != 2 || !changes[0].New || changes[0].Function != "Caller" {
+		t.Errorf("%+v", changes)
+	}
+}
+
+func TestHeapValuesOfAnInlinedCallAreWrittenOtherwise(t *testing.T) {
+	was := heapValues([]string{"F"},
+		HeapValue{Function: "F", Value: "append(kept, text(b))", Line: 3},
+		HeapValue{Function: "F", Value: "p.name(1, x)", Line: 4},
+		HeapValue{Function: "F", Value: "make([]int, n)", Line: 5},
+	)
+	now := heapValues([]string{"F"},
+		HeapValue{Function: "F", Value: "append(kept, ~r0)", Line: 3},
+		HeapValue{Function: "F", Value: "~r0", Line: 4},
+		HeapValue{Function: "F", Value: "~r1", Line: 6},
+	)
+	for _, changes := range [][]EscapeChange{DiffHeapValues(was, now), DiffHeapValues(now, was)} {
+		if len(changes) != 2 || changes[0].Value != "~r1" && changes[1].Value != "~r1" {
+			t.Errorf("%+v", changes)
+		}
 	}
 }
 

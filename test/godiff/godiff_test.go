@@ -169,6 +169,25 @@ func TestTheFilesAsTheyAre(t *testing.T) {
 	}
 }
 
+// A function that is called in one commit and inlined in the other has its
+// values on the heap in both.
+func TestInlinedOnOneSideAlone(t *testing.T) {
+	_, module := repository(t)
+	source := func(marks string) string {
+		return "package p\n\nvar kept []string\n\nfunc Fill(b []byte) {\n\tkept = append(kept, text(b))\n}\n\n" + marks + "func text(b []byte) string {\n\treturn string(b)\n}\n"
+	}
+	write(t, module, "p.go", source("//go:noinline\n"))
+	git(t, module, "commit", "-qam", "called")
+	write(t, module, "p.go", source(""))
+	git(t, module, "commit", "-qam", "inlined")
+	for _, sides := range [][2]string{{"HEAD~1", "HEAD"}, {"HEAD", "HEAD~1"}} {
+		result := diff(t, module, "--bench", "", "--fail", sides[0], sides[1])
+		if result.Status != 0 || !strings.Contains(result.Output, ": 0 values go newly to the heap, 0 no longer do\n") {
+			t.Errorf("%v: status %d: %s%s", sides, result.Status, result.Output, result.Errors)
+		}
+	}
+}
+
 // A module beside the repository, by replace and by a workspace above both, is
 // the same for a commit as for the files as they are.
 func TestNeighbours(t *testing.T) {
@@ -200,7 +219,7 @@ func TestNeighbours(t *testing.T) {
 			result := harness.Run(t, harness.Command{
 				Arguments: []string{harness.CLI(t), "go", "diff", "--fail", "HEAD"}, Settings: append(settings(t), "GOWORK="), Directory: module,
 			})
-			if result.Status != 2 || !strings.HasPrefix(result.Output, "HEAD -> the files as they are: 2 values go newly to the heap, 0 no longer does\nnew   p.go:11  p.Sum  make([]int, 4)\n") ||
+			if result.Status != 2 || !strings.HasPrefix(result.Output, "HEAD -> the files as they are: 2 values go newly to the heap, 0 no longer do\nnew   p.go:11  p.Sum  make([]int, 4)\n") ||
 				!strings.Contains(result.Output, "more   BenchmarkSum: 0 -> 1 allocations/op") {
 				t.Errorf("status %d: %s%s", result.Status, result.Output, result.Errors)
 			}

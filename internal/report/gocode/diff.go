@@ -24,8 +24,8 @@ func WriteDifferences(w io.Writer, d *gocode.Differences, o Options) error {
 			noLonger++
 		}
 	}
-	fmt.Fprintf(out, "%s -> %s: %s newly to the heap, %s no longer does\n", term.Safe(sideName(&d.Old, d)), term.Safe(sideName(&d.New, d)),
-		goes(newly), figure.Count(noLonger))
+	fmt.Fprintf(out, "%s -> %s: %s newly to the heap, %s no longer %s\n", term.Safe(sideName(&d.Old, d)), term.Safe(sideName(&d.New, d)),
+		goes(newly), figure.Count(noLonger), figure.Plural(noLonger, "does", "do"))
 	for i := range d.Escapes {
 		c := &d.Escapes[i]
 		status := "new "
