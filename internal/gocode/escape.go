@@ -210,15 +210,19 @@ func (e *Escape) reason() string {
 			continue
 		}
 		if e.beyond != nil && kind == "call parameter" {
-			how = strings.Replace(how, "which may keep it", e.beyond.words(), 1)
+			how = strings.Replace(how, mayKeep, e.beyond.words(), 1)
 		}
 		return fmt.Sprintf("%s goes to the heap: %s", what, how)
 	}
 	return what + " goes to the heap"
 }
 
-// storedBy begins the words for a value that is found in another one later.
-const storedBy = "it is stored by "
+const (
+	// storedBy begins the words for a value that is found in another one later.
+	storedBy = "it is stored by "
+	// mayKeep ends those for an argument of a function of which no more is known.
+	mayKeep = "which may keep it"
+)
 
 // escapeWords turns the compiler's name of a step into words.
 func escapeWords(kind, expression string) string {
@@ -229,7 +233,7 @@ func escapeWords(kind, expression string) string {
 		if callName(expression) == "append" {
 			return storedBy + expression
 		}
-		return "it is an argument of " + callName(expression) + ", which may keep it"
+		return "it is an argument of " + callName(expression) + ", " + mayKeep
 	case "interface-converted":
 		return "it becomes an interface value"
 	case "assign", "assign-pair", "star-assign", "star-dot-equals", "slice-element-equals", "dot-equals", "key-value", "map-assign":

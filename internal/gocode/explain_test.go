@@ -42,6 +42,23 @@ func TestExplainVariables(t *testing.T) {
 	}
 }
 
+// What ends the function is done once, whatever loops are around it.
+func TestExplainWhatEndsALoop(t *testing.T) {
+	seen := 0
+	marked(t, "announced", "// turn: ", func(s *subject, _ []byte) {
+		seen++
+		turn := s.line.Callee == "true"
+		s.line.Callee = newObject
+		s.escapes = []Escape{{Message: "&wrong{...} escapes to heap"}}
+		if r := s.reason(); (r.Rule == "slab") != turn {
+			t.Errorf("line %d: %s: %s by %q", s.line.Line, r.Why, r.Remedy, r.Rule)
+		}
+	})
+	if seen != 4 {
+		t.Errorf("%d lines", seen)
+	}
+}
+
 // A slice that a turn of a loop leaves somewhere cannot be that of the next.
 func TestExplainKeptInLoop(t *testing.T) {
 	seen := 0

@@ -49,11 +49,11 @@ type beyond struct {
 
 func (w *beyond) words() string {
 	at := fmt.Sprintf("%s:%d", filepath.Join(filepath.Base(filepath.Dir(w.file)), filepath.Base(w.file)), w.line)
-	text := "which may keep it, in " + at
+	text := mayKeep + ", in " + at
 	if w.how != "" {
 		how := w.how
 		if w.next != nil {
-			how = strings.Replace(how, "which may keep it", w.next.words(), 1)
+			how = strings.Replace(how, mayKeep, w.next.words(), 1)
 		}
 		text += ": " + how
 	}
@@ -88,7 +88,7 @@ func (f *follower) through(e *Escape, s *sources, depth int) *beyond {
 	}
 	for _, spot := range s.spotsOf(file, step.Line, isCall) {
 		call := spot.expr.(*ast.CallExpr)
-		if callName(text(call)) != callName(expression) {
+		if !sameCall(callName(text(call)), callName(expression)) {
 			continue
 		}
 		function, _ := spot.calledObject(call).(*types.Func)
@@ -96,6 +96,9 @@ func (f *follower) through(e *Escape, s *sources, depth int) *beyond {
 			continue
 		}
 		if of := function.Signature().Recv(); of != nil && types.IsInterface(of.Type()) {
+			if kept := f.keptByOne(function, call, passed(e, at), s, depth); kept != nil {
+				return kept
+			}
 			continue // which function it is shows when it runs
 		}
 		parameter := parameterOf(function, call, passed(e, at))
@@ -105,6 +108,58 @@ func (f *follower) through(e *Escape, s *sources, depth int) *beyond {
 		return f.find(function, parameter, s, depth)
 	}
 	return nil
+}
+
+// keptByOne returns what one of the methods that a call of an interface's may
+// be does with an argument that it keeps; of an interface of the module that is
+// measured, of types of the same package.
+func (f *follower) keptByOne(method *types.Func, call *ast.CallExpr, argument string, s *sources, depth int) *beyond {
+	of, _ := method.Signature().Recv().Type().Underlying().(*types.Interface)
+	if of == nil || s.file(s.fset.Position(method.Pos()).Filename) == nil {
+		return nil
+	}
+	scope := method.Pkg().Scope()
+	for _, name := range scope.Names() {
+		declared, ok := scope.Lookup(name).(*types.TypeName)
+		if !ok || types.IsInterface(declared.Type()) {
+			continue
+		}
+		if named, ok := declared.Type().(*types.Named); ok && named.TypeParams().Len() > 0 {
+			continue
+		}
+		pointer := types.NewPointer(declared.Type())
+		if !types.Implements(pointer, of) {
+			continue
+		}
+		object, _, _ := types.LookupFieldOrMethod(pointer, true, method.Pkg(), method.Name())
+		function, _ := object.(*types.Func)
+		if function == nil || function.Pkg() != method.Pkg() || types.IsInterface(function.Signature().Recv().Type()) {
+			continue
+		}
+		parameter := parameterOf(function, call, argument)
+		if parameter == nil {
+			continue
+		}
+		if kept := f.find(function, parameter, s, depth); kept != nil && !kept.cold && strings.HasPrefix(kept.last().how, storedBy) {
+			return kept
+		}
+	}
+	return nil
+}
+
+// last is what the last function does to which an argument is passed on.
+func (w *beyond) last() *beyond {
+	for w.next != nil {
+		w = w.next
+	}
+	return w
+}
+
+// sameCall compares what is called as the source writes it with what the compiler
+// says, which names embedded fields, too: r.Apply with r.Rule.Apply.
+func sameCall(source, said string) bool {
+	first, rest, ok := strings.Cut(source, ".")
+	return source == said || ok && strings.HasPrefix(said, first+".") && strings.HasSuffix(said, "."+rest)
 }
 
 // calledObject is what a call names.
@@ -124,6 +179,9 @@ func passed(e *Escape, at int) string {
 		if text, ok := strings.CutPrefix(e.Flow[i].Text, "from "); ok {
 			expression, _, _ := cutLast(text, " (")
 			return expression
+		}
+		if _, from, ok := cutLast(e.Flow[i].Text, "← "); ok && token.IsIdentifier(strings.TrimSuffix(from, ":")) {
+			return strings.TrimSuffix(from, ":") // a variable that the value was given to
 		}
 	}
 	return e.value()
@@ -173,7 +231,7 @@ func (f *follower) find(function *types.Func, parameter *types.Var, s *sources, 
 			}
 		}
 		w.cold = onWayOut(w.file, w.line)
-		if strings.HasSuffix(w.how, "which may keep it") && depth < deepestFollowed {
+		if strings.HasSuffix(w.how, mayKeep) && depth < deepestFollowed {
 			if s.file(w.file) == nil && s.beyond[w.file] == nil {
 				f.loadBeyond(s, path)
 			}
@@ -280,7 +338,7 @@ func onWayOut(file string, line int) bool {
 			return false
 		}
 		if branch, ok := n.(*ast.IfStmt); ok && within(fset, branch.Body, line) {
-			out = endsFunction(branch.Body)
+			out = endsFunction(branch.Body.List)
 		}
 		return true
 	})
@@ -291,11 +349,12 @@ func within(fset *token.FileSet, body *ast.BlockStmt, line int) bool {
 	return fset.Position(body.Lbrace).Line <= line && line <= fset.Position(body.Rbrace).Line
 }
 
-func endsFunction(body *ast.BlockStmt) bool {
-	if len(body.List) == 0 {
+// endsFunction tells whether the last of statements ends the function.
+func endsFunction(statements []ast.Stmt) bool {
+	if len(statements) == 0 {
 		return false
 	}
-	switch last := body.List[len(body.List)-1].(type) {
+	switch last := statements[len(statements)-1].(type) {
 	case *ast.ReturnStmt:
 		return true
 	case *ast.ExprStmt:

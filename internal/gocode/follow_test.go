@@ -43,7 +43,7 @@ func TestEscapesAreFollowedIntoOtherModules(t *testing.T) {
 	}
 	for _, test := range []struct {
 		line   string
-		object string
+		object string // "" for a slice
 		why    string
 		rule   string
 		flow   string
@@ -51,8 +51,16 @@ func TestEscapesAreFollowedIntoOtherModules(t *testing.T) {
 		{"checked", "int", "it is an argument of dep.Check, which may keep it, in dep/dep.go:15: it is an argument of fmt.", "callee", "in dep.Check, dep.go:15: from p (interface-converted)"},
 		{"kept", "int", "it is an argument of dep.Keep, which may keep it, in dep/dep.go:23: it is stored by kept = p", "pointer", "in dep.Keep, dep.go:23: from kept = p (assign)"},
 		{"passed", "int", "it is an argument of dep.Pass, which may keep it, in dep/dep.go:30: it is an argument of again, which may keep it, in dep/dep.go:33: it is an argument of store.Put, which may keep it, in store/store.go:8: it is stored by append(all, p)", "pointer", "in store.Put, store.go:8:"},
+		{"acted", "", "it is an argument of a.apply, which may keep it, in follow/follow.go:36: it is stored by append(l.kept, groups)", "", "push).apply, follow.go:36:"},
+		{"embedded", "", "which may keep it, in follow/follow.go:36: it is stored by append(l.kept, groups)", "", ""},
+		{"read", "", "it is an argument of r.into, which may keep it", "scratch", ""},
+		{"some", "", "it is an argument of r.into, which may keep it", "size", ""},
+		{"stored", "", "it is stored by l.made[n] = make([]int, 4)", "", ""},
 	} {
-		l := &Line{Frame: Frame{Function: "example.org/follow.F", File: file, Line: markedLine(t, file, test.line), Origin: OriginOwn}, Callee: "runtime.newobject", Type: test.object}
+		l := &Line{Frame: Frame{Function: "example.org/follow.F", File: file, Line: markedLine(t, file, test.line), Origin: OriginOwn}, Callee: "runtime.newobject", Type: test.object, Allocs: 1, Bytes: 32}
+		if test.object == "" {
+			l.Callee = "runtime.makeslice"
+		}
 		explain([]*Line{l}, s, e)
 		if !strings.Contains(l.Why, test.why) || l.Rule != test.rule || !strings.Contains(strings.Join(l.Flow, "\n"), test.flow) {
 			t.Errorf("%s: %q, rule %q, flow %q\nescapes %+v", test.line, l.Why, l.Rule, l.Flow, e.at(l.File, l.Line))

@@ -103,7 +103,8 @@ func (s *subject) owner() string {
 }
 
 // findScratch finds a small array or slice that a method needs for itself and
-// that goes to the heap nevertheless.
+// that goes to the heap nevertheless: for what it is handed to, of which nobody
+// knows that it keeps it.
 func findScratch(s *subject) (why, remedy string, found bool) {
 	owner := s.owner()
 	if owner == "" || s.perObject() > scratchObject || !s.ofCompiler() {
@@ -112,7 +113,7 @@ func findScratch(s *subject) (why, remedy string, found bool) {
 	for i := range s.escapes {
 		e := &s.escapes[i]
 		reason := e.reason()
-		if strings.HasSuffix(reason, "it is returned") || !s.makesArray(e) {
+		if !strings.HasSuffix(reason, mayKeep) || !s.makesArray(e) {
 			continue
 		}
 		return reason, "let " + owner + " have it as a field, an array that is there already", true
@@ -125,7 +126,9 @@ func findScratch(s *subject) (why, remedy string, found bool) {
 func (s *subject) makesArray(e *Escape) bool {
 	what, _, _ := strings.Cut(e.Message, " escapes to heap")
 	if strings.HasPrefix(what, "make([]") {
-		return !strings.Contains(e.reason(), "size")
+		return !slices.ContainsFunc(s.builtins("make"), func(at spot) bool {
+			return slices.ContainsFunc(at.expr.(*ast.CallExpr).Args[1:], func(size ast.Expr) bool { return !at.isConstant(size) })
+		})
 	}
 	name := strings.TrimPrefix(what, "moved to heap: ")
 	f := s.sources.file(s.line.File)

@@ -246,6 +246,7 @@ func (f *sourceFile) callee(call *ast.CallExpr) string {
 // none. What stands in the head of a loop and is done once is not in it.
 func (s *spot) loop() ast.Stmt {
 	for i, n := range s.path {
+		var statements []ast.Stmt
 		switch n := n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
 			if isTurn(n.(ast.Stmt), s.path[:i]) {
@@ -253,9 +254,30 @@ func (s *spot) loop() ast.Stmt {
 			}
 		case *ast.FuncDecl, *ast.FuncLit:
 			return nil
+		case *ast.BlockStmt:
+			statements = n.List
+		case *ast.CaseClause:
+			statements = n.Body
+		case *ast.CommClause:
+			statements = n.Body
+		}
+		if endsFunction(statements) && !continues(statements) {
+			return nil // whatever loops are around: it is done once
 		}
 	}
 	return nil
+}
+
+// continues tells whether statements may go on with the next turn of a loop.
+func continues(statements []ast.Stmt) (found bool) {
+	for _, statement := range statements {
+		ast.Inspect(statement, func(n ast.Node) bool {
+			branch, ok := n.(*ast.BranchStmt)
+			found = found || ok && (branch.Tok == token.CONTINUE || branch.Tok == token.GOTO)
+			return !found
+		})
+	}
+	return found
 }
 
 // isTurn tells whether a part of a loop, with all up to the loop, is done in
