@@ -59,6 +59,19 @@ func TestExplainWhatEndsALoop(t *testing.T) {
 	}
 }
 
+// What a function returns is its own, whatever those do that it is inlined into.
+func TestExplainReturnedWhereInlined(t *testing.T) {
+	l := &Line{Frame: Frame{Function: "example.org/text.array", File: "text.go", Line: 1}, Callee: "runtime.makeslice"}
+	e := escapes{"text.go": {1: {{Message: "make([]any, n) escapes to heap", Flow: []Step{
+		{Text: "flow: v ← &{storage for make([]any, n)}:"}, {Text: "from v := make([]any, n) (assign)"}, {Text: "flow: ~r0 ← v:"}, {Text: "from return v, err (return)"},
+		{Text: "flow: {storage for .autotmp_98} ← .autotmp_98:"}, {Text: "from .autotmp_98 (interface-converted)"},
+	}}}}}
+	explain([]*Line{l}, new(sources), e)
+	if l.Why != "make([]any, n) goes to the heap: it is returned" || l.Remedy != "" {
+		t.Errorf("%s: %s by %q", l.Why, l.Remedy, l.Rule)
+	}
+}
+
 // A slice that a turn of a loop leaves somewhere cannot be that of the next.
 func TestExplainKeptInLoop(t *testing.T) {
 	seen := 0

@@ -230,7 +230,7 @@ func (f *follower) find(function *types.Func, parameter *types.Var, s *sources, 
 				w.file, w.line, w.how = l.flow[i].File, l.flow[i].Line, how
 			}
 		}
-		w.cold = onWayOut(w.file, w.line)
+		w.cold = onWayOut(w.file, w.line, parameter.Name())
 		if strings.HasSuffix(w.how, mayKeep) && depth < deepestFollowed {
 			if s.file(w.file) == nil && s.beyond[w.file] == nil {
 				f.loadBeyond(s, path)
@@ -325,24 +325,97 @@ func (d *diagnostic) step(i int, text string) Step {
 }
 
 // onWayOut tells whether a line is in a branch that ends its function: with a
-// panic, or with what a return gives besides.
-func onWayOut(file string, line int) bool {
+// panic, or with what a return gives besides; while nothing outside of it may
+// keep a parameter, too, of which the compiler says nothing more.
+func onWayOut(file string, line int, parameter string) bool {
 	fset := token.NewFileSet()
 	parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return false
 	}
-	out := false
+	var function *ast.FuncDecl
+	var out *ast.BlockStmt
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if n == nil || fset.Position(n.Pos()).Line > line || fset.Position(n.End()).Line < line {
 			return false
 		}
-		if branch, ok := n.(*ast.IfStmt); ok && within(fset, branch.Body, line) {
-			out = endsFunction(branch.Body.List)
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			function = n
+		case *ast.IfStmt:
+			if within(fset, n.Body, line) {
+				out = nil
+				if endsFunction(n.Body.List) {
+					out = n.Body
+				}
+			}
 		}
 		return true
 	})
-	return out
+	return out != nil && function != nil && !mayBeKept(function.Body, out, parameter)
+}
+
+// mayBeKept tells whether a variable may be found somewhere after a function
+// whose body this is, for all that is outside of one of its branches.
+func mayBeKept(body, without *ast.BlockStmt, variable string) (kept bool) {
+	var around []ast.Node
+	ast.Inspect(body, func(n ast.Node) bool {
+		if n == nil {
+			around = around[:len(around)-1]
+			return true
+		}
+		if n == ast.Node(without) {
+			return false
+		}
+		if name, ok := n.(*ast.Ident); ok && name.Name == variable && !isLookedAt(name, around) {
+			kept = true
+		}
+		around = append(around, n)
+		return true
+	})
+	return kept
+}
+
+// isLookedAt tells whether what is around an expression, the innermost last, only
+// looks at its value.
+func isLookedAt(e ast.Node, around []ast.Node) bool {
+	for _, n := range around {
+		if _, literal := n.(*ast.FuncLit); literal {
+			return false
+		}
+	}
+	for i := len(around) - 1; i >= 0; i-- {
+		switch n := around[i].(type) {
+		case *ast.ParenExpr, *ast.SliceExpr:
+			if slice, ok := n.(*ast.SliceExpr); ok && e != ast.Node(slice.X) {
+				return true // a bound
+			}
+			e = n
+			continue
+		case *ast.BinaryExpr, *ast.StarExpr, *ast.IncDecStmt, *ast.IfStmt, *ast.SwitchStmt, *ast.CaseClause:
+			return true
+		case *ast.SelectorExpr:
+			if e == ast.Node(n.Sel) {
+				return true // a field of this name
+			}
+			call, ok := around[max(0, i-1)].(*ast.CallExpr)
+			return !ok || call.Fun != ast.Expr(n)
+		case *ast.IndexExpr:
+			if e == ast.Node(n.X) {
+				return true
+			}
+			assign, ok := around[max(0, i-1)].(*ast.AssignStmt)
+			return !ok || !slices.Contains(assign.Lhs, ast.Expr(n)) // else it may be a key
+		case *ast.RangeStmt:
+			return e == ast.Node(n.X)
+		case *ast.AssignStmt:
+			return slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return ast.Node(to) == e })
+		case *ast.CallExpr:
+			return slices.Contains([]string{"len", "cap", "copy", "min", "max", "string", "print", "println"}, text(n.Fun))
+		}
+		return false
+	}
+	return false
 }
 
 func within(fset *token.FileSet, body *ast.BlockStmt, line int) bool {

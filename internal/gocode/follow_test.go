@@ -68,6 +68,35 @@ func TestEscapesAreFollowedIntoOtherModules(t *testing.T) {
 	}
 }
 
+// A copy in one branch saves nothing where the rest keeps the argument, too.
+func TestWhatIsKeptOnTheWayOutAlone(t *testing.T) {
+	for rest, want := range map[string]bool{
+		"if len(s) > n && s[0] != 'x' { return nil }": true,
+		"switch s { case \"a\", t + s: n++ }":         true,
+		"for range s { n++ }; n += int(s[n:][0])":     true,
+		"n += seen[s]; seen[t] = len(s[1:])":          true,
+		"s = t; _ = x.s":                              true,
+		"seen[s] = 1":                                 false,
+		"all = append(all, s)":                        false,
+		"t = s[1:]":                                   false,
+		"log(s)":                                      false,
+		"func() { n += len(s) }()":                    false,
+		"if n == 2 { return errors.New(s) }":          false,
+		"s.close()":                                   false,
+		"x := pair{s, t}; _ = x":                      false,
+		"return wrapped{err: s}":                      false,
+	} {
+		file := filepath.Join(t.TempDir(), "p.go")
+		source := "package p\n\nfunc f(s, t string, n int) error {\n\tif n == 1 {\n\t\treturn fmt.Errorf(\"%v\", s)\n\t}\n" + rest + "\n\treturn nil\n}\n"
+		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := onWayOut(file, 5, "s"); got != want {
+			t.Errorf("%s: %v", rest, got)
+		}
+	}
+}
+
 func TestLeaksOfOtherVersions(t *testing.T) {
 	head := `{"version":0,"file":"/p.go"}` + "\n"
 	of := func(message string) string {

@@ -79,6 +79,10 @@ func (s *subject) outlives() (reason string, kept bool) {
 		if strings.HasSuffix(reason, "it is returned") || strings.Contains(reason, ": "+storedBy) {
 			return reason, true
 		}
+		if slices.ContainsFunc(s.escapes[i].Flow, func(step Step) bool { return strings.HasSuffix(step.Text, "(return)") }) {
+			what, _, _ := strings.Cut(reason, ": ")
+			return what + ": it is returned", true // to a function that it is inlined into
+		}
 	}
 	return "", false
 }
