@@ -212,7 +212,7 @@ func (e *Escape) reason() string {
 		if e.beyond != nil && kind == "call parameter" {
 			how = strings.Replace(how, mayKeep, e.beyond.words(), 1)
 		}
-		return fmt.Sprintf("%s goes to the heap: %s", what, how)
+		return fmt.Sprintf("%s goes to the heap: %s", what, WithoutShapes(how))
 	}
 	return what + " goes to the heap"
 }
@@ -256,9 +256,18 @@ func escapeWords(kind, expression string) string {
 	return ""
 }
 
+// callName is what a call names, which may be a method of a type in parentheses.
 func callName(expression string) string {
-	if at := strings.IndexByte(expression, '('); at > 0 {
-		return expression[:at]
+	depth := 0
+	for i, r := range expression {
+		switch {
+		case r == '(' && depth == 0 && i > 0:
+			return expression[:i]
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		}
 	}
 	return expression
 }

@@ -230,8 +230,9 @@ func withoutArguments(function string) string {
 }
 
 // WithoutShapes writes "[...]" for type arguments that only the compiler knows,
-// as the runtime's stack traces do.
+// as the runtime's stack traces do, and "..." for types that they make.
 func WithoutShapes(text string) string {
+	text = strings.ReplaceAll(text, "<node DYNAMICTYPE>", "...")
 	for {
 		begin := strings.Index(text, "[go.shape.")
 		if begin < 0 {

@@ -131,3 +131,20 @@ func TestWhatEscapesHoweverItIsSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestReasonsNameMethodsAsTheSourceDoes(t *testing.T) {
+	for expression, want := range map[string]string{
+		"(*Logger).Info(log, \"x\", ... argument...)":                                                "x goes to the heap: it is an argument of (*Logger).Info, which may keep it",
+		"(*p.Parser[go.shape.struct { A []int \"( @@ )\" }]).parse(p.p, (*[28]uintptr)(p..dict[0]))": "x goes to the heap: it is an argument of (*p.Parser[...]).parse, which may keep it",
+		"f(x)(y)": "x goes to the heap: it is an argument of f, which may keep it",
+	} {
+		e := Escape{Message: "x escapes to heap", Flow: []Step{{Text: "from " + expression + " (call parameter)"}}}
+		if got := e.reason(); got != want {
+			t.Errorf("%s: %s", expression, got)
+		}
+	}
+	e := Escape{Message: "new(<node DYNAMICTYPE>) escapes to heap", Flow: []Step{{Text: "from return new(<node DYNAMICTYPE>) (return)"}}}
+	if got := e.reason(); got != "new(...) goes to the heap: it is returned" {
+		t.Error(got)
+	}
+}
