@@ -262,7 +262,6 @@ func DiffHeapValues(was, now *HeapValues) []EscapeChange {
 	for _, values := range before {
 		add(values, false, now)
 	}
-	all = withoutRenamed(all)
 	slices.SortFunc(all, func(a, b EscapeChange) int {
 		order := func(c EscapeChange) int {
 			switch {
@@ -277,7 +276,7 @@ func DiffHeapValues(was, now *HeapValues) []EscapeChange {
 		}
 		return cmp.Or(cmp.Compare(order(a), order(b)), compareHeapValues(a.HeapValue, b.HeapValue))
 	})
-	return slices.CompactFunc(all, func(a, b EscapeChange) bool { // of several functions that are inlined into a line
+	return slices.CompactFunc(withoutRenamed(all), func(a, b EscapeChange) bool { // of several functions that are inlined into a line
 		a.inlined = b.inlined
 		return a.New == b.New && compareHeapValues(a.HeapValue, b.HeapValue) == 0
 	})
