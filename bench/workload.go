@@ -38,9 +38,12 @@ var allModes = []mode{glibc, library, recorded, explained, heaptrack}
 // prepare writes inputs and builds programs into `folder`. `scale` divides the work, for trying the runner out.
 func prepare(folder string, scale int) ([]workload, error) {
 	sources := filepath.Join("bench", "workloads")
-	paths := filepath.Join(folder, "paths")
-	if err := run("g++", "-O2", "-g", "-std=c++20", "-fno-builtin", "-pthread", "-o", paths, filepath.Join(sources, "paths.cc")); err != nil {
-		return nil, err
+	// With frame pointers, as some distributions build everything, each frame has two words that recording compares.
+	paths, framed := filepath.Join(folder, "paths"), filepath.Join(folder, "paths-framed")
+	for program, flag := range map[string]string{paths: "-fomit-frame-pointer", framed: "-fno-omit-frame-pointer"} {
+		if err := run("g++", "-O2", "-g", "-std=c++20", "-fno-builtin", "-pthread", flag, "-o", program, filepath.Join(sources, "paths.cc")); err != nil {
+			return nil, err
+		}
 	}
 	sql := filepath.Join(folder, "inserts.sql")
 	if err := writeSQL(sql, scale); err != nil {
@@ -74,6 +77,8 @@ func prepare(folder string, scale int) ([]workload, error) {
 		works = append(works, workload{name: fmt.Sprintf("50 call paths, %d thread(s), 2 M pairs", threads),
 			command: []string{paths, strconv.Itoa(2000000 / scale), strconv.Itoa(threads)}, modes: allModes})
 	}
+	works = append(works, workload{name: "50 call paths with frame pointers, 2 M pairs",
+		command: []string{framed, strconv.Itoa(2000000 / scale), "1"}, modes: allModes})
 	works = append(works, workload{name: fmt.Sprintf("%d times /bin/true from a shell", 200/scale), command: []string{"/bin/sh", "-c",
 		fmt.Sprintf("i=0; while [ $i -lt %d ]; do /bin/true; i=$((i+1)); done", 200/scale)}, modes: []mode{glibc, library, recorded, explained}})
 	return works, nil
