@@ -87,7 +87,7 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::FindJoin(LeafEntry& leaf) const {
       kMutant != Mutant::kLeafJoinNotCompared)
     return false;
   // At a frame with that node it is live if it was: that follows from the rules of the path.
-  if (leaf.join_bp != LeafEntry::kDead && MALLOW_UNLIKELY(join.bp != leaf.BpAtJoin()) &&
+  if (join.need_bp() && (leaf.join_bp == LeafEntry::kDead || join.bp != leaf.BpAtJoin()) &&
       kMutant != Mutant::kLeafJoinBpIgnored)
     return false;
   const uint32_t words = join.words();

@@ -16,8 +16,9 @@
 //      restore a dead rbp; the later in the array, the earlier the unwind reads them.
 //  I3  Nothing of the last stack is used before its words were compared in this capture, from the inside outwards and
 //      only as far as they are equal: so each comparison reads a word that an unwind would read as well.
-//  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says. Its words are compared some at a time, so that one may be read to which the others do not lead any more: all lie on
-//      the stack of its start, no frame of it being one that goes on to another stack.
+//  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says. Its words are compared some at a time, so
+//      that one may be read to which the others do not lead any more: all lie on the stack of its start, no frame of it
+//      being one that goes on to another stack.
 //      Which frame of the last stack it joins at is looked up once, and holds as long as that is the last stack.
 //  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
 //  I6  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
