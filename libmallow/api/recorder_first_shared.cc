@@ -13,11 +13,35 @@
 #include "base/config.h"
 
 namespace mallow::api {
+namespace {
+
+// Of those whose last ones may call what the program has.
+template <size_t kCount>
+void RedirectAll(const Redirection (&all)[kCount], bool forwards) {
+  constexpr size_t kThatMayForward = 4;
+  Redirect(all, kCount - (forwards ? kThatMayForward : 0));
+}
+
+void AskForSamples(bool forwards) {
+  const Redirection all[] = {
+      To(own::Malloc, record::AllocateNoSample, OtherMalloc),
+      To(own::Free, record::FreeNoSample, OtherFree),
+      To(own::New, record::AllocateNoSample, OtherNew<Function::kNew>),
+      To(own::Delete, record::FreeNoSample, OtherFree),
+      To(own::NewArray, record::AllocateNoSample, OtherNew<Function::kNewArray>),
+      To(own::DeleteArray, record::FreeNoSample, OtherFree),
+      To(own::DeleteSized, record::FreeNoSampleSized, OtherFreeSized),
+      To(own::DeleteArraySized, record::FreeNoSampleSized, OtherFreeSized),
+  };
+  RedirectAll(all, forwards);
+}
+
+}  // namespace
 
 MALLOW_COLD void AskRecorderFirst(bool forwards) {
   if (!__libc_single_threaded) return;
-  // Last those that may call what the program has.
-  const Redirection of_every_call[] = {
+  if (record::g_sampling) return AskForSamples(forwards);
+  const Redirection all[] = {
       To(own::Malloc, record::HitAllocate<Function::kMalloc>, OtherMalloc),
       To(own::Calloc, SlowCalloc),
       To(own::Realloc, SlowRealloc),
@@ -29,23 +53,7 @@ MALLOW_COLD void AskRecorderFirst(bool forwards) {
       To(own::DeleteSized, record::HitReleaseSized, OtherFreeSized),
       To(own::DeleteArraySized, record::HitReleaseSized, OtherFreeSized),
   };
-  const Redirection of_samples[] = {
-      To(own::Malloc, record::AllocateNoSample, OtherMalloc),
-      To(own::Free, record::FreeNoSample, OtherFree),
-      To(own::New, record::AllocateNoSample, OtherNew<Function::kNew>),
-      To(own::Delete, record::FreeNoSample, OtherFree),
-      To(own::NewArray, record::AllocateNoSample, OtherNew<Function::kNewArray>),
-      To(own::DeleteArray, record::FreeNoSample, OtherFree),
-      To(own::DeleteSized, record::FreeNoSampleSized, OtherFreeSized),
-      To(own::DeleteArraySized, record::FreeNoSampleSized, OtherFreeSized),
-  };
-  constexpr size_t kThatMayForward = 4;
-  const size_t left_out = forwards ? kThatMayForward : 0;
-  if (record::g_sampling) {
-    Redirect(of_samples, sizeof(of_samples) / sizeof(*of_samples) - left_out);
-  } else {
-    Redirect(of_every_call, sizeof(of_every_call) / sizeof(*of_every_call) - left_out);
-  }
+  RedirectAll(all, forwards);
 }
 
 }  // namespace mallow::api

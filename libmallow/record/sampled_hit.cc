@@ -19,19 +19,11 @@ MALLOW_ALWAYS_INLINE void* TryAllocateNoSample(size_t bytes) {
   return p;
 }
 
-// Side records are made where there is a sample: many spans have none.
-MALLOW_NOINLINE bool IsNoSampleOfSpan(const void* p) {
-  const heap::Span& span = *heap::PageMap::SpanOf(heap::PageOf(p));
-  const char* const records = __atomic_load_n(&span.records, __ATOMIC_ACQUIRE);
-  if (records == nullptr) return true;
-  const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(p) - span.start());
-  return !IsOurs(reinterpret_cast<const Tag*>(records)[offset * span.reciprocal >> 32]);
-}
-
-MALLOW_ALWAYS_INLINE bool IsNoSample(const void* p, heap::SizeClass size_class) {
+// Side records are made where there is a sample: many spans have none. False, too, of what the record map does not know.
+MALLOW_ALWAYS_INLINE bool IsKnownAsNoSample(const void* p, heap::SizeClass size_class) {
   const heap::RecordedObject object = heap::RecordMap::OfObject<sizeof(Tag)>(p, size_class);
-  if (object.size_class != 0) return !IsOurs(*reinterpret_cast<const Tag*>(object.record));
-  return MALLOW_LIKELY(heap::RecordMap::HasNone(p)) || IsNoSampleOfSpan(p);
+  return object.size_class != 0 ? !IsOurs(*reinterpret_cast<const Tag*>(object.record))
+                                : heap::RecordMap::HasNone(p);
 }
 
 // The class of a block that may be freed without a look at more; 0: there may be more to it. By ld.so's frees objects
@@ -39,7 +31,7 @@ MALLOW_ALWAYS_INLINE bool IsNoSample(const void* p, heap::SizeClass size_class) 
 MALLOW_ALWAYS_INLINE heap::SizeClass ClassOfNoSample(const void* p, uintptr_t pc) {
   const heap::SizeClass size_class = heap::PageMap::ClassInWindow(p);
   if (MALLOW_UNLIKELY(size_class == 0 || g_process.IsLibc(pc))) return 0;
-  return MALLOW_LIKELY(IsNoSample(p, size_class)) ? size_class : 0;
+  return MALLOW_LIKELY(IsKnownAsNoSample(p, size_class)) ? size_class : 0;
 }
 
 template <typename... Size>
