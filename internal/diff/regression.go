@@ -22,6 +22,15 @@ const (
 // Metrics are all there are.
 var Metrics = []Metric{Allocations, Bytes, Peak, Live}
 
+// MetricOf returns the metric of that name, and Allocations for a name that has
+// none: what stacks are compared by where a figure of that name grew.
+func MetricOf(name string) Metric {
+	if m := Metric(name); slices.Contains(Metrics, m) {
+		return m
+	}
+	return Allocations
+}
+
 // ParseMetrics reads a list such as "allocations,peak".
 func ParseMetrics(list string) ([]Metric, error) {
 	var metrics []Metric

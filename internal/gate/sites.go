@@ -63,7 +63,7 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 	for i := range found {
 		changed[i] = found[i].site
 	}
-	ways, _, growth := d.Stacks(changed, weighedBy(metric), 0)
+	ways, _, growth := d.Stacks(changed, diff.MetricOf(metric), 0)
 	var since *changes
 	if commit := cmp.Or(r.since, r.commit); g.repository != nil && commit != "" {
 		since = g.repository.changesSince(commit)
@@ -83,19 +83,6 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 		sites = append(sites, s)
 	}
 	return sites, nil
-}
-
-// weighedBy is what stacks are compared by, for a metric of a budget.
-func weighedBy(metric string) diff.Metric {
-	switch metric {
-	case budget.Bytes:
-		return diff.Bytes
-	case budget.Peak:
-		return diff.Peak
-	case budget.Live:
-		return diff.Live
-	}
-	return diff.Allocations
 }
 
 // commonUnit is the unit to compare by, where both have it.

@@ -98,20 +98,12 @@ func (c *Causes) Between(old, new *Point, metric string) (*Cause, error) {
 	for i, at := range order {
 		sites[i], shown[i] = cause.Sites[at], changed[at]
 	}
-	ways, total, _ := compared.diff.Stacks(shown, weighedBy(metric), mostCauseStacks)
+	ways, total, _ := compared.diff.Stacks(shown, diff.MetricOf(metric), mostCauseStacks)
 	for i := range sites {
 		sites[i].Stacks, sites[i].Hidden = ways[i], total[i]-len(ways[i])
 	}
 	cause.Sites = sites
 	return cause, nil
-}
-
-// weighedBy is what stacks are compared by, for a metric of a series.
-func weighedBy(metric string) diff.Metric {
-	if m := diff.Metric(metric); slices.Contains(diff.Metrics, m) {
-		return m
-	}
-	return diff.Allocations
 }
 
 func (s *CauseSite) change() float64 { return math.Abs(s.Is - s.Was) }

@@ -79,8 +79,10 @@ func Qualified(function string) string {
 
 // Method divides what Qualified returns: "void std::vector<int>::push_back(int&&)"
 // is "std::vector" and "push_back".
-func Method(function string) (class, method string) {
-	name := Qualified(function)
+func Method(function string) (class, method string) { return Split(Qualified(function)) }
+
+// Split divides a name without anything else at its last scope.
+func Split(name string) (scope, last string) {
 	if at := strings.LastIndex(name, "::"); at >= 0 {
 		return name[:at], name[at+len("::"):]
 	}

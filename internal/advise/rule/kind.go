@@ -56,7 +56,7 @@ func destroysElements(function string) bool {
 	if strings.HasPrefix(class, "std::_Destroy_aux") || (class == "std" || class == "std::__1") && method == "_Destroy" {
 		return true
 	}
-	_, name := split(class)
+	_, name := signature.Split(class)
 	return strings.HasPrefix(class, "std::") && method == "~"+name && slices.Contains(containers, name)
 }
 

@@ -3,6 +3,8 @@ package rule
 import (
 	"slices"
 	"strings"
+
+	"mallow/internal/signature"
 )
 
 // Parts are blocks that a value has besides its own, wherever it is copied.
@@ -11,7 +13,7 @@ const Parts = TreeNode | ListNode | HashNode | StringCopy | StringLiteral | Stri
 // objectSymbol tells which object of the C++ libraries makes a block for itself,
 // each time that it is made: objects that keep nothing when they are set anew.
 func objectSymbol(class, method string) Symbol {
-	_, name := split(class)
+	_, name := signature.Split(class)
 	switch {
 	case class == "std::any" || strings.HasPrefix(class, "std::any::") || strings.HasPrefix(class, "std::__any_imp::"):
 		return AnyValue

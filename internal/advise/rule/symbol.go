@@ -238,7 +238,7 @@ var containers = []string{
 var holders = []string{"pair", "tuple", "optional", "variant", "array", "stack", "queue", "priority_queue"}
 
 func copiesContainer(function, class, method string) bool {
-	_, name := split(class)
+	_, name := signature.Split(class)
 	if !slices.Contains(containers, name) && !slices.Contains(holders, name) || method != name && method != "operator=" {
 		return false
 	}
@@ -258,7 +258,7 @@ func CopyOf(function string) (class string, ok bool) {
 		return "", false
 	}
 	class, method := signature.Method(function)
-	_, name := split(class)
+	_, name := signature.Split(class)
 	if name == "" || method != name && method != "operator=" || strings.HasPrefix(class, "std::") || strings.HasPrefix(class, "__gnu_cxx::") {
 		return "", false
 	}
@@ -345,7 +345,7 @@ func areSeveral(arguments string) bool { return len(signature.Arguments(argument
 // IsConstructor tells whether a demangled name is that of a constructor.
 func IsConstructor(function string) bool {
 	class, method := signature.Method(function)
-	_, name := split(class)
+	_, name := signature.Split(class)
 	return name != "" && name == method
 }
 
@@ -355,14 +355,6 @@ func destroys(function, constructor string) bool {
 	class, method := signature.Method(function)
 	of, name := signature.Method(constructor)
 	return IsConstructor(constructor) && class == of && method == "~"+name
-}
-
-func split(name string) (class, method string) {
-	at := strings.LastIndex(name, "::")
-	if at < 0 {
-		return "", name
-	}
-	return name[:at], name[at+2:]
 }
 
 func rustSymbol(function string) Symbol {
