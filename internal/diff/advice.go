@@ -228,23 +228,28 @@ func (p *places) instead(all []*asker) map[*Site]float64 {
 			near[p.nameOf(&s.Old.Frame)] = 0
 			open := -s.Excess
 			for i, other := range arisen {
-				n := 0.0
-				if _, inside := near[p.diff.nameOf(&other.New.Frame)]; inside {
-					n = left[i]
-				} else {
-					for name, calls := range from[i] {
-						if _, called := near[name]; called {
-							n += calls
-						}
-					}
-				}
-				n = max(0, min(n, left[i], open))
+				n := max(0, min(p.madeNear(other, from[i], near), left[i], open))
 				left[i], open = left[i]-n, open-n
 			}
 			made[s] = -s.Excess - open
 		}
 	}
 	return made
+}
+
+// madeNear is how much of a new site's calls come from some functions: all of
+// those of a site in one of them.
+func (p *places) madeNear(s *Site, from, functions map[string]float64) float64 {
+	if _, inside := functions[p.diff.nameOf(&s.New.Frame)]; inside {
+		return float64(s.New.Counters.Calls)
+	}
+	sum := 0.0
+	for name, calls := range from {
+		if _, near := functions[name]; near {
+			sum += calls
+		}
+	}
+	return sum
 }
 
 // callers are the functions that call a place in one of the profiles, with how

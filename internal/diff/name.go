@@ -47,16 +47,9 @@ func bareName(function string) string {
 	}
 	function = strings.TrimSuffix(function, " const")
 	var bare strings.Builder
-	const nothing = -1
-	leftOut := nothing // the depth of the brackets that are
-	for p := range signature.Parts(function) {
+	isLeftOut := func(open signature.Part) bool { return open.Text == "<" || open.Text == "(" }
+	for p := range signature.Outside(function, isLeftOut) {
 		switch {
-		case leftOut != nothing:
-			if p.Kind == signature.Close && p.Depth == leftOut {
-				leftOut = nothing
-			}
-		case p.Kind == signature.Open && (p.Text == "<" || p.Text == "("):
-			leftOut = p.Depth
 		case p.Kind == signature.Anonymous:
 		case p.Kind == signature.Space && strings.HasPrefix(function[p.Start:], " <"):
 		case p.Kind == signature.Space && p.Depth == 0:

@@ -58,6 +58,28 @@ func Parts(name string) iter.Seq[Part] {
 	}
 }
 
+// Outside divides a name without what lies in brackets that are left out, and
+// without these. leaveOut is asked at each opening one that is not within others
+// of them.
+func Outside(name string, leaveOut func(open Part) bool) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		const nowhere = -1
+		within := nowhere // the depth of the brackets that are left out
+		for p := range Parts(name) {
+			switch {
+			case within != nowhere:
+				if p.Kind == Close && p.Depth == within {
+					within = nowhere
+				}
+			case p.Kind == Open && leaveOut(p):
+				within = p.Depth
+			case !yield(p):
+				return
+			}
+		}
+	}
+}
+
 func kindOf(part string) Kind {
 	switch part {
 	case "<", "(", "[", "{":

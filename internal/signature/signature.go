@@ -17,25 +17,27 @@ func Path(function string) []Name {
 		arguments.Reset()
 	}
 	into := &name
-	leftOut := false // within the brackets of a tag, or of decltype(...)
-	for p := range Parts(function) {
+	isLeftOut := func(open Part) bool {
+		if open.Depth > 0 {
+			return false
+		}
+		ofReturnType := open.Text == "(" && len(path) == 0 && (name.Len() == 0 || name.String() == "decltype")
+		if ofReturnType {
+			name.Reset()
+		}
+		return ofReturnType || open.Text == "[" // a tag
+	}
+	for p := range Outside(function, isLeftOut) {
 		switch {
-		case leftOut:
-			leftOut = p.Kind != Close || p.Depth > 0
 		case p.Depth > 0:
 			into.WriteString(p.Text)
 		case p.Kind == Open && p.Text == "<":
 			into = &arguments
 		case p.Kind == Close && p.Text == ">":
 			into = &name
-		case p.Kind == Open && p.Text == "(" && len(path) == 0 && (name.Len() == 0 || name.String() == "decltype"):
-			name.Reset()
-			leftOut = true
 		case p.Kind == Open && p.Text == "(":
 			end()
 			return path
-		case p.Kind == Open && p.Text == "[":
-			leftOut = true
 		case p.Kind == Space && endsReturnType(function, p):
 			path = path[:0]
 			name.Reset()

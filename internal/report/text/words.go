@@ -163,23 +163,18 @@ func shortName(function string) string {
 func withoutTemplateArguments(name string) string {
 	ofRust := strings.HasPrefix(name, "<")
 	var b strings.Builder
-	const nothing = -1
-	leftOut := nothing // the depth of the brackets that are
-	opensPath := true  // what Rust's brackets do at the beginning, behind a space and behind one another
-	for p := range signature.Parts(name) {
-		bracket := p.Text == "<" && p.Kind == signature.Open
-		switch {
-		case leftOut != nothing:
-			if p.Kind == signature.Close && p.Depth == leftOut {
-				leftOut = nothing
-			}
-		case bracket && !(ofRust && opensPath):
-			b.WriteString("<…>")
-			leftOut = p.Depth
-		default:
-			b.WriteString(p.Text)
+	opensPath := true // what Rust's brackets do at the beginning, behind a space and behind one another
+	isLeftOut := func(open signature.Part) bool {
+		if open.Text != "<" || ofRust && opensPath {
+			return false
 		}
-		opensPath = bracket || p.Kind == signature.Space
+		b.WriteString("<…>")
+		opensPath = false
+		return true
+	}
+	for p := range signature.Outside(name, isLeftOut) {
+		b.WriteString(p.Text)
+		opensPath = p.Kind == signature.Open && p.Text == "<" || p.Kind == signature.Space
 	}
 	return b.String()
 }
