@@ -147,6 +147,16 @@ func parsing(t testing.TB) *repository {
 	return r
 }
 
+// program commits a program with its budget.
+func (r *repository) program(name, source string) (commit string) {
+	r.Helper()
+	r.write(name+".c", source)
+	r.write("mallow.toml", fmt.Sprintf("[benchmark.%[1]s]\ncommand = [\"./%[1]s\"]\nbuild = \"cc -g -O1 -fno-builtin -fno-optimize-sibling-calls -o %[1]s %[1]s.c\"\n", name))
+	r.write(".gitignore", name+"\n")
+	r.gate(0, "--update")
+	return r.commit("a program")
+}
+
 // plant adds an allocation to each turn of the loop.
 func (r *repository) plant() {
 	r.Helper()
@@ -527,7 +537,7 @@ func TestHistory(t *testing.T) {
 // from main, and not the line that was changed.
 func TestLineOfCaller(t *testing.T) {
 	r := newRepository(t)
-	r.write("box.c", `#include <stdlib.h>
+	r.program("box", `#include <stdlib.h>
 __attribute__((noinline)) static void box(void) { free(malloc(16)); }
 __attribute__((noinline)) static void grow(int i) {
   if (i < 600)
@@ -544,10 +554,6 @@ static void (*volatile next[8])(int);
   return 0;
 }
 `)
-	r.write("mallow.toml", "[benchmark.box]\ncommand = [\"./box\"]\nbuild = \"cc -g -O1 -fno-builtin -fno-optimize-sibling-calls -o box box.c\"\n")
-	r.write(".gitignore", "box\n")
-	r.gate(0, "--update")
-	r.commit("a program")
 	r.replace("box.c", "i < 640", "i < 690")
 	if sites := r.check(r.decide(2), "box", "allocations").Sites; len(sites) != 1 || sites[0].Callers[0].Function != "grow" || sites[0].Callers[0].Line != 7 {
 		t.Errorf("%+v", sites)
@@ -557,7 +563,7 @@ static void (*volatile next[8])(int);
 // TestNewCaller plants a call into main of what main has called through another function before.
 func TestNewCaller(t *testing.T) {
 	r := newRepository(t)
-	r.write("copy.c", `#include <stdlib.h>
+	r.program("copy", `#include <stdlib.h>
 __attribute__((noinline)) static void copy(int size) { free(malloc(size)); }
 __attribute__((noinline)) static void work(void) {
   for (int i = 0; i < 500; i++) copy(10);
@@ -567,10 +573,6 @@ int main(void) {
   return 0;
 }
 `)
-	r.write("mallow.toml", "[benchmark.copy]\ncommand = [\"./copy\"]\nbuild = \"cc -g -O1 -fno-builtin -fno-optimize-sibling-calls -o copy copy.c\"\n")
-	r.write(".gitignore", "copy\n")
-	r.gate(0, "--update")
-	r.commit("a program")
 	r.replace("copy.c", "  return 0;", "  for (int i = 0; i < 5; i++) copy(11);\n  return 0;")
 	sites := r.check(r.decide(2), "copy", "allocations").Sites
 	if len(sites) != 1 || len(sites[0].Callers) != 1 || sites[0].Callers[0].Function != "main" || sites[0].Callers[0].Line != 8 {
@@ -581,7 +583,7 @@ int main(void) {
 // TestCallerByBytes plants what no number of calls tells: a larger buffer, and one that is not freed any more, by the one of three callers that calls seldom.
 func TestCallerByBytes(t *testing.T) {
 	r := newRepository(t)
-	r.write("buffer.c", `#include <stdlib.h>
+	first := r.program("buffer", `#include <stdlib.h>
 #include <string.h>
 static char *keep[3000];
 static int count;
@@ -609,10 +611,6 @@ int main(void) {
   while (count > 0) free(keep[--count]);
 }
 `)
-	r.write("mallow.toml", "[benchmark.buffer]\ncommand = [\"./buffer\"]\nbuild = \"cc -g -O1 -fno-builtin -o buffer buffer.c\"\n")
-	r.write(".gitignore", "buffer\n")
-	r.gate(0, "--update")
-	first := r.commit("a program")
 	check := func(metric string, line int) {
 		t.Helper()
 		sites := r.check(r.decide(2), "buffer", metric).Sites
