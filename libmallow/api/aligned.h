@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "api/slow.h"
+#include "base/bits.h"
 
 namespace mallow::api {
 
@@ -23,6 +24,14 @@ MALLOW_COLD void* BadAlignment() {
   return nullptr;
 }
 
+// The same for posix_memalign, which tells it by its result.
+MALLOW_COLD inline int BadAlignmentInto() {
+  const int saved = errno;
+  RecordedFailure<Function::kPosixMemalign>();
+  errno = saved;
+  return EINVAL;
+}
+
 // An alignment that is no power of two is raised to the next one; one that cannot be raised is EINVAL.
 template <Function function>
 MALLOW_ALWAYS_INLINE void* AlignedUp(size_t alignment, size_t bytes) {
@@ -32,16 +41,8 @@ MALLOW_ALWAYS_INLINE void* AlignedUp(size_t alignment, size_t bytes) {
 
 // Failing, it leaves *result as it was; errno too, but for ENOMEM, which is also set, as by glibc.
 MALLOW_ALWAYS_INLINE int AlignedInto(void** result, size_t alignment, size_t bytes) {
-  if (alignment < sizeof(void*) || !std::has_single_bit(alignment)) {
-    const int saved = errno;
-    RecordedFailure<Function::kPosixMemalign>();
-    errno = saved;
-    return EINVAL;
-  }
-  void* p = SlowAligned<Function::kPosixMemalign>(alignment, bytes);
-  if (p == nullptr) return ENOMEM;
-  *result = p;
-  return 0;
+  if (alignment < sizeof(void*) || !IsPowerOfTwo(alignment)) return BadAlignmentInto();
+  return SlowAlignedInto(result, alignment, bytes);
 }
 
 }  // namespace mallow::api

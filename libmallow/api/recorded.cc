@@ -97,8 +97,18 @@ void* RecordedAligned(size_t alignment, size_t bytes) {
 
 template void* RecordedAligned<Function::kMemalign>(size_t, size_t);
 template void* RecordedAligned<Function::kAlignedAlloc>(size_t, size_t);
-template void* RecordedAligned<Function::kPosixMemalign>(size_t, size_t);
 template void* RecordedAligned<Function::kValloc>(size_t, size_t);
 template void* RecordedAligned<Function::kPvalloc>(size_t, size_t);
+
+int RecordedAlignedInto(void** result, size_t alignment, size_t bytes) {
+  struct {
+    record::Registers caller;
+    void** result;
+  } call;
+  MALLOW_CAPTURE_CALLER(call.caller);
+  call.result = result;
+  void* const p = record::AllocateAligned(Function::kPosixMemalign, alignment, bytes, call.caller);
+  return Into(call.result, p);
+}
 
 }  // namespace mallow::api

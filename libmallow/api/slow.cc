@@ -51,6 +51,11 @@ MALLOW_NOINLINE void* OtherRealloc(void* p, size_t bytes) {
   return OrNoMemory(Move(p, bytes));
 }
 
+// The block and the way to its aligned start together are of an object's size.
+bool FitsAligned(size_t alignment, size_t bytes) {
+  return bytes <= kMaxBytes && alignment <= kMaxBytes - bytes;
+}
+
 MALLOW_NOINLINE void* OtherReallocOfNull(size_t bytes) { return OtherRealloc(nullptr, bytes); }
 
 }  // namespace
@@ -103,8 +108,7 @@ void SlowFree(void* p) {
 template <Function function>
 void* SlowAligned(size_t alignment, size_t bytes) {
   EnsureStarted();
-  // The block and the way to its aligned start together must be an object's size.
-  if (bytes > kMaxBytes || alignment > kMaxBytes - bytes) return RecordedFailure<function>();
+  if (!FitsAligned(alignment, bytes)) return RecordedFailure<function>();
   if constexpr (function == Function::kPvalloc) bytes = bytes == 0 ? alignment : bytes;
   if (record::g_recording) return RecordedAligned<function>(alignment, bytes);
   if constexpr (function == Function::kPvalloc) bytes = (bytes + alignment - 1) & ~(alignment - 1);
@@ -113,8 +117,14 @@ void* SlowAligned(size_t alignment, size_t bytes) {
 
 template void* SlowAligned<Function::kMemalign>(size_t, size_t);
 template void* SlowAligned<Function::kAlignedAlloc>(size_t, size_t);
-template void* SlowAligned<Function::kPosixMemalign>(size_t, size_t);
 template void* SlowAligned<Function::kValloc>(size_t, size_t);
 template void* SlowAligned<Function::kPvalloc>(size_t, size_t);
+
+int SlowAlignedInto(void** result, size_t alignment, size_t bytes) {
+  EnsureStarted();
+  if (!FitsAligned(alignment, bytes)) return Into(result, RecordedFailure<Function::kPosixMemalign>());
+  if (record::g_recording) return RecordedAlignedInto(result, alignment, bytes);
+  return Into(result, heap::AllocateAligned(alignment, bytes));
+}
 
 }  // namespace mallow::api

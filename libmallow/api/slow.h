@@ -26,6 +26,8 @@ void SlowFreeSized(void* p, size_t bytes);
 // An aligned block, any alignment that is a power of two. Sets errno to ENOMEM when it returns null.
 template <Function function>
 void* SlowAligned(size_t alignment, size_t bytes);
+// The same for posix_memalign: stores the block in *result and returns 0, or ENOMEM, and then *result is as it was.
+int SlowAlignedInto(void** result, size_t alignment, size_t bytes);
 
 // operator new: the new handler is asked until it gives up; then it throws or returns null.
 template <Function function>
@@ -49,6 +51,7 @@ MALLOW_NOINLINE void* RecordedReallocToNothing(void* p);
 MALLOW_NOINLINE void RecordedFree(void* p);
 template <Function function>
 MALLOW_NOINLINE void* RecordedAligned(size_t alignment, size_t bytes);
+MALLOW_NOINLINE int RecordedAlignedInto(void** result, size_t alignment, size_t bytes);
 template <Function function>
 MALLOW_NOINLINE void* RecordedNew(size_t bytes);
 template <Function function>
@@ -63,6 +66,16 @@ MALLOW_NOINLINE void* RecordedFailure();
 // The library is started, has no orders, and every call is recorded.
 MALLOW_ALWAYS_INLINE bool RecordsEveryCall() {
   return MALLOW_LIKELY(record::g_recording_all) && !record::AttentionWanted();
+}
+
+// What posix_memalign returns for a block, or for none. Sets errno to ENOMEM with it, as glibc does.
+MALLOW_ALWAYS_INLINE int Into(void** result, void* p) {
+  if (MALLOW_UNLIKELY(p == nullptr)) {
+    NoMemory();
+    return ENOMEM;
+  }
+  *result = p;
+  return 0;
 }
 
 // A pointer that is not the heap's: ignored when ld.so made the block before there was a malloc, left to libc when
