@@ -454,8 +454,6 @@ func (t *callTree) lines(b *call) (lines []ownLine) {
 	return lines
 }
 
-const treeColumns = "%11s %6s  "
-
 func (r *report) treeTitle(of string) {
 	title := string(r.options.Sort)
 	switch r.options.Sort {
@@ -464,14 +462,18 @@ func (r *report) treeTitle(of string) {
 	case analyze.ByPeak:
 		title = "at peak"
 	}
-	r.line(r.cut(r.style.dim(fmt.Sprintf(treeColumns, title, "share") + of)))
+	r.line(r.cut(r.style.dim(r.treeCells(title, "share") + of)))
 }
 
 func (r *report) treeRow(weight, whole uint64) string {
-	return fmt.Sprintf(treeColumns, r.about(r.weight(weight)), percent(weight, whole))
+	return r.treeCells(r.about(r.weight(weight)), percent(weight, whole))
 }
 
-func (r *report) blankRow() string { return fmt.Sprintf(treeColumns, "", "") }
+func (r *report) blankRow() string { return r.treeCells("", "") }
+
+func (r *report) treeCells(weight, share string) string {
+	return fmt.Sprintf("%*s %6s  ", r.callsWidth(), weight, share)
+}
 
 // weight writes what the tree is of.
 func (r *report) weight(n uint64) string {

@@ -252,7 +252,10 @@ func quotient(q float64) string {
 
 // The columns of the table: calls of either side, and how many more, of calls
 // and bytes. Narrow terminals do without the last.
-var diffWidths = [...]int{11, 11, 12, 10}
+func (r *diffReport) widths() [4]int {
+	calls := widthOfCalls(r.estimated(count(max(r.diff.Old.Totals.Allocations, r.diff.New.Totals.Allocations))))
+	return [4]int{calls, calls, calls + 1, 10}
+}
 
 // diffRow writes the cells of a row, those of no text too.
 func (r *diffReport) diffRow(cells ...string) string {
@@ -260,8 +263,9 @@ func (r *diffReport) diffRow(cells ...string) string {
 		cells = cells[:3]
 	}
 	var b strings.Builder
+	widths := r.widths()
 	for i, text := range cells {
-		fmt.Fprintf(&b, "%s%s ", strings.Repeat(" ", max(0, diffWidths[i]-term.Columns(stripped(text)))), text)
+		fmt.Fprintf(&b, "%s%s ", strings.Repeat(" ", max(0, widths[i]-term.Columns(stripped(text)))), text)
 	}
 	return b.String() + " "
 }

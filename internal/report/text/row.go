@@ -6,15 +6,21 @@ import (
 
 	"mallow/internal/analyze"
 	"mallow/internal/profile"
+	"mallow/internal/term"
 )
 
 // cells are the figures of a line of a table: calls, share of all, bytes,
 // bytes at the peak, live bytes, share of temporary blocks.
 type cells [6]string
 
-// cellWidths are the columns of each cell; narrow terminals do without some.
+// leastCalls are the columns of a number of calls. A report with more calls
+// than fit has wider ones.
+const leastCalls = 11
+
+// cellWidths are the columns of each cell but the calls; narrow terminals do
+// without some.
 var (
-	cellWidths  = [len(cells{})]int{11, 6, 9, 9, 9, 6}
+	cellWidths  = [len(cells{})]int{1: 6, 9, 9, 9, 6}
 	dispensable = [len(cells{})]bool{1: true, 4: true}
 )
 
@@ -25,14 +31,22 @@ func tableCells(peak string) cells { return cells{"calls", "share", "bytes", pea
 
 func (r *report) row(c cells) string {
 	var b strings.Builder
-	for i, text := range c {
+	fmt.Fprintf(&b, "%*s", r.callsWidth(), c[0])
+	for i := 1; i < len(c); i++ {
 		if dispensable[i] && r.options.Width > 0 && r.options.Width < narrow && i != sortedColumn[r.options.Sort] {
 			continue
 		}
-		fmt.Fprintf(&b, "%*s", cellWidths[i]+1, text)
+		fmt.Fprintf(&b, " %*s", cellWidths[i], c[i])
 	}
-	return b.String()[1:] + "  "
+	return b.String() + "  "
 }
+
+// callsWidth are the columns of the calls: no row has more of them than all.
+func (r *report) callsWidth() int {
+	return widthOfCalls(r.about(count(r.profile.Totals.Allocations)))
+}
+
+func widthOfCalls(most string) int { return max(leastCalls, term.Columns(most)) }
 
 // sortedColumn is the column that shows what sites are sorted by.
 var sortedColumn = map[analyze.Order]int{

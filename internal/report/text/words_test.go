@@ -142,7 +142,7 @@ func TestSaves(t *testing.T) {
 }
 
 func TestNamelessProgram(t *testing.T) {
-	r := &report{}
+	r := &report{profile: &profile.Profile{}}
 	r.unrecordedPrograms([]recording.UnrecordedProgram{{Processes: 2, Reason: "gone"}, {Executable: "/bin/su", PIDs: []uint64{7}, Processes: 1, Reason: "other rights"}})
 	if len(r.lines) != 2 || !strings.HasSuffix(r.lines[0], " (unknown), 2 processes, not recorded: gone") || !strings.HasSuffix(r.lines[1], " su 7, not recorded: other rights") {
 		t.Errorf("%q", r.lines)
