@@ -117,6 +117,7 @@ class Counting {
   Header& header() const { return *thread_.header; }
   uint64_t Epoch() const { return __atomic_load_n(&header().peak_epoch, __ATOMIC_RELAXED); }
   void LeavePeak();
+  MALLOW_ALWAYS_INLINE void LowerPeakLimit(int64_t bytes);
   void RaiseSharedPeaks(int64_t sum, int64_t sum_program);
   MALLOW_ALWAYS_INLINE void SaveForPeak(Counts& counts);
   // Of a block of a GiB or more: returns what of its usable bytes is still to be counted.
@@ -232,6 +233,14 @@ inline uint64_t Counting::CountLife(Counts& counts, uint32_t clock, const void* 
   return uint64_t{events} + 1;
 }
 
+// Of libc's blocks so many bytes are gone: the program may have its peak with so many less in all.
+inline void Counting::LowerPeakLimit(int64_t bytes) {
+  int64_t limit = __atomic_load_n(&thread_.peak_limit, __ATOMIC_RELAXED);
+  // What another thread stores meanwhile must not be lost; and below 0 every death of a thread that is alone looks.
+  limit = header().most_threads == 1 && limit >= 0 ? limit - bytes : INT64_MIN;
+  __atomic_store_n(&thread_.peak_limit, limit, __ATOMIC_RELAXED);
+}
+
 inline bool Counting::CountDeath(Counts& counts, StackId stack, uint64_t bytes) {
   SaveForPeak(counts);
   counts.releases++;
@@ -241,8 +250,7 @@ inline bool Counting::CountDeath(Counts& counts, StackId stack, uint64_t bytes) 
   const int64_t live = Add(shard_.live_bytes, -static_cast<int64_t>(bytes));
   if (MALLOW_UNLIKELY(IsLibcStack(stack))) {
     Add(shard_.live_bytes_libc, -static_cast<int64_t>(bytes));
-    // The program's share has grown.
-    if (thread_.is_first()) __atomic_store_n(&thread_.peak_limit, INT64_MIN, __ATOMIC_RELAXED);
+    if (thread_.is_first()) LowerPeakLimit(static_cast<int64_t>(bytes));
   }
   return MALLOW_UNLIKELY(live <= thread_.flush_below);
 }

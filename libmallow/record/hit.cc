@@ -183,7 +183,29 @@ MALLOW_NOINLINE void ReleaseAfterPeak(ThreadRecorder& thread, void* p, Tag* tag,
   EndDeath(thread, p);
 }
 
-// Of a block that is studied, or great, or that libc frees. All others go the long way.
+// A death that nothing is to be noted of but its counters: not studied, of less than kFlushBytes.
+MALLOW_ALWAYS_INLINE void ReleaseOwn(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts, StackId stack,
+                                     uint64_t bytes, heap::SizeClass size_class) {
+  Counting counting(thread);
+  if (MALLOW_UNLIKELY(counting.IsAbovePeakLimit()))
+    return ReleaseAfterPeak(thread, p, tag, counts, stack, bytes);
+  Shard& shard = *thread.shard;
+  InFlight::Begin(shard, stack);
+  thread.last_freed = stack;
+  if (MALLOW_UNLIKELY(CountRelease(counting, shard, p, tag, counts, stack, bytes).due))
+    return FlushDeath(thread, p);
+  EndDeath(thread, p, size_class);
+}
+
+// Of such a block that libc frees: apart, so that others only ask.
+MALLOW_NOINLINE void ReleaseOfLibc(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts) {
+  const StackId stack = tag->stack;
+  InFlight::Begin(*thread.shard, stack);
+  thread.shard->frees_libc++;
+  ReleaseOwn(thread, p, tag, counts, stack, tag->size(), heap::PageMap::ClassOf(p));
+}
+
+// Of a block that is studied, or great, or that ld.so frees. All others go the long way.
 template <typename... Said>
 MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uintptr_t pc,
                                   OtherRelease<Said...>* otherwise, Said... said) {
@@ -255,18 +277,12 @@ MALLOW_ALWAYS_INLINE void Release(void* p, OtherRelease<Said...>* otherwise, Sai
   const uint64_t bytes = tag->origin ^ thread.origin;
   // Null for kReleased, too.
   Counts* const counts = thread.KnownCountsOf(stack);
-  Counting counting(thread);
-  if (MALLOW_UNLIKELY(bytes >= kFlushBytes) || MALLOW_UNLIKELY(counts == nullptr) ||
-      MALLOW_UNLIKELY(g_process.IsLibc(pc)))
+  if (MALLOW_UNLIKELY(bytes >= kFlushBytes) || MALLOW_UNLIKELY(counts == nullptr))
     return ReleaseRarer(thread, p, tag, pc, otherwise, said...);
-  if (MALLOW_UNLIKELY(counting.IsAbovePeakLimit()))
-    return ReleaseAfterPeak(thread, p, tag, *counts, stack, bytes);
-  Shard& shard = *thread.shard;
-  InFlight::Begin(shard, stack);
-  thread.last_freed = stack;
-  if (MALLOW_UNLIKELY(CountRelease(counting, shard, p, tag, *counts, stack, bytes).due))
-    return FlushDeath(thread, p);
-  EndDeath(thread, p, object.size_class);
+  if (MALLOW_UNLIKELY(g_process.IsLibc(pc)))
+    return g_process.IsLdSo(pc) ? ReleaseRarer(thread, p, tag, pc, otherwise, said...)
+                                : ReleaseOfLibc(thread, p, tag, *counts);
+  ReleaseOwn(thread, p, tag, *counts, stack, bytes, object.size_class);
 }
 
 // What Reallocate does of a block that stays in the thread's cache. Null: nothing has happened.
