@@ -10,7 +10,7 @@ import (
 // line; it is empty where libc was called by nobody, such as at start-up.
 type Behalf struct {
 	*Site
-	Function string // of libc, that was called
+	Function string // of libc, that was called, by the name that programs know
 	Buffer   bool   // it is of streams, which get one with the first access
 }
 
@@ -49,7 +49,7 @@ func (p *Profile) OnBehalf() []Behalf {
 	found := make(map[key]*Site)
 	for _, st := range all {
 		names := p.frames.placeOf(st.entry).frames
-		k := key{function: names[len(names)-1].Function, buffer: st.buffer}
+		k := key{function: publicName(names[len(names)-1].Function), buffer: st.buffer}
 		if at := p.sites.node(p.forest.parent[st.entry]); at != root {
 			k.caller = *p.sites.frame(at)
 		}

@@ -8,6 +8,7 @@ import (
 	"mallow/internal/analyze"
 	"mallow/internal/figure"
 	"mallow/internal/profile"
+	"mallow/internal/term"
 )
 
 // phases tells start-up, steady state and shutdown apart, where they can be. A
@@ -56,4 +57,32 @@ func (r *report) nullFrees() {
 		return
 	}
 	r.line(r.cut(r.style.dim("        free(NULL) by " + r.callerList(r.profile.FreeNullCallers(), "", callersShown))))
+}
+
+// leastOfLibc are the fewest allocations of libc that are worth a line.
+const leastOfLibc = 1000
+
+// libcs tells which functions of libc allocated for whom, where that is more
+// than half of all: the table leaves it out.
+func (r *report) libcs() {
+	libc := r.profile.Origins[profile.OriginLibc].Allocations
+	if r.options.All || libc < leastOfLibc || 2*libc <= r.profile.Totals.Allocations || r.profile.ChosenLibc() {
+		return
+	}
+	list := r.profile.OnBehalf()
+	var parts []string
+	for i := range list {
+		if i == callersShown {
+			parts = append(parts, fmt.Sprintf("%s more", count(uint64(len(list)-i))))
+			break
+		}
+		of := &list[i]
+		name := term.Safe(of.Function)
+		if of.Frame != (profile.Frame{}) {
+			function, at := frameWords(&of.Frame)
+			name += " for " + strings.TrimSuffix(function+" "+at, " ")
+		}
+		parts = append(parts, name+" ("+r.about(count(of.Counters.Calls))+")")
+	}
+	r.line(r.cut(r.style.dim("        libc's by " + strings.Join(parts, ", "))))
 }

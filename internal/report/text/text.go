@@ -37,7 +37,7 @@ type Options struct {
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	r := newReport(p, o)
 	r.sites = analyze.RankGroups(p, o.All, o.Sort, o.By)
-	above := r.part(r.headline, r.merged, r.restriction, r.sampling, r.functions, r.phases, r.nullFrees)
+	above := r.part(r.headline, r.merged, r.restriction, r.sampling, r.functions, r.libcs, r.phases, r.nullFrees)
 	table := r.table() // names the callers, and what it cannot name is told below
 	below := r.part(r.regions, r.units, r.processes, r.cpuLine, r.advice, r.ending)
 	r.lines = above

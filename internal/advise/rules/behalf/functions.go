@@ -4,7 +4,7 @@ const keepStream = "a stream and its buffer are made with each fopen: keep it op
 
 // partly tells the functions whose remedies need not save all that they allocate:
 // nothing says whether a program needs the positions of groups, or its locale.
-var partly = map[string]bool{"regexec": true}
+var partly = map[string]bool{"regexec": true, "re_search": true, "re_search_2": true, "re_match": true, "re_match_2": true}
 
 // remedies say what can be done about the allocations of functions of libc,
 // by the names that a program calls them by.
@@ -29,8 +29,9 @@ var remedies = []struct {
 	{[]string{"scandir"}, "readdir, which allocates nothing for an entry"},
 	{[]string{"glob"}, "readdir and fnmatch; or call it once and keep the result"},
 	{[]string{"qsort"}, "sort pointers or indices: elements that take more than 1 kB together are copied into a block of libc's own; std::sort needs none"},
-	{[]string{"regcomp"}, "compile the expression once, outside of the loop"},
+	{[]string{"regcomp", "re_compile_pattern"}, "compile the expression once, outside of the loop"},
 	{[]string{"regexec"}, "ask for no more than the first position (REG_NOSUB, or nmatch 1) where those of groups are not needed; match what has a dot or brackets in the locale C where bytes will do, and fixed text without an expression"},
+	{[]string{"re_search", "re_search_2", "re_match", "re_match_2"}, "pass no registers where the positions of groups are not needed; match what has a dot or brackets in the locale C where bytes will do, and fixed text without an expression"},
 	{[]string{"realpath", "getcwd"}, "pass an array of PATH_MAX bytes instead of NULL"},
 	{[]string{"setenv", "putenv"}, "pass it by an argument; what is meant for a child goes into the environment of execve or posix_spawn"},
 	{[]string{"tzset", "localtime", "localtime_r", "mktime"}, "set TZ once and leave it, and call localtime_r; gmtime_r where the time zone does not matter"},
@@ -45,17 +46,6 @@ var remedies = []struct {
 	{[]string{"gettext", "dcgettext"}, "translate once and keep the text"},
 	{[]string{"syslog", "vsyslog"}, "fewer and longer lines, or sendto on the socket"},
 	{[]string{"sem_open"}, "keep the semaphore open"},
-}
-
-// inner are the functions that a call of a public one goes on in, so that
-// only they are on the stack.
-var inner = map[string]string{
-	"__fopen_internal": "fopen", "fopen64": "fopen", "_IO_fopen64": "fopen", "_IO_new_fclose": "fclose", "_IO_fgets": "fgets",
-	"__isoc99_fscanf": "fscanf", "_IO_puts": "puts", "_IO_default_uflow": "getc", "_IO_new_file_overflow": "putc",
-	"getdelim": "getline", "__getdelim": "getline", "_IO_getdelim": "getline",
-	"opendir_tail": "opendir", "__opendirat": "opendir", "scandir64": "scandir", "glob64": "glob",
-	"qsort_r": "qsort", "__qsort_r": "qsort", "__vasprintf_internal": "vasprintf",
-	"__add_to_environ": "setenv", "__tz_convert": "localtime", "__dcigettext": "gettext", "__vsyslog_internal": "syslog",
 }
 
 var remedyFor = func() map[string]string {

@@ -4,7 +4,6 @@ package behalf
 
 import (
 	"fmt"
-	"strings"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -22,7 +21,7 @@ func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, b := range c.Profile.OnBehalf() {
 		n := &b.Counters
-		name := public(b.Function)
+		name := b.Function
 		remedy, known := remedyFor[name]
 		if b.Buffer { // whatever the access was
 			remedy, known = keepStream, true
@@ -58,14 +57,4 @@ func isRepeated(s *profile.Site) bool {
 	repeated := false
 	s.EachStack(func(_ int32, c *recording.Counters) { repeated = repeated || c.Calls >= leastCalls })
 	return repeated
-}
-
-// public is the name by which a program calls a function. Its own name may
-// stand between underscores and the _chk of those that check arguments.
-func public(function string) string {
-	function = strings.TrimPrefix(function, "__GI_")
-	if name, ok := inner[function]; ok {
-		return name
-	}
-	return strings.TrimSuffix(strings.TrimLeft(function, "_"), "_chk")
 }
