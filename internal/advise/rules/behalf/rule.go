@@ -22,9 +22,9 @@ func find(c *rule.Case) []rule.Finding {
 	for _, b := range c.Profile.OnBehalf() {
 		n := &b.Counters
 		name := b.Function
-		remedy, known := remedyFor[name]
+		do, known := remedyFor[name]
 		if b.Buffer { // whatever the access was
-			remedy, known = keepStream, true
+			do, known = remedy{text: keepStream}, true
 		}
 		if !known || !b.Known() || !isRepeated(b.Site) {
 			continue
@@ -34,11 +34,11 @@ func find(c *rule.Case) []rule.Finding {
 			OfLibc:   true,
 			Means:    rule.Reuse,
 			Title:    fmt.Sprintf("libc makes %s for %s", figure.Counted(n.Calls, "allocation", "allocations"), what(&b, name)),
-			Remedy:   remedy,
+			Remedy:   do.text,
 			Evidence: fmt.Sprintf("libc itself asked for %s (%s) while %s was called from here", figure.Counted(n.Calls, "block", "blocks"), figure.Size(n.Bytes), name),
 			Places:   []profile.Frame{b.Frame},
 			Claims:   []rule.Claim{c.Whole(b.Site).Claim(n.Calls)},
-			AtMost:   partly[name],
+			AtMost:   do.partly,
 		})
 	}
 	return found
