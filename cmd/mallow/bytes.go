@@ -7,28 +7,32 @@ import (
 	"strings"
 )
 
-// byteCount is a flag for a number of bytes, which may end with K, M or G for
-// a multiple of 1024.
+// byteCount is a flag for a number of bytes, which may end with one of byteUnits.
 type byteCount uint64
 
-func (n *byteCount) Set(s string) error {
-	digits, shift := s, 0
-	if unit := strings.IndexByte("KMG", lastByte(s)); unit >= 0 {
-		digits, shift = s[:len(s)-1], 10*(unit+1)
-	}
-	v, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || v > math.MaxUint64>>shift {
-		return fmt.Errorf("must be a number of bytes, or one with K, M or G behind")
-	}
-	*n = byteCount(v << shift)
-	return nil
+// byteUnits are those of options, of 1024, and those that reports print.
+var byteUnits = []struct {
+	name  string
+	bytes uint64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30},
 }
 
-func lastByte(s string) byte {
-	if s == "" {
-		return 0
+func (n *byteCount) Set(s string) error {
+	digits, unit := s, uint64(1)
+	for _, u := range byteUnits {
+		if number, found := strings.CutSuffix(s, u.name); found {
+			digits, unit = strings.TrimSuffix(number, " "), u.bytes
+			break
+		}
 	}
-	return s[len(s)-1]
+	v, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || v > math.MaxUint64/unit {
+		return fmt.Errorf("must be a number of bytes, or one with K, M or G (of 1024) or kB, MB or GB (of 1000) behind")
+	}
+	*n = byteCount(v * unit)
+	return nil
 }
 
 func (n *byteCount) String() string {
