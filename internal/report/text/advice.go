@@ -19,15 +19,18 @@ func (r *report) advice() {
 		shown = shown[:r.options.Advised]
 	}
 	r.line("")
+	heading := r.style.bold("what to do")
+	if r.profile.Sampling != nil {
+		heading += r.style.dim("     (by samples: all figures are estimates)")
+	}
+	r.line(heading)
 	if len(shown) == 0 {
-		r.line(r.style.bold("what to do"))
 		r.wrapped("  ", "  ", term.Safe(result.Stop))
 		if r.options.Evidence {
 			r.dimmed("  ", term.Safe(result.LeftOut))
 		}
 		return
 	}
-	r.line(r.style.bold("what to do"))
 	for i := range shown {
 		r.adviceEntry(i+1, &shown[i])
 	}

@@ -69,7 +69,7 @@ func (r *report) callerList(callers []profile.Caller, module string, most int) s
 			name = strings.TrimSuffix(name+" "+at, " ")
 		}
 		if len(callers) > 1 {
-			name += " (" + weight(&c) + ")"
+			name += " (" + r.about(weight(&c)) + ")"
 		}
 		names = append(names, name)
 	}

@@ -55,7 +55,11 @@ func (r *report) sentences(facts []analyze.Fact) string {
 	for i, f := range facts {
 		all[i] = r.sentence(f)
 	}
-	return strings.Join(all, ", ")
+	text := strings.Join(all, ", ")
+	if r.profile.Sampling != nil && text != "" {
+		return "its samples: " + text
+	}
+	return text
 }
 
 // once explains a word where it comes first.
