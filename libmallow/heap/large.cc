@@ -72,7 +72,7 @@ void* AllocateLargeZeroed(size_t bytes) {
   if (Span* span = TakeKept(pages)) return memset(span->start(), 0, pages * kPageBytes);
   Span* span = FromPageHeap(pages, 1);
   if (span == nullptr) return nullptr;
-  ClearResident(span);
+  if (!span->mapped) ClearResident(span);
   return span->start();
 }
 

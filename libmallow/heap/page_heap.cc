@@ -149,12 +149,17 @@ Span* PageHeap::AllocateSmall(SizeClass size_class, Growth growth) {
 }
 
 Span* PageHeap::AllocateLarge(Pages pages, Pages alignment, Growth growth) {
+  if (pages >= least_mapped_ && growth != Growth::kForbidden) {
+    Span* const mapped = AllocateMapped(pages, alignment);
+    if (mapped != nullptr || growth == Growth::kAllowed) return mapped;
+  }
   SpinlockHolder holder(lock_);
   Span* span = TakeRun(pages, alignment, growth);
   return span == nullptr ? nullptr : MakeLarge(span);
 }
 
 Span* PageHeap::AllocateGrowing(Pages pages) {
+  if (pages >= least_mapped_) return AllocateMapped(pages, 1);
   const Pages room = RoomToGrow(pages);
   SpinlockHolder holder(lock_);
   if (!ReserveSpans(2)) return nullptr;
@@ -176,9 +181,14 @@ Span* PageHeap::MakeLarge(Span* span) {
 
 void PageHeap::CountLarge(Span* span) {
   span->state = SpanState::kLarge;
-  span->moved_away = false;
+  span->moved_away = span->mapped = false;
   ++large_count_;
   large_ += span->pages;
+}
+
+void PageHeap::UncountLarge(Span* span) {
+  --large_count_;
+  large_ -= span->pages;
 }
 
 // Into fresh pages only, because what was there is lost when the system refuses.
@@ -186,6 +196,7 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   if (span->pages < Max(kLeastMoved, system_pages() / kSystemShareMoved)) return nullptr;
   // The system moves whole pages of its own.
   if (os::PageSize() > kPageBytes) return nullptr;
+  if (pages >= least_mapped_) return MoveToMapped(span, pages);
   // Room to grow is a wish: the system may have no more than all memory to promise.
   Pages mapped = 2 * pages;
   char* place = nullptr;
@@ -253,14 +264,14 @@ bool PageHeap::MakeWay(Pages held, Pages pages, Pages* wanted, char** place) {
 }
 
 void PageHeap::Free(Span* span) {
+  if (span->state == SpanState::kLarge && span->mapped) return FreeMapped(span);
   // Long objects are released before the lock is taken: it takes milliseconds.
   const SystemPages inner(span);
   const bool moved_away = span->state == SpanState::kLarge && span->moved_away;
   const bool released = moved_away || (pace_.AtOnce(span->pages) && inner.Release());
   SpinlockHolder holder(lock_);
   if (span->state == SpanState::kLarge) {
-    --large_count_;
-    large_ -= span->pages;
+    UncountLarge(span);
   } else {
     --small_spans_[span->size_class];
     PageMap::SetClass(span->page, span->marked_pages(), 0);
@@ -279,8 +290,9 @@ void PageHeap::Free(Span* span) {
 }
 
 bool PageHeap::Resize(Span* span, Pages pages) {
-  SpinlockHolder holder(lock_);
   if (pages == span->pages) return true;
+  if (span->mapped) return pages < span->pages && ShrinkMapped(span, pages);
+  SpinlockHolder holder(lock_);
   if (!ReserveSpans(1)) return false;
   if (pages < span->pages) {
     Span* rest = NewSpan(span->page + pages, span->pages - pages);

@@ -5,7 +5,8 @@
 // thread does not hold.
 //
 // Invariants:
-//   1. Every page of ours belongs to exactly one span; the page map finds it at its first and last page.
+//   1. Every page of ours belongs to exactly one span; the page map finds it at its first and last page. Of a mapped span it
+//      knows no others.
 //   2. Two free spans never touch.
 //   3. A page whose state is kClean reads as zero while its span is free, and until the program writes it.
 //   4. When a system call or the metadata fails, the operation returns null or false and nothing has changed.
@@ -50,13 +51,16 @@ class PageHeap {
 
   // A span of the class with all its bits set. Null: no memory.
   Span* AllocateSmall(SizeClass size_class, Growth growth = Growth::kAllowed);
-  // A large span that starts at a multiple of `alignment` pages (a power of two).
+  // A large span that starts at a multiple of `alignment` pages (a power of two). From kLeastMapped pages on it is a mapped
+  // one, unless free pages will do: alone in a mapping that comes and goes with it, so that a block of which little is
+  // touched takes little memory, however long it is: the page map takes a byte for each KiB.
   Span* AllocateLarge(Pages pages, Pages alignment, Growth growth = Growth::kAllowed);
   // A large span that is likely to grow: with free pages behind it, as far as they can be had.
   Span* AllocateGrowing(Pages pages);
   // A longer large span that has the pages of this one, moved without a copy; this one keeps its place and is
   // to be freed. Null: it does not pay, or cannot be, and nothing has changed.
   Span* MoveLarge(Span* span, Pages pages);
+  static constexpr Pages kLeastMapped = 256 * 1024 * 1024 / kPageBytes;
   // Takes back a small or large span. `may_release`: idle memory may go back to the system on the way.
   void Free(Span* span);
 
@@ -101,6 +105,8 @@ class PageHeap {
 
   // Walks everything: for tests and checks only.
   bool IsValid();
+  // For tests: from which length on large spans are mapped ones.
+  void SetLeastMapped(Pages pages) { least_mapped_ = pages; }
 
  private:
   // All REQUIRE the lock.
@@ -109,6 +115,7 @@ class PageHeap {
   Span* CutOut(Span* span, Pages lead, Pages pages);
   Span* MakeLarge(Span* span);
   void CountLarge(Span* span);
+  void UncountLarge(Span* span);
   void CountFresh(Pages pages);
   bool MakeWay(Pages held, Pages pages, Pages* wanted, char** place);
   bool Grow(Pages pages, Pages wish);
@@ -128,6 +135,16 @@ class PageHeap {
   void ReleaseSome(Pages pages);
   void Release(uint64_t now_nanoseconds);
   void NoteWanted();
+
+  // Of mapped spans; these do not require the lock.
+  Span* AllocateMapped(Pages pages, Pages alignment);
+  Span* MoveToMapped(Span* span, Pages pages);
+  void FreeMapped(Span* span);
+  bool ShrinkMapped(Span* span, Pages pages);
+  // These do.
+  Span* NewMapped(PageId page, Pages pages);
+  void EnterMapped(Span* span);
+  void KeepUnmappable(PageId page, Pages pages, bool released);
 
   static bool Take(bool* sign) {
     return __atomic_load_n(sign, __ATOMIC_RELAXED) && __atomic_exchange_n(sign, false, __ATOMIC_RELAXED);
@@ -149,6 +166,7 @@ class PageHeap {
   Pages most_system_ = 0;
   size_t large_count_ = 0;
   Pages large_ = 0;
+  Pages least_mapped_ = kLeastMapped;
   Pages fresh_ = 0;  // taken since the last sign
   uint32_t small_spans_[kClassCount] = {};
 };

@@ -21,6 +21,7 @@ class Game {
     RewindableMemory::Install(input_.Below(65536));
     record_bytes_ = input_.OneIn(2) ? 0 : size_t{8} << input_.Below(3);
     heap_->SetRecordBytes(record_bytes_);
+    if (input_.OneIn(2)) heap_->SetLeastMapped(1 + input_.Below(200));
     Failures::Plan(input_.Below(65536), input_.OneIn(2) ? 0 : 2 + input_.Below(20));
   }
 
@@ -122,9 +123,11 @@ class Game {
     MALLOW_CHECK(RewindableMemory::Holds(span->start(), span->pages * kPageBytes));
     if (span->state == SpanState::kSmall) CheckSmall(span);
     MALLOW_CHECK((span->records != nullptr) == (record_bytes_ != 0));
+    const bool mapped = span->state == SpanState::kLarge && span->mapped;
     for (PageId page = span->page; page < span->end(); ++page) {
       const uint64_t* word = reinterpret_cast<const uint64_t*>(AddressOf(page));
-      MALLOW_CHECK(PageMap::StateOf(page) != PageState::kForeign);
+      const bool within = page != span->page && page != span->end() - 1;
+      MALLOW_CHECK((PageMap::StateOf(page) == PageState::kForeign) == (mapped && within));
       MALLOW_CHECK(PageMap::StateOf(page) != PageState::kClean || (word[0] == 0 && word[kWords - 1] == 0));
     }
     pages_ += span->pages;

@@ -206,7 +206,7 @@ TEST(PageHeap, APageThatCannotGoBackKeepsNoOtherBack) {
 TEST(PageHeap, FreshPagesAreTakenInExchangeForIdleOnes) {
   page_heap.SetReleasePolicy({.keep = 0, .at_once = SIZE_MAX});
   page_heap.ReleaseDownTo(0);
-  const Pages pages = page_heap.GetTotals().system + 64;
+  const Pages pages = Min(page_heap.GetTotals().system + 64, PageHeap::kLeastMapped / 4 - 1);
   Span* first = page_heap.AllocateLarge(pages, 1);
   const PageId idle = first->page;
   page_heap.Free(first);

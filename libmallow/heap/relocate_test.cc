@@ -155,7 +155,13 @@ class MuchIsFree : public testing::Test {
     ReleasePolicy policy = GetReleasePolicy();
     policy.at_once = resident ? SIZE_MAX : 1;
     SetReleasePolicy(policy);
-    Free(Allocate((32 << 20) + page_heap.system_pages() * kPageBytes));
+    // In pieces that are no mapped spans.
+    std::vector<void*> pieces;
+    for (Pages left = page_heap.system_pages() + (32 << 20) / kPageBytes, piece; left > 0; left -= piece) {
+      piece = Min(left, PageHeap::kLeastMapped / 2);
+      pieces.push_back(Allocate(piece * kPageBytes));
+    }
+    for (void* piece : pieces) Free(piece);
     totals_ = page_heap.GetTotals();
     ASSERT_GT(totals_.free, totals_.system / 2);
   }

@@ -46,6 +46,7 @@ struct alignas(kCacheLineBytes) Span {
   uint32_t objects;       // small
   uint16_t given_back;    // small: free objects when memory of some went back, else 0; see GiveBackUnused
   uint16_t trimmed;       // the same of GiveBackAll
+  bool mapped;            // large: alone in a mapping, see PageHeap::AllocateMapped
   // -----------------------------------------------------------------------------------------------
   union {
     // Small: bit i is set while object i is in the central list. Spans of few objects keep their side
