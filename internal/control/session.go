@@ -179,6 +179,9 @@ func stopEach(pids []int) []error {
 func stopOne(pid int) error {
 	process, err := Find(pid)
 	if err != nil {
+		if _, none := running.Recording(pid); none != nil && !errors.Is(none, running.ErrNoFolder) {
+			return nil // it has ended since it was looked for, or executed another program
+		}
 		return err
 	}
 	defer process.Close()

@@ -2,9 +2,13 @@ package control
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
+
+	"mallow/internal/running"
 )
 
 // The mallow that began a recording sees its end as soon as the one that ends it, and may complete it first.
@@ -97,4 +101,30 @@ func TestGiveFolder(t *testing.T) {
 	if uid := ownerOf(elsewhere); uid != 0 {
 		t.Errorf("what the link names belongs to %d", uid)
 	}
+}
+
+// A process that recorded when it was looked for may have ended, or executed another
+// program, when it is to stop: it records no more, which is nothing to be told of.
+func TestStopWhatRecordsNoMore(t *testing.T) {
+	ended, executed := exec.Command("true"), exec.Command("sleep", "100")
+	for _, process := range []*exec.Cmd{ended, executed} {
+		if err := process.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer executed.Wait()
+	defer executed.Process.Kill()
+	for running.Alive(ended.Process.Pid) {
+		time.Sleep(time.Millisecond)
+	}
+	waitedFor := exec.Command("true")
+	if err := waitedFor.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, process := range map[string]*exec.Cmd{"ended": ended, "waited for": waitedFor, "executed another program": executed} {
+		if err := stopOne(process.Process.Pid); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ended.Wait()
 }
