@@ -96,6 +96,7 @@ type places struct {
 	diff     *Diff
 	old, new map[profile.Frame]*Site
 	renamed  map[string]string
+	libc     *behalf // nil until it is asked for
 }
 
 func (d *Diff) places() *places {
@@ -186,11 +187,20 @@ func (p *places) asker(at map[profile.Frame]*Site, a *advise.Advice, promise flo
 			of.sites = append(of.sites, s)
 		}
 	}
-	for _, place := range a.Sites {
-		add(place.Frame)
-	}
-	for _, f := range a.At {
-		add(f)
+	if a.Libc != "" {
+		if p.libc == nil {
+			p.libc = p.onBehalf()
+		}
+		if s := p.libc.calledBy(first(a), a.Libc); s != nil {
+			of.sites = []*Site{s}
+		}
+	} else {
+		for _, place := range a.Sites {
+			add(place.Frame)
+		}
+		for _, f := range a.At {
+			add(f)
+		}
 	}
 	hidden := func(s *Site) bool {
 		f := s.Frame()

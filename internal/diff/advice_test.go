@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"strings"
 	"testing"
 
 	"mallow/internal/advise"
@@ -45,6 +46,35 @@ func TestAdviceAboutCallers(t *testing.T) {
 	changes := d.Advice(advise.Result{Advice: []advise.Advice{arena}}, advise.Result{})
 	if len(changes) != 1 || changes[0].Status != diff.Followed || *changes[0].Brought != 8000 {
 		t.Errorf("%+v", changes)
+	}
+}
+
+// What libc allocates for a line is at no site of it: it is counted by the function
+// that calls libc, of which others may call it instead.
+func TestAdviceAboutLibc(t *testing.T) {
+	const old = `900 malloc 52: l10n in /lib/libc.so.6 < dcgettext in /lib/libc.so.6 < split f.c:10 < main m.c:1
+		300 malloc 52: l10n in /lib/libc.so.6 < dcgettext in /lib/libc.so.6 < usage u.c:7 < main m.c:2
+		400 malloc 472: fopen in /lib/libc.so.6 < split f.c:12 < main m.c:1
+		500 malloc 9: split f.c:10 < main m.c:1`
+	for _, c := range []struct {
+		name, new string
+		want      float64
+	}{
+		{"followed", strings.Replace(strings.Replace(old, "900", "1", 1), "f.c:10", "f.c:9", 1), 899},
+		{"not followed", strings.Replace(old, "500", "100", 1), 0},
+		{"another function of libc", strings.Replace(old, "400", "4", 1), 0},
+		{"done by another function", strings.Replace(old, "dcgettext in /lib/libc.so.6 < split", "dcgettext in /lib/libc.so.6 < part < divide", 1), 0},
+		{"half of it elsewhere", strings.Replace(strings.Replace(old, "900", "100", 1), "300", "500", 1), 600},
+	} {
+		for _, all := range []bool{false, true} {
+			d := diff.Compare(difftest.Profile(old), difftest.Profile(c.new), diff.Options{All: all})
+			a := advised("libc", "split", "f.c", 10, 900)
+			a.Libc = "dcgettext"
+			changes := d.Advice(advise.Result{Advice: []advise.Advice{a}}, advise.Result{})
+			if len(changes) != 1 || changes[0].Brought == nil || *changes[0].Brought != c.want || (changes[0].Status == diff.Followed) != (c.want > 450) {
+				t.Errorf("%s: %+v", c.name, changes)
+			}
+		}
 	}
 }
 

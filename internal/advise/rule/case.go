@@ -110,7 +110,7 @@ func (c *Case) Whole(s *profile.Site) *Site {
 
 // AllFor returns the allocations of which those of a finding are a part.
 func (c *Case) AllFor(f *Finding) uint64 {
-	if f.OfLibc {
+	if f.Libc != "" {
 		return c.Profile.Totals.Allocations
 	}
 	return c.Allocations

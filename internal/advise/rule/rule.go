@@ -48,9 +48,9 @@ type Finding struct {
 	// which of the copies are changed, so that they are needed, or how many of
 	// the blocks are there at once.
 	AtMost bool
-	// OfLibc tells that the allocations are libc's own: a part of all, and not
-	// of those of the program and its libraries.
-	OfLibc bool
+	// Libc is the function of libc whose own allocations these are, called from the
+	// first place: a part of all, and not of those of the program and its libraries.
+	Libc string
 	// ForSpeed drops a finding that is known to save no CPU time that is worth
 	// it: a pool takes as many steps as a good malloc.
 	ForSpeed bool

@@ -31,7 +31,7 @@ func find(c *rule.Case) []rule.Finding {
 		}
 		found = append(found, rule.Finding{
 			Named:    true,
-			OfLibc:   true,
+			Libc:     b.Function,
 			Means:    rule.Reuse,
 			Title:    fmt.Sprintf("libc makes %s for %s", figure.Counted(n.Calls, "allocation", "allocations"), what(&b, name)),
 			Remedy:   do.text,
