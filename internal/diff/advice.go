@@ -26,8 +26,8 @@ type AdviceChange struct {
 	// work as the new profile did.
 	Promised uint64
 	// Brought is how many allocations fewer, for as much work, its sites make
-	// now; less than 0: more. Nil where that cannot be told, as of other commands,
-	// of which nobody knows that they do the same work.
+	// now; less than 0: more. Nil where that cannot be told, as of other commands or
+	// ends, of which nobody knows that they are of the same work.
 	Brought *float64
 	// Divided tells that other advice is about some of these sites: what they
 	// make less is shared out among them, see credit.
@@ -52,7 +52,7 @@ func leastBrought(saves *advise.Saves) float64 {
 // in the order in which it was given, and then what is new.
 func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 	p := d.places()
-	otherWork := d.otherCommand() && len(CommonUnits(d.Old, d.New)) == 0
+	otherWork := (d.otherCommand() || d.otherEnd()) && len(CommonUnits(d.Old, d.New)) == 0
 	again := p.again(old.Advice, new.Advice)
 	var changes []AdviceChange
 	var asking []*asker

@@ -3,6 +3,7 @@ package diff_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"mallow/internal/advise"
 	"mallow/internal/diff"
@@ -183,11 +184,14 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// Where other arguments may have been less work, less that is made is nobody's
-// merit, unless work was counted.
-func TestAdviceOfAnotherCommand(t *testing.T) {
+// Where other arguments, or another end, may have been less work, less that is made
+// is nobody's merit, unless work was counted.
+func TestAdviceOfOtherWork(t *testing.T) {
 	profileOf := func(program, argument string) *profile.Profile {
 		return ran(program, 1, recording.Meta{Command: []string{"demo", argument}})
+	}
+	ended := func(program string, signal int) *profile.Profile {
+		return ran(program, 1, recording.Meta{Command: []string{"demo"}, Ended: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), Signal: signal})
 	}
 	const more, fewer = "4000 malloc 16: f a.c:10 < main m.c:1", "40 malloc 16: f a.c:10 < main m.c:1"
 	const units = "\nunit request 10"
@@ -199,6 +203,9 @@ func TestAdviceOfAnotherCommand(t *testing.T) {
 		{"the same", profileOf(more, "big"), profileOf(fewer, "big"), diff.Followed},
 		{"another", profileOf(more, "big"), profileOf(fewer, "small"), diff.Withdrawn},
 		{"another, of counted work", profileOf(more+units, "big"), profileOf(fewer+units, "small"), diff.Followed},
+		{"the same end", ended(more, 0), ended(fewer, 0), diff.Followed},
+		{"an early end", ended(more, 0), ended(fewer, 6), diff.Withdrawn},
+		{"an early end, of counted work", ended(more+units, 0), ended(fewer+units, 6), diff.Followed},
 	} {
 		d := diff.Compare(c.old, c.new, diff.Options{All: true})
 		changes := d.Advice(advise.Result{Advice: []advise.Advice{advised("temporary", "f", "a.c", 10, 3990)}}, advise.Result{})

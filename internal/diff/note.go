@@ -32,8 +32,8 @@ func (d *Diff) noteRuns() {
 	if d.otherCommand() {
 		d.say("OLD ran %s, NEW ran %s", commands(d.Old), commands(d.New))
 	}
-	if oldEnd, newEnd := ending(d.Old), ending(d.New); oldEnd != newEnd && oldEnd != "" && newEnd != "" {
-		d.say("OLD ended with %s, NEW with %s", oldEnd, newEnd)
+	if d.otherEnd() {
+		d.say("OLD ended with %s, NEW with %s", ending(d.Old), ending(d.New))
 	}
 	if o, n := len(d.Old.Processes), len(d.New.Processes); o*len(d.New.Recordings) != n*len(d.Old.Recordings) {
 		d.say("OLD has %s, NEW has %s", counted(o, "process", "processes"), counted(n, "process", "processes"))
@@ -48,6 +48,12 @@ func (d *Diff) noteRuns() {
 // otherCommand tells that the sides ran with other arguments, as far as is known.
 func (d *Diff) otherCommand() bool {
 	return commands(d.Old) != "" && commands(d.New) != "" && arguments(d.Old) != arguments(d.New)
+}
+
+// otherEnd tells that the sides ended otherwise, as far as is known.
+func (d *Diff) otherEnd() bool {
+	old, new := ending(d.Old), ending(d.New)
+	return old != "" && new != "" && old != new
 }
 
 func counted(n int, one, many string) string {
