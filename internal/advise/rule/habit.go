@@ -6,6 +6,7 @@ import (
 
 	"mallow/internal/figure"
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 )
 
 // Temporary is how many blocks the thread freed before it allocated anything
@@ -24,9 +25,12 @@ func (s *Site) Frees() uint64 {
 }
 
 // IsReleased tells that what is made is not kept.
-func (s *Site) IsReleased() bool {
+func (s *Site) IsReleased() bool { return AreReleased(&s.Counters) }
+
+// AreReleased tells it of calls that were counted together.
+func AreReleased(n *recording.Counters) bool {
 	const leastReleased = 0.8
-	return Share(s.Counters.Releases, s.Counters.Calls) >= leastReleased
+	return Share(n.Releases, n.Calls) >= leastReleased
 }
 
 // OneSize tells that all blocks have the same size.

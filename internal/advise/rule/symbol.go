@@ -112,15 +112,21 @@ func (c *Case) ByWithout(symbol, other Symbol) []*Site {
 }
 
 func (c *Case) worthAWord(of func(*Site) *Site) []*Site {
-	const leastCalls = 100
 	var parts []*Site
 	for _, s := range c.Sites {
 		part := of(s)
-		if part != nil && part.Counters.Calls >= leastCalls && Share(part.Counters.Calls, c.Allocations) >= Worthwhile {
+		if part != nil && c.IsWorthAWord(part.Counters.Calls) {
 			parts = append(parts, part)
 		}
 	}
 	return parts
+}
+
+// IsWorthAWord tells whether so many calls are a share of all allocations that is
+// worth a word.
+func (c *Case) IsWorthAWord(calls uint64) bool {
+	const leastCalls = 100
+	return calls >= leastCalls && Share(calls, c.Allocations) >= Worthwhile
 }
 
 // leastShort is the share of blocks that must die soon for what made them to

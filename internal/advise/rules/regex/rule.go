@@ -15,7 +15,7 @@ import (
 var Rule = rule.Rule{Name: "regex-in-loop", Find: find}
 
 func find(c *rule.Case) []rule.Finding {
-	var found []rule.Finding
+	found := byLibraries(c)
 	for _, s := range c.By(rule.RegexCompile) {
 		n := &s.Counters
 		if !s.IsReleased() || !isRepeated(s) {
@@ -25,9 +25,9 @@ func find(c *rule.Case) []rule.Finding {
 		found = append(found, rule.Finding{
 			Named:    true,
 			Means:    rule.Reuse,
-			Title:    fmt.Sprintf("%s allocations to compile regular expressions that are thrown away", figure.Count(n.Calls)),
+			Title:    title(n.Calls),
 			Remedy:   remedy,
-			Evidence: fmt.Sprintf("%s calls went through the compiler of std::regex; %s of the blocks were freed again", figure.Count(n.Calls), figure.Percent(n.Releases, n.Calls)),
+			Evidence: evidence(n, "std::regex"),
 			Places:   places,
 			Claims:   []rule.Claim{s.Claim(n.Calls)},
 		})
@@ -35,12 +35,22 @@ func find(c *rule.Case) []rule.Finding {
 	return found
 }
 
+func title(calls uint64) string {
+	return fmt.Sprintf("%s allocations to compile regular expressions that are thrown away", figure.Count(calls))
+}
+
+func evidence(n *recording.Counters, compiler string) string {
+	return fmt.Sprintf("%s calls went through the compiler of %s; %s of the blocks were freed again", figure.Count(n.Calls), compiler, figure.Percent(n.Releases, n.Calls))
+}
+
 // isRepeated tells that expressions are compiled again and again. To compile one
 // takes allocations with many stacks, most of which have a few calls.
-func isRepeated(s *rule.Site) bool {
+func isRepeated(parts ...*rule.Site) bool {
 	const leastTimes = 10
 	var calls []uint64
-	s.EachStack(func(_ int32, n *recording.Counters) { calls = append(calls, n.Calls) })
+	for _, s := range parts {
+		s.EachStack(func(_ int32, n *recording.Counters) { calls = append(calls, n.Calls) })
+	}
 	slices.Sort(calls)
 	return calls[len(calls)/2] >= leastTimes
 }
