@@ -8,6 +8,7 @@ import (
 
 	"mallow/internal/figure"
 	"mallow/internal/profile"
+	"mallow/internal/signature"
 )
 
 // Share divides; nothing is a share of nothing.
@@ -61,9 +62,17 @@ func Name(f *profile.Frame) string {
 	case f.File != "" && f.Line > 0:
 		return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
 	case f.Function != "":
-		return f.Function
+		return Function(f.Function)
 	}
 	return "an unknown function"
+}
+
+// Function names a function within a sentence, without what it takes and returns.
+func Function(name string) string {
+	if short := signature.WithoutReturnType(signature.WithoutParameters(name)); short != "" {
+		return short
+	}
+	return name
 }
 
 // Places lists lines of code, each once, the line to change first. What is

@@ -103,8 +103,8 @@ func finding(s, site *rule.Site) rule.Finding {
 	default:
 		f.Remedy = local(s, size)
 		if passedOn {
-			f.Evidence += fmt.Sprintf("; most by %s, which is none of the functions that allocate them", by.Function)
-			f.Remedy += fmt.Sprintf(" (of a caller, where %s passes the block on)", owner.Function)
+			f.Evidence += fmt.Sprintf("; most by %s, which is none of the functions that allocate them", rule.Function(by.Function))
+			f.Remedy += fmt.Sprintf(" (of a caller, where %s passes the block on)", rule.Function(owner.Function))
 		}
 		f.Remedy += otherwise(s)
 	}

@@ -35,8 +35,10 @@ func TestFortran(t *testing.T) {
 func TestPassedOn(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	name := p.Stack(recording.Malloc, "name_of kind.c:12", "compare kind.c:40")
+	part := p.Stack(recording.New, "bool xml::make<xml::Part>(xml::Text const&, unsigned long) part.cc:12", "compare kind.c:41")
 	for range 500 {
 		p.FreeFrom(p.Alloc(name, 23), p.By("value_free value.c:7"))
+		p.FreeFrom(p.Alloc(part, 40), p.By("void xml::Part::remove(std::vector<int> const&) part.cc:70"))
 	}
 	p.Noise(500)
 	p.Finds(temporary.Rule, "passed-on")
