@@ -53,6 +53,12 @@ inline bool IsOurs(const Tag& tag) {
   return tag.shard() >= g_process.first_shard() && tag.shard() != kNoShard;
 }
 
+// Whether libc releases what it has allocated for itself. A block of the program it releases for the program, which
+// gave it free to call, or whose function ends with a jump to free. Of a block of which nothing is known the caller tells.
+inline bool FreesForItself(StackId stack, uintptr_t pc) {
+  return g_process.IsLibc(pc) && (IsLibcStack(stack) || stack == kNoStack);
+}
+
 // Of what StackCache remembers beside a node: the stack in that place, and the thread's Counts of it.
 inline uint32_t MemoKey(Function function, RegionId region) {
   return static_cast<uint32_t>(function) << 24 | region;

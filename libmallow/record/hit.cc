@@ -198,10 +198,10 @@ MALLOW_ALWAYS_INLINE void ReleaseOwn(ThreadRecorder& thread, void* p, Tag* tag, 
 }
 
 // Of such a block that libc frees: apart, so that others only ask.
-MALLOW_NOINLINE void ReleaseOfLibc(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts) {
+MALLOW_NOINLINE void ReleaseOfLibc(ThreadRecorder& thread, void* p, Tag* tag, Counts& counts, uintptr_t pc) {
   const StackId stack = tag->stack;
   InFlight::Begin(*thread.shard, stack);
-  thread.shard->frees_libc++;
+  if (FreesForItself(stack, pc)) thread.shard->frees_libc++;
   ReleaseOwn(thread, p, tag, counts, stack, tag->size(), heap::PageMap::ClassOf(p));
 }
 
@@ -223,7 +223,7 @@ MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uin
   Counting counting(thread);
   Shard& shard = *thread.shard;
   InFlight::Begin(shard, stack);
-  if (g_process.IsLibc(pc)) shard.frees_libc++;
+  if (FreesForItself(stack, pc)) shard.frees_libc++;
   counting.BeginDeath(bytes);
   Counts& counts = thread.CountsOf(stack);
   const Death death = CountRelease(counting, shard, p, tag, counts, stack, bytes);
@@ -281,7 +281,7 @@ MALLOW_ALWAYS_INLINE void Release(void* p, OtherRelease<Said...>* otherwise, Sai
     return ReleaseRarer(thread, p, tag, pc, otherwise, said...);
   if (MALLOW_UNLIKELY(g_process.IsLibc(pc)))
     return g_process.IsLdSo(pc) ? ReleaseRarer(thread, p, tag, pc, otherwise, said...)
-                                : ReleaseOfLibc(thread, p, tag, *counts);
+                                : ReleaseOfLibc(thread, p, tag, *counts, pc);
   ReleaseOwn(thread, p, tag, *counts, stack, bytes, object.size_class);
 }
 

@@ -212,9 +212,9 @@ StackId NullStackOf(ThreadRecorder& thread, uintptr_t pc) {
 
 bool IsSample(const Tag* tag) { return tag != nullptr && IsOurs(*tag); }
 
-MALLOW_ALWAYS_INLINE void CountFree(ThreadRecorder& thread, uintptr_t pc) {
+MALLOW_ALWAYS_INLINE void CountFree(ThreadRecorder& thread, StackId stack, uintptr_t pc) {
   thread.shard->frees++;
-  if (g_process.IsLibc(pc)) thread.shard->frees_libc++;
+  if (FreesForItself(stack, pc)) thread.shard->frees_libc++;
 }
 
 // The end of every release; `pc` is its return address.
@@ -237,7 +237,7 @@ MALLOW_NOINLINE void EndSample(Tag* tag, const void* p, Counting::Release how, c
   Sampler::Catch(thread);
   Counting(thread).Death(known, p, how, caller.pc);
   g_sampler.WeighDeath(thread, known);
-  if (how == Counting::Release::kFree) CountFree(thread, caller.pc);
+  if (how == Counting::Release::kFree) CountFree(thread, known.stack, caller.pc);
 }
 
 MALLOW_NOINLINE bool ReleasePerhapsSample(void* p, const heap::Block& block, const Registers& caller) {
@@ -376,7 +376,7 @@ MALLOW_ALIGNS_STACK bool Release(void* p, const Registers& caller) {
     ThreadRecorder& thread = entry.thread();
     InFlight in_flight(*thread.shard, known->stack);
     CountDeath(thread, *known, p, Counting::Release::kFree, caller.pc);
-    CountFree(thread, caller.pc);
+    CountFree(thread, known->stack, caller.pc);
     if (MALLOW_UNLIKELY(thread.log != nullptr)) {
       thread.log->Death(NodeOf(thread, caller), p, ClockOf(thread, *known), thread.shard->events);
     }

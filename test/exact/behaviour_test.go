@@ -179,6 +179,22 @@ func TestProcessesAndThreads(t *testing.T) {
 	}
 }
 
+// What the program hands to libc with free it releases itself, and so it does what libc made for it
+// and left to it.
+func TestFreesByLibc(t *testing.T) {
+	report := recordProgram(t, "called_back")
+	program, libc := report.Origins.Program, report.Origins.Libc
+	if program.Allocations != 10 || program.LiveBlocks != 0 || libc.LiveBlocks != 0 {
+		t.Fatalf("%d allocations, %d left, of libc %d", program.Allocations, program.LiveBlocks, libc.LiveBlocks)
+	}
+	// The last node may be released by a jump to free, which looks like a call of the program's.
+	const line, last = 1, 1
+	own := libc.Allocations - libc.Reallocs - line
+	if frees := report.FreesBesideLibc(); frees+libc.Frees != program.Allocations+line+own || libc.Frees > own || libc.Frees < own-last {
+		t.Errorf("%d frees, libc %d; want %d and %d", frees, libc.Frees, program.Allocations+line, own)
+	}
+}
+
 // What bears a stack that is off by a word with another malloc bears it with this one.
 func TestMisalignedStackUnrecorded(t *testing.T) {
 	result := harness.Run(t, harness.Command{
