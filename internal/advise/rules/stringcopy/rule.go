@@ -22,6 +22,10 @@ var copies = []struct {
 	{rule.Substring, "strings made by substr", "std::string_view(text).substr, which copies nothing"},
 }
 
+// returned is said of strings that another function has than the one that made them of
+// characters: these may be its own, and gone when it has returned.
+const returned = "let the caller have a string of its own filled with them, which keeps its memory; a std::string_view only where they live as long as it is used"
+
 // outgrown is said of strings that something is appended to: then a view of
 // what was copied is no help.
 const outgrown = "make an empty string, reserve() room for all of it there, and append the parts"
@@ -43,6 +47,12 @@ func find(c *rule.Case) []rule.Finding {
 				Evidence: fmt.Sprintf("%s of them were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls)),
 				Places:   []profile.Frame{s.Frame},
 				Claims:   []rule.Claim{s.Claim(n.ShortLived)},
+			}
+			if owner, owned := s.Owner(); owned && owner.Function != s.Function {
+				f.Places = rule.Places(owner, s.Frame)
+				if of.symbol == rule.StringOfChars {
+					f.Remedy = returned
+				}
 			}
 			if by, blocks := s.Releaser(rule.StringGrowth); by == rule.ByGrowth {
 				f.Title = fmt.Sprintf("%s %s, %s on average, to which so much is appended that they take another block", figure.Count(n.Calls), of.what, figure.Size(s.MeanSize()))

@@ -5,6 +5,7 @@ import (
 
 	"mallow/internal/advise/rule/ruletest"
 	"mallow/internal/recording"
+	"mallow/internal/recording/recordingtest"
 )
 
 const (
@@ -50,4 +51,18 @@ func TestOutgrown(t *testing.T) {
 		p.FreeFrom(both, p.By("main log.cc:24"))
 	}
 	p.Finds(Rule, "outgrown")
+}
+
+// Who returns a string does not have it any more: where the characters were its own, as in a buffer on the stack, a view
+// would outlive them.
+func TestReturned(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	formatted := p.Stack(recording.New, viewed, "fmt::format(int) format.h:40", "line report.cc:8", "report report.cc:20")
+	named := p.Stack(recording.New, copied, "Item::name() const item.h:5", "report report.cc:21")
+	for range 2000 {
+		for _, stack := range []recordingtest.Stack{formatted, named} {
+			p.FreeFrom(p.Alloc(stack, 61), p.By("report report.cc:20"))
+		}
+	}
+	p.Finds(Rule, "returned")
 }
