@@ -354,11 +354,14 @@ func (g *gate) name(ctx context.Context, b *budget.Benchmark, metric string, m *
 		if r.stacks == nil {
 			continue
 		}
-		sites, err := g.guilty(ctx, b, metric, r, m)
+		sites, gone, err := g.guilty(ctx, b, metric, r, m)
 		if err != nil {
 			return err
 		}
 		if c.Sites = sites; len(sites) > 0 {
+			if gone != "" {
+				c.Message += "; " + gone
+			}
 			return nil
 		}
 	}

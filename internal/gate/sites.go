@@ -3,11 +3,16 @@ package gate
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"mallow/internal/budget"
 	"mallow/internal/diff"
+	"mallow/internal/figure"
 	"mallow/internal/profile"
+	"mallow/internal/signature"
 	"mallow/internal/stacks"
 )
 
@@ -27,30 +32,31 @@ type grown struct {
 }
 
 // guilty names the sites at which a metric grew since a reference, the most
-// first.
-func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r *reference, m *measured) ([]Site, error) {
+// first, and what is gone, in words: "" for nothing.
+func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r *reference, m *measured) (sites []Site, gone string, err error) {
 	wrappers, err := compiled(b.Wrappers)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	kept, now := r.stacks, m.profile
 	if metric == budget.Libc {
 		kept = kept.OfLibc()
 		if now, err = m.stacks.OfLibc().Profile(wrappers); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	old, err := kept.Profile(wrappers)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	d := diff.Compare(old, now, diff.Options{Per: commonUnit(old, now, b.Unit)})
-	found := growths(d, metric, r.stacks.Sites())
+	found, lost := growths(d, metric, r.stacks.Sites())
 	of := ""
 	if len(found) == 0 && metric == budget.Peak {
 		// Sites know what they had when the process with libc was at its peak,
 		// which may have been at another time.
-		found, of = growths(d, budget.Bytes, nil), " (bytes requested)"
+		found, _ = growths(d, budget.Bytes, nil)
+		lost, of = nil, " (bytes requested)"
 	}
 	var all float64
 	for _, s := range found {
@@ -58,6 +64,9 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 	}
 	found = slices.DeleteFunc(found, func(s grown) bool { return s.growth < leastGrowth*all })
 	found = found[:min(len(found), mostSites)]
+	if slices.ContainsFunc(found, func(s grown) bool { return s.site.Old == nil }) {
+		gone = goneWords(lost, leastGrowth*all)
+	}
 
 	changed := make([]*diff.Site, len(found))
 	for i := range found {
@@ -68,7 +77,7 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 	if commit := cmp.Or(r.since, r.commit); g.repository != nil && commit != "" {
 		since = g.repository.changesSince(commit)
 	}
-	sites := make([]Site, 0, len(found))
+	sites = make([]Site, 0, len(found))
 	for i := range found {
 		f, telling := found[i].site.Frame(), tellingOf(&growth[i])
 		callers := callersOf(now, f, ways[i], telling)
@@ -82,7 +91,25 @@ func (g *gate) guilty(ctx context.Context, b *budget.Benchmark, metric string, r
 		}
 		sites = append(sites, s)
 	}
-	return sites, nil
+	return sites, gone, nil
+}
+
+// goneWords tell what sites had that are not found again, where that is something:
+// one that was renamed and changed stands as new with all that it had.
+func goneWords(lost []grown, least float64) string {
+	var all float64
+	for _, s := range lost {
+		all -= s.growth
+	}
+	if all <= 0 || all < least {
+		return ""
+	}
+	f := &lost[0].site.Old.Frame
+	name := signature.WithoutReturnType(signature.WithoutParameters(f.Function))
+	if f.Line > 0 {
+		name = strings.TrimSpace(fmt.Sprintf("%s %s:%d", name, path.Base(f.File), f.Line))
+	}
+	return fmt.Sprintf("gone are %s, most of %s", figure.Count(uint64(all+0.5)), cmp.Or(name, f.Module, "a site without stack"))
 }
 
 // commonUnit is the unit to compare by, where both have it.
@@ -93,9 +120,9 @@ func commonUnit(old, new *profile.Profile, unit string) string {
 	return ""
 }
 
-// growths finds the sites at which a metric grew. Peaks of the reference come
-// from its sites, since a profile of sums has none.
-func growths(d *diff.Diff, metric string, kept map[stacks.Frame]stacks.Figures) (found []grown) {
+// growths finds the sites at which a metric grew, and those that are gone. Peaks of
+// the reference come from its sites, since a profile of sums has none.
+func growths(d *diff.Diff, metric string, kept map[stacks.Frame]stacks.Figures) (found, lost []grown) {
 	scale := 1.0
 	if d.Per != nil {
 		scale = float64(d.Per.New.Count) / float64(d.Per.Old.Count)
@@ -116,12 +143,16 @@ func growths(d *diff.Diff, metric string, kept map[stacks.Frame]stacks.Figures) 
 		default:
 			f.was, f.now, f.growth = old.Calls, new.Calls, s.Excess
 		}
-		if f.growth > 0 {
+		switch {
+		case f.growth > 0:
 			found = append(found, f)
+		case s.New == nil:
+			lost = append(lost, f)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b grown) int { return cmp.Compare(b.growth, a.growth) })
-	return found
+	slices.SortStableFunc(lost, func(a, b grown) int { return cmp.Compare(a.growth, b.growth) })
+	return found, lost
 }
 
 func peakOf(p *diff.Place, kept map[stacks.Frame]stacks.Figures) (sum uint64) {

@@ -226,6 +226,24 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// TestRenamedAndChanged has a site that is not found again: it stands as new with all of its calls, and what is gone
+// tells how many of them are no growth.
+func TestRenamedAndChanged(t *testing.T) {
+	r := parsing(t)
+	r.gate(0, "--update")
+	r.commit("its budget")
+	r.replace("parse.c", "char* copy_word(", "char* keep_word(")
+	r.replace("parse.c", "malloc(strlen(word) + 1)", "malloc(strlen(word) + 3)")
+	r.replace("parse.c", "  char* word = copy_word(text)", "  free(keep_word(text));\n  char* word = keep_word(text)")
+	c := r.check(r.decide(2), "parse", "allocations")
+	if len(c.Sites) != 1 || c.Sites[0].Now != 2000 || !strings.Contains(c.Message, ": 1,000 more (100 %); gone are 1,000, most of copy_word parse.c:7") {
+		t.Errorf("%s: %+v", c.Message, c.Sites)
+	}
+	if c := r.check(r.decide(2), "parse", "bytes"); !strings.Contains(c.Message, "; gone are 8,890, most of copy_word parse.c:7") {
+		t.Errorf("%s: %+v", c.Message, c.Sites)
+	}
+}
+
 // TestFreshClone has nothing but what the repository has, and still names what grew.
 func TestFreshClone(t *testing.T) {
 	r := parsing(t)

@@ -113,7 +113,7 @@ var goLayers = map[string]goPackage{
 	"importer":  {flow[:1], "an import makes a recording; what it says is found by those who read recordings"},
 	"stacks":    {flow[:3], "where a program allocates can be kept without knowing what it is compared with"},
 	"budget":    {nil, "what may be spent is written down without knowing how it is measured"},
-	"gate":      {append(slices.Clone(flow), "diff", "git", "history", "stat", "stacks", "budget", "measure", "launch", "figure", "term"), "a gate runs, compares and decides; what others make of its result they make from that alone"},
+	"gate":      {append(slices.Clone(flow), "diff", "git", "history", "stat", "stacks", "budget", "measure", "launch", "figure", "signature", "term"), "a gate runs, compares and decides; what others make of its result they make from that alone"},
 	"doctor":    {[]string{"launch"}, "the doctor looks at programs, not at recordings"},
 }
 
