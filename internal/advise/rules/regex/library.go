@@ -79,7 +79,7 @@ func byLibraries(c *rule.Case) []rule.Finding {
 		of := &libraries[x.library]
 		f := rule.Finding{
 			Named:    true,
-			Means:    rule.Reuse,
+			Means:    rule.Avoid,
 			Title:    title(n.Calls),
 			Remedy:   fmt.Sprintf("compile the expression once: %s, or a member, outside of the loop; where it is not always the same, keep those that were compiled by their text", of.instead),
 			Evidence: evidence(n, of.name),

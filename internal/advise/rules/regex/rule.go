@@ -24,7 +24,7 @@ func find(c *rule.Case) []rule.Finding {
 		remedy, places := cure(s)
 		found = append(found, rule.Finding{
 			Named:    true,
-			Means:    rule.Reuse,
+			Means:    rule.Avoid,
 			Title:    title(n.Calls),
 			Remedy:   remedy,
 			Evidence: evidence(n, "std::regex"),
