@@ -2,6 +2,14 @@ package behalf
 
 const keepStream = "a stream and its buffer are made with each fopen: keep it open, give it an array of your own by setvbuf, or use open and read"
 
+// keepExpression is for functions that match what is compiled each time.
+const keepExpression = "compile the expression once, outside of the loop: what is found out of it, which is most of this, is kept with it"
+
+var (
+	compilers = map[string]bool{"regcomp": true, "re_compile_pattern": true}
+	matchers  = map[string]bool{"regexec": true, "re_search": true, "re_search_2": true, "re_match": true, "re_match_2": true}
+)
+
 // remedy is what can be done about the allocations of functions of libc, by the
 // names that a program calls them by.
 type remedy struct {

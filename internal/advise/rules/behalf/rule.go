@@ -19,12 +19,17 @@ const leastCalls = 100
 
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
-	for _, b := range c.Profile.OnBehalf() {
+	all := c.Profile.OnBehalf()
+	compile := compiling(all)
+	for _, b := range all {
 		n := &b.Counters
 		name := b.Function
 		do, known := remedyFor[name]
 		if b.Buffer { // whatever the access was
 			do, known = remedy{text: keepStream}, true
+		}
+		if matchers[name] && compile[functionOf(&b)] {
+			do.text = keepExpression
 		}
 		if !known || !b.Known() || !isRepeated(b.Site) {
 			continue
@@ -40,6 +45,22 @@ func find(c *rule.Case) []rule.Finding {
 			Claims:   []rule.Claim{c.Whole(b.Site).Claim(n.Calls)},
 			AtMost:   do.partly,
 		})
+	}
+	return found
+}
+
+// function is one of the program's or its libraries'.
+type function struct{ module, name string }
+
+func functionOf(b *profile.Behalf) function { return function{b.Module, b.Frame.Function} }
+
+// compiling are the functions that compile expressions again and again.
+func compiling(all []profile.Behalf) map[function]bool {
+	found := make(map[function]bool)
+	for i := range all {
+		if b := &all[i]; compilers[b.Function] && isRepeated(b.Site) {
+			found[functionOf(b)] = true
+		}
 	}
 	return found
 }

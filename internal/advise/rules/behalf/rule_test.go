@@ -31,3 +31,15 @@ func TestGolden(t *testing.T) {
 	p.Keep(500, 40, p.Stack(recording.Malloc, "own work.c:9"))
 	p.Golden(Rule)
 }
+
+// What regexec finds out of an expression is kept with that: it is made anew for one that is compiled each time.
+func TestCompiledEachTime(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	for _, line := range []string{"is_source files.c:10", "is_header files.c:20"} {
+		p.Hold(700, 256, p.Stack(recording.Malloc, "libc!re_compile_internal", "libc!regcomp", line))
+	}
+	p.Hold(900, 56, p.Stack(recording.Malloc, "libc!create_cd_newstate", "libc!regexec", "is_source files.c:11"))
+	p.Hold(800, 56, p.Stack(recording.Malloc, "libc!create_cd_newstate", "libc!regexec", "is_text files.c:31"))
+	p.Keep(1, 256, p.Stack(recording.Malloc, "libc!re_compile_internal", "libc!regcomp", "is_text files.c:30"))
+	p.Finds(Rule, "compiled-each-time")
+}
