@@ -24,8 +24,7 @@ type Advice struct {
 	At       []profile.Frame // the sites that allocate what it saves; Sites may be their callers
 	Libc     string          // the function of libc that the first site calls, where libc allocates what it saves; else ""
 	Evidence string          // the figures that show it
-
-	means rule.Means
+	Means    rule.Means      // of its remedy
 }
 
 // Place is a line of code.
@@ -98,7 +97,7 @@ func For(p *profile.Profile, o Options) Result {
 }
 
 func advice(c *rule.Case, f *found, cost *cost) Advice {
-	a := Advice{Rule: f.rule, Title: f.Title, Remedy: f.Remedy, Evidence: f.Evidence, Libc: f.Libc, means: f.Means}
+	a := Advice{Rule: f.rule, Title: f.Title, Remedy: f.Remedy, Evidence: f.Evidence, Libc: f.Libc, Means: f.Means}
 	for _, place := range places(&f.Finding) {
 		a.Sites = append(a.Sites, Place{place})
 	}

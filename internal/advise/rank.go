@@ -71,7 +71,7 @@ func bestRemedy(ranked []Advice) int {
 		if most == 0 || cpuShare(&ranked[i].Saves) < asMuch*most {
 			break
 		}
-		if ranked[i].means < ranked[best].means {
+		if ranked[i].Means < ranked[best].Means {
 			best = i
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mallow/internal/advise"
+	"mallow/internal/advise/rule"
 	"mallow/internal/profile"
 )
 
@@ -35,14 +36,15 @@ type AdviceChange struct {
 }
 
 // An advice counts as followed if it has brought such a part of its promise, or
-// of the most that it can bring.
+// of the most that it can bring, unless that is short of it by chance only, as
+// where blocks are pooled of which more may have lived at once than was seen.
 const (
 	kept       = 0.5
 	keptAtMost = 0.1
 )
 
-func leastBrought(saves *advise.Saves) float64 {
-	if saves.AtMost {
+func leastBrought(a *advise.Advice) float64 {
+	if a.Saves.AtMost && a.Means < rule.Pool {
 		return keptAtMost
 	}
 	return kept
@@ -74,7 +76,7 @@ func (d *Diff) Advice(old, new advise.Result) []AdviceChange {
 		switch {
 		case again[i] >= 0:
 			c.Advice, c.Status = new.Advice[again[i]], Open
-		case c.Brought != nil && *c.Brought >= leastBrought(&c.Saves)*float64(c.Promised) && *c.Brought > 0:
+		case c.Brought != nil && *c.Brought >= leastBrought(&c.Advice)*float64(c.Promised) && *c.Brought > 0:
 			c.Status = Followed
 		}
 	}

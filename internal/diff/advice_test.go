@@ -1,11 +1,13 @@
 package diff_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"mallow/internal/advise"
+	"mallow/internal/advise/rule"
 	"mallow/internal/diff"
 	"mallow/internal/diff/difftest"
 	"mallow/internal/profile"
@@ -75,6 +77,24 @@ func TestAdviceAboutLibc(t *testing.T) {
 			if len(changes) != 1 || changes[0].Brought == nil || *changes[0].Brought != c.want || (changes[0].Status == diff.Followed) != (c.want > 450) {
 				t.Errorf("%s: %+v", c.name, changes)
 			}
+		}
+	}
+}
+
+// Which of the copies are needed nobody knows, and a few that are gone are what the
+// advice was about. A list of released blocks leaves hardly one: what makes a third
+// less was another change.
+func TestAtMost(t *testing.T) {
+	for _, c := range []struct {
+		means rule.Means
+		now   int
+		want  diff.AdviceStatus
+	}{{rule.Avoid, 6000, diff.Followed}, {rule.Pool, 6000, diff.Withdrawn}, {rule.Pool, 3000, diff.Followed}} {
+		d := diff.Compare(difftest.Profile("9000 malloc 40: make a.c:10"), difftest.Profile(fmt.Sprintf("%d malloc 40: make a.c:10", c.now)), diff.Options{All: true})
+		a := advised("rule", "make", "a.c", 10, 8100)
+		a.Means, a.Saves.AtMost = c.means, true
+		if changes := d.Advice(advise.Result{Advice: []advise.Advice{a}}, advise.Result{}); changes[0].Status != c.want {
+			t.Errorf("%+v: %+v", c, changes)
 		}
 	}
 }
