@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/google/pprof/profile"
 
@@ -188,10 +189,21 @@ func (b *builder) function(name, file string) *profile.Function {
 	if known := b.functions[key]; known != nil {
 		return known
 	}
-	f := &profile.Function{ID: uint64(len(b.profile.Function) + 1), Name: name, SystemName: name, Filename: file}
+	f := &profile.Function{ID: uint64(len(b.profile.Function) + 1), Name: name, SystemName: systemName(name), Filename: file}
 	b.profile.Function = append(b.profile.Function, f)
 	b.functions[key] = f
 	return f
+}
+
+// systemName is what pprof takes a name for: one that the system has, too, it
+// simplifies as one of C++, without all that stands in brackets. That is well for
+// template arguments, but of a function of Rust it may be the type that it is of,
+// and such a name is to stay.
+func systemName(name string) string {
+	if strings.HasPrefix(name, "<") || strings.Contains(name, "::<") {
+		return ""
+	}
+	return name
 }
 
 // mapping returns that of a module. Its file is written as a URL, because

@@ -49,3 +49,22 @@ func TestTotals(t *testing.T) {
 		}
 	}
 }
+
+// pprof simplifies a name that the system has, too, as one of C++: it leaves out all
+// that stands in brackets, be it the type that a function of Rust is of.
+func TestNamesThatPprofKeeps(t *testing.T) {
+	b := &builder{profile: new(profile.Profile), functions: make(map[functionKey]*profile.Function)}
+	for name, simplified := range map[string]bool{
+		"std::vector<int, std::allocator<int> >::push_back(int const&)": true,
+		"alloc::vec::Vec<T,A>::push":                                    true,
+		"main":                                                          true,
+		"<serde_json::value::Value as core::clone::Clone>::clone":       false,
+		"alloc::slice::<impl [T]>::to_vec":                              false,
+		"core::iter::traits::iterator::Iterator::collect::<Vec<u8>>":    false,
+	} {
+		f := b.function(name, "a.rs")
+		if f.Name != name || (f.SystemName == name) != simplified {
+			t.Errorf("%s is called %q, by the system %q", name, f.Name, f.SystemName)
+		}
+	}
+}
