@@ -10,6 +10,7 @@ import (
 
 	"mallow/internal/figure"
 	"mallow/internal/gate"
+	"mallow/internal/report/text"
 	"mallow/internal/term"
 )
 
@@ -119,6 +120,14 @@ func (p *page) check(c *gate.Check) {
 	}
 }
 
+// nameOf calls a function as reports do, or says what stands for one without a name.
+func nameOf(function, otherwise string) string {
+	if function == "" {
+		return term.Safe(otherwise)
+	}
+	return text.ShortName(function)
+}
+
 // site has what grew by how much, and below it, once, who calls and what
 // changed.
 func (p *page) site(s *gate.Site, c *gate.Check) {
@@ -130,7 +139,7 @@ func (p *page) site(s *gate.Site, c *gate.Check) {
 	if s.Was == 0 {
 		growth = fmt.Sprintf("%10s", "+"+write(s.Now))
 	}
-	name := p.colour("1", term.Safe(cmp.Or(s.Function, s.Module, "(no stack)")))
+	name := p.colour("1", nameOf(s.Function, cmp.Or(s.Module, "(no stack)")))
 	p.line(fmt.Sprintf("  %s  %s  %s  %s", growth, term.Safe(s.Status), name, p.place(s.File, s.Line, s.Module)))
 	told := told{c.Benchmark, s.Function, s.File, s.Line}
 	if p.told[told] {
@@ -140,7 +149,7 @@ func (p *page) site(s *gate.Site, c *gate.Check) {
 	var callers []string
 	for i := range s.Callers {
 		f := &s.Callers[i]
-		callers = append(callers, strings.TrimSpace(term.Safe(cmp.Or(f.Function, f.Module))+" "+p.place(f.File, f.Line, "")))
+		callers = append(callers, strings.TrimSpace(nameOf(f.Function, f.Module)+" "+p.place(f.File, f.Line, "")))
 	}
 	const shown = 4
 	if more := len(callers) - shown; more > 0 {

@@ -58,9 +58,9 @@ func TestNamesThatPprofKeeps(t *testing.T) {
 		"std::vector<int, std::allocator<int> >::push_back(int const&)": true,
 		"alloc::vec::Vec<T,A>::push":                                    true,
 		"main":                                                          true,
-		"<serde_json::value::Value as core::clone::Clone>::clone":       false,
-		"alloc::slice::<impl [T]>::to_vec":                              false,
-		"core::iter::traits::iterator::Iterator::collect::<Vec<u8>>":    false,
+		"<serde_json::value::Value as core::clone::Clone>::clone":    false,
+		"alloc::slice::<impl [T]>::to_vec":                           false,
+		"core::iter::traits::iterator::Iterator::collect::<Vec<u8>>": false,
 	} {
 		f := b.function(name, "a.rs")
 		if f.Name != name || (f.SystemName == name) != simplified {

@@ -6,6 +6,7 @@ import (
 
 	"mallow/internal/figure"
 	"mallow/internal/history"
+	"mallow/internal/report/text"
 	"mallow/internal/term"
 )
 
@@ -50,13 +51,13 @@ func (t *textReport) cause(c *history.Cause) {
 	for i := range c.Sites[:min(most, len(c.Sites))] {
 		s := &c.Sites[i]
 		was, is := both(s.Was, s.Is, s.Unit)
-		fmt.Fprintf(&t.b, "  %12s -> %-12s %-9s %s  %s\n", was, is, status(s), functionOf(&s.Frame), t.dim(placeOf(&s.Frame)))
+		fmt.Fprintf(&t.b, "  %12s -> %-12s %-9s %s  %s\n", was, is, status(s), text.ShortName(functionOf(&s.Frame)), t.dim(placeOf(&s.Frame)))
 		if len(s.Stacks) == 0 {
 			continue
 		}
 		for k := 1; k < min(4, len(s.Stacks[0].Frames)); k++ {
 			f := &s.Stacks[0].Frames[k]
-			fmt.Fprintf(&t.b, "  %38s<- %s  %s\n", "", functionOf(f), t.dim(placeOf(f)))
+			fmt.Fprintf(&t.b, "  %38s<- %s  %s\n", "", text.ShortName(functionOf(f)), t.dim(placeOf(f)))
 		}
 	}
 	if rest := len(c.Sites) + c.Others - most; rest > 0 {
