@@ -34,19 +34,29 @@ type StackChange struct {
 	Old, New uint64 // allocations
 }
 
+// Growth tells for each of the sites who makes the change by a metric. Where
+// none of its stacks changed by that metric it is the next one of allocations,
+// bytes and what is never freed.
+func (d *Diff) Growth(sites []*Site, by Metric) []Growth {
+	growth := make([]Growth, len(sites))
+	j := d.join(sites)
+	for i := range sites {
+		growth[i] = j.growth(i, by)
+	}
+	return growth
+}
+
 // Stacks returns for each of the sites its stacks, those first that changed
-// most by a metric, no more than limit of each (0: all), with how many each has,
-// and what they tell of who makes the change. Where none changed by that metric
-// it is the next one of allocations, bytes and what is never freed. Stacks are
-// the same if their functions are, however often each of these calls itself.
+// most by the metric of its growth, no more than limit of each (0: all), with
+// how many each has, and its growth. Stacks are the same if their functions are,
+// however often each of these calls itself.
 func (d *Diff) Stacks(sites []*Site, by Metric, limit int) (stacks [][]StackChange, total []int, growth []Growth) {
 	j := d.join(sites)
 	stacks, total, growth = make([][]StackChange, len(sites)), make([]int, len(sites)), make([]Growth, len(sites))
 	for i := range sites {
-		metric := j.weighFirst(i, by, Allocations, Bytes, Live)
+		growth[i] = j.growth(i, by)
 		ways := j.ways[i]
-		total[i], growth[i] = len(ways), j.growth(ways)
-		growth[i].Metric = metric
+		total[i] = len(ways)
 		if limit > 0 && len(ways) > limit {
 			ways = ways[:limit]
 		}
@@ -60,27 +70,25 @@ func (d *Diff) Stacks(sites []*Site, by Metric, limit int) (stacks [][]StackChan
 // longestPath is how far outwards a path leads.
 const longestPath = 24
 
-// growth follows the change outwards until it parts. What all stacks have in
-// common beyond the last point at which they part says nothing and is left
-// out, but for the first caller.
-func (j *joined) growth(ways []*way) Growth {
-	var g Growth
+// growth follows the change of a site outwards until it parts. What all stacks
+// have in common beyond the last point at which they part says nothing and is
+// left out, but for the first caller.
+func (j *joined) growth(site int, by Metric) Growth {
+	g := Growth{Metric: j.weighFirst(site, by, Allocations, Bytes, Live)}
 	telling := 1
 	passed := make(map[int32]bool)
-	at := make([]step, 0, len(ways))
-	for _, w := range ways {
+	at := make([]step, 0, len(j.ways[site]))
+	for _, w := range j.ways[site] {
 		for i := range w.parts {
 			p := &w.parts[i]
 			at = append(at, step{p, p.tree.site(p.node)})
 		}
 	}
 	for len(g.Path) < longestPath {
-		callers, ended := j.callers(at)
-		changed := slices.DeleteFunc(slices.Clone(callers), func(c *caller) bool { return c.Excess == 0 })
+		changed, others, ended := j.callers(at)
 		if len(changed) == 0 || len(changed) == 1 && ended != 0 {
 			break
 		}
-		others := len(callers) - len(changed)
 		if len(changed) > 1 {
 			for _, c := range changed {
 				g.Branches = append(g.Branches, c.Branch)
@@ -115,10 +123,12 @@ type caller struct {
 	steps    []step
 }
 
-// callers groups steps by who calls next, sorted by how much their share
-// changed, and returns the change of those that nobody calls.
-func (j *joined) callers(at []step) (callers []*caller, ended float64) {
+// callers groups steps by who calls next. It returns those whose share changed,
+// sorted by how much, how many others there are, and the change of what nobody
+// calls.
+func (j *joined) callers(at []step) (changed []*caller, others int, ended float64) {
 	by := make(map[int32]*caller)
+	var all []*caller
 	var old, new uint64
 	for _, s := range at {
 		out := s.tree.outside(s.at)
@@ -132,21 +142,26 @@ func (j *joined) callers(at []step) (callers []*caller, ended float64) {
 		if c == nil {
 			c = &caller{function: function}
 			by[function] = c
-			callers = append(callers, c)
+			all = append(all, c)
 		}
 		c.Old += s.old
 		c.New += s.new
 		c.steps = append(c.steps, step{s.part, out})
 	}
-	for _, c := range callers {
+	for _, c := range all {
 		c.Excess = j.diff.excessOf(c.Old, c.New)
-		s := j.diff.telling(c.steps, func(s step) []int { return []int{s.tree.frame(s.at).Line} })
+		if c.Excess == 0 {
+			others++
+			continue
+		}
+		s := j.diff.telling(c.steps, func(s step) int32 { return int32(s.tree.frame(s.at).Line) })
 		c.Frame = *s.tree.frame(s.at)
+		changed = append(changed, c)
 	}
-	slices.SortStableFunc(callers, func(a, b *caller) int {
+	slices.SortStableFunc(changed, func(a, b *caller) int {
 		return cmp.Or(cmp.Compare(abs(b.Excess), abs(a.Excess)), compareFrames(&a.Frame, &b.Frame))
 	})
-	return callers, j.diff.excessOf(old, new)
+	return changed, others, j.diff.excessOf(old, new)
 }
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }

@@ -1,21 +1,39 @@
 package diff
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // place is a line, or the lines of a whole stack, with how much of the metric
 // came from there.
 type place struct {
-	lines    []int
+	number   int32 // of the line or the lines, the same on both sides
 	old, new uint64
 	of       step // there
 }
 
-// placesOf sums steps by their lines, on each side.
-func placesOf(steps []step, linesOf func(step) []int) (old, new []place) {
-	add := func(places []place, s step, lines []int) []place {
-		i, known := slices.BinarySearchFunc(places, lines, compareLines)
+type comparison func(a, b *place) int
+
+func byNumber(a, b *place) int { return cmp.Compare(a.number, b.number) }
+func byAmount(a, b *place) int {
+	return cmp.Or(cmp.Compare(a.old+a.new, b.old+b.new), byNumber(a, b))
+}
+
+func (compare comparison) sort(places []place) {
+	slices.SortFunc(places, func(a, b place) int { return compare(&a, &b) })
+}
+
+// placesOf sums steps by their numbers, on each side.
+func placesOf(steps []step, numberOf func(step) int32) (old, new []place) {
+	index := [2]map[int32]int{make(map[int32]int), make(map[int32]int)}
+	add := func(places []place, index map[int32]int, s step) []place {
+		number := numberOf(s)
+		i, known := index[number]
 		if !known {
-			places = slices.Insert(places, i, place{lines: lines, of: s})
+			i = len(places)
+			index[number] = i
+			places = append(places, place{number: number, of: s})
 		}
 		places[i].old += s.old
 		places[i].new += s.new
@@ -23,55 +41,63 @@ func placesOf(steps []step, linesOf func(step) []int) (old, new []place) {
 	}
 	for _, s := range steps {
 		if s.isNew {
-			new = add(new, s, linesOf(s))
+			new = add(new, index[1], s)
 		} else {
-			old = add(old, s, linesOf(s))
+			old = add(old, index[0], s)
 		}
 	}
 	return old, new
 }
 
-// placeAt finds lines among sorted places; -1 for nowhere.
-func placeAt(places []place, lines []int) int {
-	i, known := slices.BinarySearchFunc(places, lines, compareLines)
-	if !known {
-		return -1
+// meet pairs places of both sides that are equal and fit together, and returns
+// the others. Both sides are sorted by what is compared.
+func meet(old, new []place, compare comparison, fit func(o, n *place) bool) (pairs, restOld, restNew []place) {
+	for len(old) > 0 && len(new) > 0 {
+		o, n := &old[0], &new[0]
+		switch order := compare(o, n); {
+		case order == 0 && fit(o, n):
+			n.old = o.old
+			pairs = append(pairs, *n)
+			old, new = old[1:], new[1:]
+		case order <= 0:
+			restOld, old = append(restOld, *o), old[1:]
+		default:
+			restNew, new = append(restNew, *n), new[1:]
+		}
 	}
-	return i
+	return pairs, append(restOld, old...), append(restNew, new...)
 }
-
-func compareLines(p place, lines []int) int { return slices.Compare(p.lines, lines) }
 
 // telling returns of some steps one at the place where most of their change is.
 // Lines may have moved between the two sides: they are the same where as much
-// comes from there, else by their number, else by their order.
-func (d *Diff) telling(steps []step, linesOf func(step) []int) step {
+// comes from there, else by their number, else by their order. There may be
+// tens of thousands of them, so that none is looked for among all others.
+func (d *Diff) telling(steps []step, numberOf func(step) int32) step {
 	if len(steps) == 1 {
 		return steps[0]
 	}
-	old, new := placesOf(steps, linesOf)
-	var pairs []place
 	asMany := func(o, n *place) bool { return d.excessOf(o.old, n.new) == 0 }
-	for _, find := range []func(n *place) int{
-		func(n *place) int {
-			if i := placeAt(old, n.lines); i >= 0 && asMany(&old[i], n) {
-				return i
-			}
-			return -1
-		},
-		func(n *place) int { return slices.IndexFunc(old, func(o place) bool { return asMany(&o, n) }) },
-		func(n *place) int { return placeAt(old, n.lines) },
-		func(n *place) int { return min(0, len(old)-1) },
+	anyPair := func(o, n *place) bool { return true }
+	old, new := placesOf(steps, numberOf)
+	var pairs []place
+	for _, by := range []struct {
+		order, compare comparison
+		fit            func(o, n *place) bool
+	}{
+		{byNumber, byNumber, asMany},
+		{byAmount, sameAmount, asMany},
+		{byAmount, d.sameWork, asMany},
+		{byNumber, byNumber, anyPair},
+		{byNumber, func(o, n *place) int { return 0 }, anyPair},
 	} {
-		new = slices.DeleteFunc(new, func(n place) bool {
-			i := find(&n)
-			if i < 0 {
-				return false
-			}
-			n.old = old[i].old
-			pairs, old = append(pairs, n), slices.Delete(old, i, i+1)
-			return true
-		})
+		if len(old) == 0 || len(new) == 0 {
+			break
+		}
+		by.order.sort(old)
+		by.order.sort(new)
+		var met []place
+		met, old, new = meet(old, new, by.compare, by.fit)
+		pairs = append(pairs, met...)
 	}
 	pairs = slices.Concat(pairs, new, old)
 	var all float64
@@ -93,4 +119,14 @@ func (d *Diff) telling(steps []step, linesOf func(step) []int) step {
 		}
 	}
 	return most.of
+}
+
+func sameAmount(o, n *place) int { return cmp.Compare(o.old, n.new) }
+
+// sameWork compares how much comes from two places for as much work.
+func (d *Diff) sameWork(o, n *place) int {
+	if d.proportional(o.old, n.new) {
+		return 0
+	}
+	return cmp.Compare(d.asMuchWork(o.old), float64(n.new))
 }

@@ -11,8 +11,9 @@ import (
 // joined are the stacks of some sites in both profiles.
 type joined struct {
 	diff      *Diff
-	functions map[string]int32 // numbers of the names by which functions are the same
-	ways      [][]*way         // of each site, those first that changed most
+	functions map[string]int32   // numbers of the names by which functions are the same
+	lines     map[[2]int32]int32 // see linesTo
+	ways      [][]*way           // of each site, those first that changed most
 }
 
 // way is a stack of a site, by functions.
@@ -37,12 +38,7 @@ func (j *joined) frames(w *way) (frames []profile.Frame) {
 	for i := range w.parts {
 		steps[i] = step{&w.parts[i], w.parts[i].node}
 	}
-	s := j.diff.telling(steps, func(s step) (lines []int) {
-		for n := s.at; n >= 0; n = s.tree.Nodes[n].Parent {
-			lines = append(lines, s.tree.frame(n).Line)
-		}
-		return lines
-	})
+	s := j.diff.telling(steps, func(s step) int32 { return j.linesTo(s.tree, s.at) })
 	for n := s.at; n >= 0; n = s.tree.Nodes[n].Parent {
 		frames = append(frames, *s.tree.frame(n))
 	}
@@ -55,6 +51,7 @@ type callTree struct {
 	*profile.Tree
 	functions []int32 // of each frame
 	wraps     []bool  // of each frame
+	lines     []int32 // of each node, see linesTo; 0 where nobody asked
 }
 
 func (t *callTree) frame(n int32) *profile.Frame { return &t.Frames[t.Nodes[n].Frame] }
@@ -82,7 +79,7 @@ func (t *callTree) outside(n int32) int32 {
 }
 
 func (d *Diff) join(sites []*Site) *joined {
-	j := &joined{diff: d, functions: make(map[string]int32), ways: make([][]*way, len(sites))}
+	j := &joined{diff: d, functions: make(map[string]int32), lines: make(map[[2]int32]int32), ways: make([][]*way, len(sites))}
 	type stackKey struct {
 		site int
 		path int32
@@ -175,7 +172,7 @@ func (d *Diff) treeOf(j *joined, p *profile.Profile, sites []*Site, placeOf func
 		}
 	}
 	t = &callTree{Tree: p.Tree(all)}
-	t.functions, t.wraps = make([]int32, len(t.Frames)), make([]bool, len(t.Frames))
+	t.functions, t.wraps, t.lines = make([]int32, len(t.Frames)), make([]bool, len(t.Frames)), make([]int32, len(t.Nodes))
 	for i := range t.Frames {
 		f := &t.Frames[i]
 		name, known := renamed[f.Function]
@@ -237,4 +234,20 @@ func (t *callTree) paths(known map[[2]int32]int32) []int32 {
 		path[i+1] = known[step]
 	}
 	return path
+}
+
+// linesTo numbers the way from the outermost frame to a node by its lines. It
+// is wanted of few of them.
+func (j *joined) linesTo(t *callTree, n int32) int32 {
+	if n < 0 {
+		return 0
+	}
+	if t.lines[n] == 0 {
+		way := [2]int32{j.linesTo(t, t.Nodes[n].Parent), int32(t.frame(n).Line)}
+		if j.lines[way] == 0 {
+			j.lines[way] = int32(len(j.lines) + 1)
+		}
+		t.lines[n] = j.lines[way]
+	}
+	return t.lines[n]
 }

@@ -289,7 +289,7 @@ func (r *diffReport) table() {
 		title = r.diffRow("old", "new", "change", "bytes") + "site; calls and bytes per " + term.Safe(per.Name)
 	}
 	r.line(r.style.dim(title))
-	_, _, growth := r.diff.Stacks(shown, diff.Allocations, 1)
+	growth := r.diff.Growth(shown, diff.Allocations)
 	width := r.nameWidth(shown)
 	for i, s := range shown {
 		r.diffSite(s, width)
