@@ -24,7 +24,7 @@ func findAppendGrowth(s *subject) (why, remedy string, found bool) {
 		if at.isMapElement(ast.Unparen(call.Args[0])) {
 			return "append makes or extends the slice of a key, " + slice, "where a key has one value mostly: one array for all of them, of which each key gets a part, all[i:i+1:i+1]", true
 		}
-		return fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice), at.roomForSlice(call), true
+		return fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice), at.roomForSlice(call, s.line.Allocs), true
 	}
 	return "append lets a slice grow", "make it with room for what will be in it", true
 }
@@ -66,37 +66,54 @@ func (f *sourceFile) isEmptySlice(e ast.Expr) bool {
 	return false
 }
 
+// growsOnce is more than the allocations of an operation that are one at a time:
+// room beforehand would be as many.
+const growsOnce = 1.5
+
 // roomForSlice says where the slice that a call of append extends can be made
-// long enough at once.
-func (s *spot) roomForSlice(call *ast.CallExpr) string {
+// long enough at once, where it allocates so often.
+func (s *spot) roomForSlice(call *ast.CallExpr, allocs float64) string {
 	slice := text(call.Args[0])
 	loop, nested := s.loopOf(call.Args[0])
 	if loop == nil {
-		return "make " + slice + " with room for what will be in it, or append to one that is kept and cut to [:0]"
+		return "make " + slice + " with room for what will be in it, or " + keptSlice
 	}
 	turns, known := s.turns(loop)
 	if nested || call.Ellipsis.IsValid() || !known {
-		return "append to one that is kept and cut to [:0]; or, where it is known what will be in it, make " + slice + " with room for that before the loop"
+		return keptSlice + "; or, where it is known what will be in it, make " + slice + " with room for that before the loop"
 	}
 	line := s.fset.Position(loop.Pos()).Line
 	e := &editor{sourceFile: s.sourceFile, fset: s.fset}
+	declared := false
 	if e.begin(s) {
-		if v := e.local(call.Args[0]); v != nil && e.declaredEmpty(v) != nil {
-			return fmt.Sprintf("make it before the loop in line %d: %s := make([]%s, 0, %s)", line, slice, s.elementOf(call.Args[0]), turns)
+		if v := e.local(call.Args[0]); v != nil {
+			declaration := e.declaredEmpty(v)
+			declared = declaration != nil && sameList(e.around(declaration), statementOf(s.path, loop))
 		}
+	}
+	most, constant := constantTurns(s, loop)
+	switch {
+	// What has a constant size may lie on the stack.
+	case allocs < growsOnce && !(declared && constant && most > 0):
+		return keptSlice + "; room before the loop would be one allocation, too"
+	case declared:
+		return fmt.Sprintf("make it before the loop in line %d: %s := make([]%s, 0, %s)", line, slice, s.elementOf(call.Args[0]), turns)
 	}
 	return fmt.Sprintf("give it room before the loop in line %d: %s = slices.Grow(%s, %s)", line, slice, slice, turns)
 }
 
+const keptSlice = "append to one that is kept and cut to [:0], where nobody needs the old one any longer"
+
 // loopOf returns the outermost loop in which a slice or map grows: it was there
-// before the loop began. nested tells that the spot stands in another loop
-// within that one. It is nil where the variable is made anew for the spot.
+// before the loop began, and is the same in all turns. nested tells that the
+// spot stands in another loop within that one. It is nil where the spot has a
+// new one each time.
 func (s *spot) loopOf(grows ast.Expr) (loop ast.Stmt, nested bool) {
 	from := s.info.ObjectOf(firstName(grows))
 	for i, n := range s.path {
 		switch n := n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
-			if from != nil && contains(n, from.Pos()) {
+			if from != nil && contains(n, from.Pos()) || s.replaces(n.(ast.Stmt), grows) {
 				return loop, nested
 			}
 			if isTurn(n.(ast.Stmt), s.path[:i]) {
@@ -108,6 +125,52 @@ func (s *spot) loopOf(grows ast.Expr) (loop ast.Stmt, nested bool) {
 		}
 	}
 	return loop, nested
+}
+
+// replaces tells whether a slice or map that an expression names may be another
+// one in the next turn of a loop: the loop assigns something else to it, or to
+// what it is found by, or it stands at another index.
+func (s *spot) replaces(loop ast.Stmt, e ast.Expr) (found bool) {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.SelectorExpr:
+		found = s.replaces(loop, e.X)
+	case *ast.IndexExpr:
+		found = s.varies(e.Index, loop) || s.replaces(loop, e.X)
+	case *ast.StarExpr:
+		found = s.replaces(loop, e.X)
+	}
+	same := func(other ast.Expr) bool {
+		return text(other) == text(e) && s.info.ObjectOf(firstName(other)) == s.info.ObjectOf(firstName(e))
+	}
+	ast.Inspect(loop, func(n ast.Node) bool {
+		assign, ok := n.(*ast.AssignStmt)
+		if !ok {
+			return !found
+		}
+		for i, left := range assign.Lhs {
+			value := assign.Rhs[min(i, len(assign.Rhs)-1)]
+			found = found || same(left) && !same(carried(value))
+		}
+		return !found
+	})
+	return found
+}
+
+// carried is what a value goes on with: x of x[1:], append(x, y) and f(x, y).
+func carried(value ast.Expr) ast.Expr {
+	for {
+		switch v := ast.Unparen(value).(type) {
+		case *ast.SliceExpr:
+			value = v.X
+		case *ast.CallExpr:
+			if len(v.Args) == 0 {
+				return v
+			}
+			value = v.Args[0]
+		default:
+			return v
+		}
+	}
 }
 
 // firstName is the name that an expression begins with, through pointers, too;

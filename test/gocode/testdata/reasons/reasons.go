@@ -19,6 +19,11 @@ import (
 
 type point struct{ x, y int }
 
+type list struct {
+	all  []int
+	next *list
+}
+
 var (
 	kept   any
 	points []*point
@@ -109,6 +114,50 @@ func AppendInRound(n int) (total int) {
 		kept = all // rule: boxing
 	}
 	return total
+}
+
+// AppendAnew begins another slice in some turns: room that is made before the
+// loop goes with the first.
+func AppendAnew(all [][]int, n int) [][]int {
+	var part []int
+	for i := range n {
+		part = append(part, i) // rule: append-capacity; do: make part with room for what will be in it
+		if i%10 == 9 {
+			all, part = append(all, part), nil
+		}
+	}
+	return all
+}
+
+// AppendElsewhere has another slice in each turn.
+func AppendElsewhere(all [][]int, n int) {
+	for i := range n {
+		all[i%3] = append(all[i%3], i) // rule: append-capacity; do: make all[i % 3] with room for what will be in it
+	}
+}
+
+// AppendToNext has the slice of another list in each turn.
+func AppendToNext(l *list, n int) {
+	for i := range n {
+		l.all = append(l.all, i) // rule: append-capacity; do: make l.all with room for what will be in it
+		l = l.next
+	}
+}
+
+// AppendToRest goes on with the room that is left.
+func AppendToRest(all []int, n int) {
+	for i := range n {
+		all = append(all, i) // rule: append-capacity; do: all = slices.Grow(all, n)
+		all = all[1:]
+	}
+}
+
+// AppendOnce allocates once, as room would.
+func AppendOnce(all, more []int) []int {
+	for i := range more {
+		all = append(all, i) // rule: append-capacity; do: room before the loop would be one allocation, too
+	}
+	return all
 }
 
 func Map(n int) map[int]int {

@@ -20,6 +20,7 @@ var (
 	content = []byte(text)
 	filled  = bytes.NewBufferString(text)
 	few     = []int{1, 2, 3, 4, 5}
+	parts   = make([][]int, 0, 4)
 	done    sync.WaitGroup
 )
 
@@ -53,6 +54,13 @@ func BenchmarkAll(b *testing.B) {
 		JoinsOfTwo(long)
 		Box(1000 + i)
 		kept = AppendToArgument(nil, 100)
+		kept = AppendAnew(parts[:0], 40)
+		AppendElsewhere(make([][]int, 3), 60)
+		ends := list{next: &list{}}
+		ends.next.next = &ends
+		AppendToNext(&ends, 60)
+		AppendToRest(nil, 100)
+		kept = AppendOnce(nil, few[:1])
 		count += len(AppendInLoops(20)) + AppendInRound(20) + len(MapInLoops(rows)) + Scan("12345")
 		Log(&journal{}, 1000+i)
 		LogFields(silent)
