@@ -174,7 +174,8 @@ func leavesAfter(n ast.Node, statement ast.Stmt) bool {
 }
 
 // EndlessCache reports a map of the package that a function looks into and
-// fills, and that nothing ever empties.
+// fills, and that nothing ever empties. Where the function asks only whether a
+// key is there, though it has a value, it registers what others bring.
 var EndlessCache = &analysis.Analyzer{
 	Name: "endlesscache",
 	Doc:  "report caches without a bound: maps of the package that only grow",
@@ -213,7 +214,7 @@ var EndlessCache = &analysis.Analyzer{
 			})
 		}
 		functions(pass, func(body *ast.BlockStmt) {
-			looked := make(map[*types.Var]bool)
+			looked, read := make(map[*types.Var]bool), valuesRead(info, body)
 			own(body, func(n ast.Node) {
 				assign, ok := n.(*ast.AssignStmt)
 				if !ok {
@@ -230,7 +231,7 @@ var EndlessCache = &analysis.Analyzer{
 						continue
 					}
 					m := ofPackage(info, index.X)
-					if m == nil || !looked[m] || bounded[m] || info.Types[index.Index].Value != nil || !manyKeys(m.Type()) {
+					if m == nil || !looked[m] || bounded[m] || !read[m] && hasValues(m.Type()) || info.Types[index.Index].Value != nil || !manyKeys(m.Type()) {
 						continue
 					}
 					pass.Reportf(left.Pos(), "the cache %s has no bound: nothing is ever taken out of it", m.Name())
@@ -239,6 +240,42 @@ var EndlessCache = &analysis.Analyzer{
 		})
 		return nil, nil
 	},
+}
+
+// valuesRead are the maps of the package of which a function reads values.
+func valuesRead(info *types.Info, body *ast.BlockStmt) map[*types.Var]bool {
+	read, unread := make(map[*types.Var]bool), make(map[ast.Expr]bool)
+	own(body, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				unread[ast.Unparen(left)] = true
+			}
+			if name, ok := n.Lhs[0].(*ast.Ident); ok && name.Name == "_" && len(n.Rhs) == 1 {
+				unread[ast.Unparen(n.Rhs[0])] = true
+			}
+		case *ast.IndexExpr:
+			if !unread[n] {
+				read[ofPackage(info, n.X)] = true
+			}
+		}
+	})
+	return read
+}
+
+// hasValues tells a map from a set.
+func hasValues(t types.Type) bool {
+	m, ok := t.Underlying().(*types.Map)
+	if !ok {
+		return false
+	}
+	switch value := m.Elem().Underlying().(type) {
+	case *types.Struct:
+		return value.NumFields() > 0
+	case *types.Basic:
+		return value.Info()&types.IsBoolean == 0
+	}
+	return true
 }
 
 // ofPackage returns the variable of a package that an expression names.

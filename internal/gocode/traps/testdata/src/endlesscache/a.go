@@ -9,6 +9,9 @@ var (
 	registry = map[string]int{}
 	types    = map[reflect.Type]int{}
 	passed   = map[string]int{}
+	names    = map[string]int{}
+	twice    = map[string]int{}
+	seen     = map[string]struct{}{}
 )
 
 func size(text string) int {
@@ -61,3 +64,24 @@ func sizePassed(text string) int {
 }
 
 func trim(m map[string]int) { delete(m, "x") }
+
+// add asks only whether the name is taken.
+func add(name string, n int) {
+	if _, taken := names[name]; taken {
+		panic(name)
+	}
+	names[name] = n
+}
+
+func sizeAtSecondLook(text string) int {
+	if _, ok := twice[text]; !ok {
+		twice[text] = len(text) // want `the cache twice has no bound`
+	}
+	return twice[text]
+}
+
+func first(text string) bool {
+	_, ok := seen[text]
+	seen[text] = struct{}{} // want `the cache seen has no bound`
+	return !ok
+}
