@@ -105,10 +105,21 @@ func explain(lines []*Line, s *sources, e escapes) {
 		if l.C {
 			continue
 		}
-		sub := &subject{line: l, sources: s, escapes: e.at(l.File, l.Line)}
+		sub := &subject{line: l, sources: s, escapes: madeBy(l.Callee, e.at(l.File, l.Line))}
 		sub.follow()
 		l.Reason = sub.reason()
 	}
+}
+
+// madeBy returns those of the values of a line that go to the heap that a
+// function of the runtime makes, and all where it seems to make none.
+func madeBy(callee string, all []Escape) []Escape {
+	makes := strings.HasPrefix(callee, "runtime.make")
+	others := func(e Escape) bool { return strings.HasPrefix(e.Message, "make(") != makes }
+	if fit := slices.DeleteFunc(slices.Clone(all), others); len(fit) > 0 {
+		return fit
+	}
+	return all
 }
 
 // announce says of lines that allocate so much at least what mallow go fix would

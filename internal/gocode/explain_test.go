@@ -72,6 +72,28 @@ func TestExplainReturnedWhereInlined(t *testing.T) {
 	}
 }
 
+// Of the values of one line that go to the heap each allocation is told its own.
+func TestExplainWhatIsMade(t *testing.T) {
+	e := escapes{"text.go": {1: {
+		{Message: "make([]code, size, 1 << c) escapes to heap", Flow: []Step{{Text: "flow: {storage for &encoder{...}} ← &{storage for make([]code, size, 1 << c)}:"}, {Text: "from encoder{...} (struct literal element)"}}},
+		{Message: "&encoder{...} escapes to heap", Flow: []Step{{Text: "flow: ~r0 ← &{storage for &encoder{...}}:"}, {Text: "from return &encoder{...} (return)"}}},
+	}}}
+	for _, c := range []struct {
+		callee string
+		bytes  float64
+		why    string
+	}{
+		{newObject, 5000, "&encoder{...} goes to the heap: it is returned"},
+		{"runtime.makeslice", 1000, "make([]code, size, 1 << c) goes to the heap: it is stored by encoder{...}, which goes to the heap"},
+	} {
+		l := &Line{Frame: Frame{Function: "example.org/text.encoder", File: "text.go", Line: 1}, Callee: c.callee, Allocs: 1, Bytes: c.bytes}
+		explain([]*Line{l}, new(sources), e)
+		if l.Why != c.why {
+			t.Errorf("%s: %s: %s by %q", c.callee, l.Why, l.Remedy, l.Rule)
+		}
+	}
+}
+
 // A slice that a turn of a loop leaves somewhere cannot be that of the next.
 func TestExplainKeptInLoop(t *testing.T) {
 	seen := 0
