@@ -42,7 +42,7 @@ cat <<END
 
 20,000 random addresses of the code of a C++ program (g++ $(g++ -dumpfullversion) -O2 -g, seven units of templates,
 bench/workloads/symbols.cc). CPU time (user and system) of the process for all of them, the least of three runs, and its
-peak memory. $(nproc) processors, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(date +%Y-%m-%d); bench/symbols.sh.
+peak memory. $(nproc) processors, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(date +%Y-%m-%d), commit $(git -C "$root" rev-parse --short=8 HEAD); bench/symbols.sh.
 
 | debug information | file | frames | first time | from the cache | peak memory |
 |---|---|---|---|---|---|
