@@ -184,7 +184,7 @@ func (f *fixer) begin() (*Benchmark, error) {
 	}
 	if f.o.Race && f.race == "" {
 		if err := f.passWithRace(nil); err != nil {
-			return nil, fmt.Errorf("%s: %w with the race detector (%s)", f.p.ImportPath, ErrTestsFail, f.reason(err))
+			return nil, fmt.Errorf("%s: with the race detector %w (%s); --race=false goes without it", f.p.ImportPath, ErrTestsFail, f.reason(err))
 		}
 	}
 	found, err := t.tests.timed(f.o.Bench, f.o.Benchtime, f.o.TestFlags)

@@ -165,10 +165,12 @@ func TestFixProgram(t *testing.T) {
 }
 
 func TestFixRefuses(t *testing.T) {
-	failing := copied(t, "digest")
+	failing, racing := copied(t, "digest"), copied(t, "digest")
 	test := "package digest\n\nimport \"testing\"\n\nfunc TestFails(t *testing.T) { t.Error(\"on purpose\") }\n"
-	if err := os.WriteFile(filepath.Join(failing, "fails_test.go"), []byte(test), 0o644); err != nil {
-		t.Fatal(err)
+	for folder, constraint := range map[string]string{failing: "", racing: "//go:build race\n\n"} {
+		if err := os.WriteFile(filepath.Join(folder, "fails_test.go"), []byte(constraint+test), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	broken := copied(t, "digest")
 	if err := os.WriteFile(filepath.Join(broken, "broken.go"), []byte("package digest\n\nvar x int = \"\"\n"), 0o644); err != nil {
@@ -176,10 +178,11 @@ func TestFixRefuses(t *testing.T) {
 	}
 	for folder, says := range map[string]string{
 		failing:            "its tests fail as it is",
+		racing:             "with the race detector its tests fail as it is: nothing can be proven by them (fails_test.go:7: on purpose); --race=false goes without it",
 		broken:             "the tests of example.org/digest do not build",
 		source(t, "exits"): "no test files",
 	} {
-		if result, _ := fix(t, folder, "."); result.Status != 1 || !strings.Contains(result.Errors, says) {
+		if result, _ := fix(t, folder, "--race", "."); result.Status != 1 || !strings.Contains(result.Errors, says) {
 			t.Errorf("status %d: %s", result.Status, result.Errors)
 		}
 	}
