@@ -66,6 +66,7 @@ once() {
   { time /usr/bin/time -f %M -o peak "$mallow" ${commands[$1]} >/dev/null 2>&1; } 2>seconds
   echo "$(cat seconds) $(cat peak)" >>"row$1"
 }
+load=$(cut -d ' ' -f 1 /proc/loadavg)
 # The first round fills the cache of names.
 for i in "${!names[@]}"; do
   once "$i"
@@ -90,6 +91,7 @@ cat <<END
 - date: $(date +%F)
 - commit: $(git -C "$root" rev-parse --short=12 HEAD)
 - command: \`make && bench/report.sh >bench/results/report.md\`
+- load: $load before the first round
 - the least of $rounds rounds, and in brackets their median
 
 | report | wall ms | CPU ms | peak MB |
