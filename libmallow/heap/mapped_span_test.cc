@@ -121,5 +121,19 @@ TEST(MappedSpan, StaysWhereTheSystemTakesNothingBack) {
   Free(next);
 }
 
+// Last: what stays would serve the others.
+TEST(MappedSpan, IsNoneWherePagesAreToStay) {
+  SetReleasePolicy({.interval = 0, .at_once = SIZE_MAX});
+  void* const block = Allocate(2 * kGiB);
+  ASSERT_NE(block, nullptr);
+  const Pages system = SystemPagesNow();
+  Free(block);
+  EXPECT_EQ(SystemPagesNow(), system);
+  EXPECT_EQ(Allocate(2 * kGiB), block);
+  Free(block);
+  SetReleasePolicy({});
+  ExpectValidHeap();
+}
+
 }  // namespace
 }  // namespace mallow::heap

@@ -149,7 +149,7 @@ Span* PageHeap::AllocateSmall(SizeClass size_class, Growth growth) {
 }
 
 Span* PageHeap::AllocateLarge(Pages pages, Pages alignment, Growth growth) {
-  if (pages >= least_mapped_ && growth != Growth::kForbidden) {
+  if (WantsMapping(pages) && growth != Growth::kForbidden) {
     Span* const mapped = AllocateMapped(pages, alignment);
     if (mapped != nullptr || growth == Growth::kAllowed) return mapped;
   }
@@ -159,7 +159,7 @@ Span* PageHeap::AllocateLarge(Pages pages, Pages alignment, Growth growth) {
 }
 
 Span* PageHeap::AllocateGrowing(Pages pages) {
-  if (pages >= least_mapped_) return AllocateMapped(pages, 1);
+  if (WantsMapping(pages)) return AllocateMapped(pages, 1);
   const Pages room = RoomToGrow(pages);
   SpinlockHolder holder(lock_);
   if (!ReserveSpans(2)) return nullptr;
@@ -196,7 +196,7 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   if (span->pages < Max(kLeastMoved, system_pages() / kSystemShareMoved)) return nullptr;
   // The system moves whole pages of its own.
   if (os::PageSize() > kPageBytes) return nullptr;
-  if (pages >= least_mapped_) return MoveToMapped(span, pages);
+  if (WantsMapping(pages)) return MoveToMapped(span, pages);
   // Room to grow is a wish: the system may have no more than all memory to promise.
   Pages mapped = 2 * pages;
   char* place = nullptr;

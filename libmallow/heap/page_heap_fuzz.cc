@@ -21,7 +21,10 @@ class Game {
     RewindableMemory::Install(input_.Below(65536));
     record_bytes_ = input_.OneIn(2) ? 0 : size_t{8} << input_.Below(3);
     heap_->SetRecordBytes(record_bytes_);
-    if (input_.OneIn(2)) heap_->SetLeastMapped(1 + input_.Below(200));
+    if (input_.OneIn(2)) {
+      heap_->SetLeastMapped(1 + input_.Below(200));
+      heap_->SetReleasePolicy({.at_once = 1});
+    }
     Failures::Plan(input_.Below(65536), input_.OneIn(2) ? 0 : 2 + input_.Below(20));
   }
 
