@@ -32,6 +32,14 @@ char* MapMovable(Pages pages, Pages alignment) {
   return start != nullptr ? start : MapAt(pages, alignment);
 }
 
+// The same with room behind it, which is a wish.
+char* MapWithRoom(Pages pages, Pages alignment, Pages* room) {
+  char* const start = *room == 0 ? nullptr : MapMovable(pages + *room, alignment);
+  if (start != nullptr) return start;
+  *room = 0;
+  return MapMovable(pages, alignment);
+}
+
 bool ReserveEnds(PageId page, Pages pages) {
   return PageMap::Reserve(page, 1) && PageMap::Reserve(page + pages - 1, 1);
 }
@@ -43,36 +51,44 @@ void EnterEnds(Span* span) {
   }
 }
 
+void RemoveEnds(const Span* span) {
+  for (const PageId end : {span->page, span->end() - 1}) PageMap::SetState(end, 1, PageState::kForeign);
+}
+
 }  // namespace
 
-Span* PageHeap::AllocateMapped(Pages pages, Pages alignment) {
+Span* PageHeap::AllocateMapped(Pages pages, Pages alignment, Pages room) {
   pages = WholeSystemPages(pages);
-  char* const start = MapMovable(pages, alignment);
+  room = WholeSystemPages(room);
+  char* const start = MapWithRoom(pages, alignment, &room);
   if (start == nullptr) return nullptr;
   {
     SpinlockHolder holder(lock_);
-    if (Span* const span = NewMapped(PageOf(start), pages)) {
+    if (Span* const span = NewMapped(PageOf(start), pages, room)) {
       EnterMapped(span);
       return span;
     }
   }
-  os::Unmap(start, pages * kPageBytes);
+  os::Unmap(start, (pages + room) * kPageBytes);
   return nullptr;
 }
 
+// What has grown once is likely to grow again.
 Span* PageHeap::MoveToMapped(Span* span, Pages pages) {
-  char* const start = MapMovable(pages, 1);
+  Pages room = pages;
+  char* const start = MapWithRoom(pages, 1, &room);
   if (start == nullptr) return nullptr;
+  const size_t bytes = (pages + room) * kPageBytes;
   Span* moved;
   {
     SpinlockHolder holder(lock_);
-    moved = NewMapped(PageOf(start), pages);
+    moved = NewMapped(PageOf(start), pages, room);
   }
   if (moved == nullptr) {
-    os::Unmap(start, pages * kPageBytes);
+    os::Unmap(start, bytes);
     return nullptr;
   }
-  const bool done = os::MovePages(span->start(), span->pages * kPageBytes, start, pages * kPageBytes);
+  const bool done = os::MovePages(span->start(), span->pages * kPageBytes, start, bytes);
   SpinlockHolder holder(lock_);
   if (!done) {
     DetachRecords(moved);
@@ -85,12 +101,15 @@ Span* PageHeap::MoveToMapped(Span* span, Pages pages) {
 }
 
 // A span that nobody can find yet, or null.
-Span* PageHeap::NewMapped(PageId page, Pages pages) {
+Span* PageHeap::NewMapped(PageId page, Pages pages, Pages room) {
   if (!ReserveEnds(page, pages) || !ReserveSpans(1)) return nullptr;
   Span* const span = NewSpan(page, pages);
-  if (AttachRecords(span, 1)) return span;
-  DeleteSpan(span);
-  return nullptr;
+  if (!AttachRecords(span, 1)) {
+    DeleteSpan(span);
+    return nullptr;
+  }
+  span->room = room;
+  return span;
 }
 
 void PageHeap::EnterMapped(Span* span) {
@@ -103,20 +122,20 @@ void PageHeap::EnterMapped(Span* span) {
 
 void PageHeap::FreeMapped(Span* span) {
   const PageId page = span->page;
-  const Pages pages = span->pages;
+  const Pages mapped = span->pages + span->room;
   {
     SpinlockHolder holder(lock_);
     UncountLarge(span);
     DetachRecords(span);
     // Before another thread can be given the addresses.
-    for (const PageId end : {page, span->end() - 1}) PageMap::SetState(end, 1, PageState::kForeign);
-    __atomic_store_n(&system_, system_ - pages, __ATOMIC_RELAXED);
+    RemoveEnds(span);
+    __atomic_store_n(&system_, system_ - span->pages, __ATOMIC_RELAXED);
     DeleteSpan(span);
   }
-  if (os::Unmap(AddressOf(page), pages * kPageBytes)) return;
-  const bool released = os::Release(AddressOf(page), pages * kPageBytes);
+  if (os::Unmap(AddressOf(page), mapped * kPageBytes)) return;
+  const bool released = os::Release(AddressOf(page), mapped * kPageBytes);
   SpinlockHolder holder(lock_);
-  KeepUnmappable(page, pages, released);
+  KeepUnmappable(page, mapped, released);
 }
 
 // Pages that the system refused to take back, because the process has too many mappings, are free pages of ours; without
@@ -130,24 +149,42 @@ void PageHeap::KeepUnmappable(PageId page, Pages pages, bool released) {
   InsertMerged(span);
 }
 
-bool PageHeap::ShrinkMapped(Span* span, Pages pages) {
+bool PageHeap::ResizeMapped(Span* span, Pages pages) {
   pages = WholeSystemPages(pages);
-  const Pages before = span->pages;
-  if (pages == before) return true;
+  if (pages < span->pages) return ShrinkMapped(span, pages);
+  if (pages == span->pages) return true;
+  const Pages more = pages - span->pages;
+  if (more > span->room) return false;
+  SpinlockHolder holder(lock_);
+  if (!ReserveEnds(span->page, pages)) return false;
+  span->room -= more;
+  SetMappedPages(span, pages);
+  return true;
+}
+
+// REQUIRES: the new last page is reserved.
+void PageHeap::SetMappedPages(Span* span, Pages pages) {
+  RemoveEnds(span);
+  large_ += pages - span->pages;
+  __atomic_store_n(&system_, system_ + pages - span->pages, __ATOMIC_RELAXED);
+  most_system_ = Max(most_system_, system_);
+  span->pages = pages;
+  EnterEnds(span);
+}
+
+bool PageHeap::ShrinkMapped(Span* span, Pages pages) {
+  const Pages tail_pages = span->pages + span->room - pages;
   const PageId tail = span->page + pages;
   {
     SpinlockHolder holder(lock_);
     if (!ReserveEnds(span->page, pages)) return false;
-    PageMap::SetState(span->end() - 1, 1, PageState::kForeign);
-    large_ -= before - pages;
-    __atomic_store_n(&system_, system_ - (before - pages), __ATOMIC_RELAXED);
-    span->pages = pages;
-    EnterEnds(span);
+    span->room = 0;
+    SetMappedPages(span, pages);
   }
-  if (os::Unmap(AddressOf(tail), (before - pages) * kPageBytes)) return true;
-  const bool released = os::Release(AddressOf(tail), (before - pages) * kPageBytes);
+  if (os::Unmap(AddressOf(tail), tail_pages * kPageBytes)) return true;
+  const bool released = os::Release(AddressOf(tail), tail_pages * kPageBytes);
   SpinlockHolder holder(lock_);
-  KeepUnmappable(tail, before - pages, released);
+  KeepUnmappable(tail, tail_pages, released);
   return true;
 }
 

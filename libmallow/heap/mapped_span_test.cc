@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 
@@ -98,6 +99,44 @@ TEST(MappedSpan, GrowsWithWhatItHolds) {
     ExpectValidHeap();
   }
   Free(block);
+  ExpectValidHeap();
+}
+
+TEST(MappedSpan, GrowsInPlaceAfterItHasGrown) {
+  char* const block = static_cast<char*>(Allocate(kGiB));
+  ASSERT_NE(block, nullptr);
+  EXPECT_FALSE(ResizeInPlace(block, kGiB + kPageBytes));
+  char* const grown = static_cast<char*>(Relocate(block, kGiB + kPageBytes));
+  ASSERT_NE(grown, nullptr);
+  Free(block);
+  const Pages system = SystemPagesNow();
+  Pages more = 0;
+  for (size_t bytes = kGiB + 2 * kPageBytes; bytes < 3 * kGiB / 2; bytes += kGiB / 64) {
+    ASSERT_TRUE(ResizeInPlace(grown, bytes));
+    grown[bytes - 1] = 1;
+    more = PagesFor(bytes) - PagesFor(kGiB + kPageBytes);
+    EXPECT_EQ(SystemPagesNow(), system + more);
+  }
+  EXPECT_TRUE(Owns(grown + UsableBytes(grown) - 1));
+  ASSERT_TRUE(ResizeInPlace(grown, kGiB / 2));
+  EXPECT_FALSE(ResizeInPlace(grown, kGiB)) << "the room went with what was cut off";
+  Free(grown);
+  ExpectValidHeap();
+}
+
+TEST(MappedSpan, GrowsInPlaceAfterItWasCopied) {
+  constexpr size_t kBytes = PageHeap::kLeastMapped * kPageBytes;
+  char* const block = static_cast<char*>(Allocate(kBytes));
+  ASSERT_NE(block, nullptr);
+  block[5] = 5;
+  // Two mappings of the system, which it does not move.
+  ASSERT_EQ(madvise(block, kBytes / 2, MADV_SEQUENTIAL), 0);
+  char* const copy = static_cast<char*>(Relocate(block, kBytes + 1));
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(copy[5], 5);
+  Free(block);
+  EXPECT_TRUE(ResizeInPlace(copy, 3 * kBytes / 2));
+  Free(copy);
   ExpectValidHeap();
 }
 

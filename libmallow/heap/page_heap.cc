@@ -150,7 +150,7 @@ Span* PageHeap::AllocateSmall(SizeClass size_class, Growth growth) {
 
 Span* PageHeap::AllocateLarge(Pages pages, Pages alignment, Growth growth) {
   if (WantsMapping(pages) && growth != Growth::kForbidden) {
-    Span* const mapped = AllocateMapped(pages, alignment);
+    Span* const mapped = AllocateMapped(pages, alignment, 0);
     if (mapped != nullptr || growth == Growth::kAllowed) return mapped;
   }
   SpinlockHolder holder(lock_);
@@ -159,7 +159,7 @@ Span* PageHeap::AllocateLarge(Pages pages, Pages alignment, Growth growth) {
 }
 
 Span* PageHeap::AllocateGrowing(Pages pages) {
-  if (WantsMapping(pages)) return AllocateMapped(pages, 1);
+  if (WantsMapping(pages)) return AllocateMapped(pages, 1, pages);
   const Pages room = RoomToGrow(pages);
   SpinlockHolder holder(lock_);
   if (!ReserveSpans(2)) return nullptr;
@@ -291,7 +291,7 @@ void PageHeap::Free(Span* span) {
 
 bool PageHeap::Resize(Span* span, Pages pages) {
   if (pages == span->pages) return true;
-  if (span->mapped) return pages < span->pages && ShrinkMapped(span, pages);
+  if (span->mapped) return ResizeMapped(span, pages);
   SpinlockHolder holder(lock_);
   if (!ReserveSpans(1)) return false;
   if (pages < span->pages) {

@@ -139,12 +139,14 @@ class PageHeap {
 
   // Of mapped spans; these do not require the lock.
   bool WantsMapping(Pages pages) const { return pages >= least_mapped_ && pace_.AtOnce(pages); }
-  Span* AllocateMapped(Pages pages, Pages alignment);
+  Span* AllocateMapped(Pages pages, Pages alignment, Pages room);
   Span* MoveToMapped(Span* span, Pages pages);
   void FreeMapped(Span* span);
+  bool ResizeMapped(Span* span, Pages pages);
   bool ShrinkMapped(Span* span, Pages pages);
   // These do.
-  Span* NewMapped(PageId page, Pages pages);
+  Span* NewMapped(PageId page, Pages pages, Pages room);
+  void SetMappedPages(Span* span, Pages pages);
   void EnterMapped(Span* span);
   void KeepUnmappable(PageId page, Pages pages, bool released);
 

@@ -52,6 +52,7 @@ struct alignas(kCacheLineBytes) Span {
     // Small: bit i is set while object i is in the central list. Spans of few objects keep their side
     // records in the upper half.
     uint64_t free_bits[kMaxObjectsPerSpan / 64];
+    Pages room;  // large, mapped: mapped behind it for it to grow, and no page of a span
     struct {
       ListLinks<Span> age;  // free: among spans with resident pages, oldest last
       FreeSpanPart free;
