@@ -132,15 +132,15 @@ void PageHeap::FreeMapped(Span* span) {
     __atomic_store_n(&system_, system_ - span->pages, __ATOMIC_RELAXED);
     DeleteSpan(span);
   }
-  if (os::Unmap(AddressOf(page), mapped * kPageBytes)) return;
-  const bool released = os::Release(AddressOf(page), mapped * kPageBytes);
-  SpinlockHolder holder(lock_);
-  KeepUnmappable(page, mapped, released);
+  UnmapOrKeep(page, mapped);
 }
 
-// Pages that the system refused to take back, because the process has too many mappings, are free pages of ours; without
-// memory for that they are nobody's.
-void PageHeap::KeepUnmappable(PageId page, Pages pages, bool released) {
+// Of pages that belong to no span any more. What the system refuses to take back, because the process has too many mappings,
+// are free pages of ours; without memory for that they are nobody's.
+void PageHeap::UnmapOrKeep(PageId page, Pages pages) {
+  if (os::Unmap(AddressOf(page), pages * kPageBytes)) return;
+  const bool released = os::Release(AddressOf(page), pages * kPageBytes);
+  SpinlockHolder holder(lock_);
   if (!PageMap::Reserve(page, pages) || !ReserveSpans(1)) return;
   AddRegion(page, pages);
   if (!released) PageMap::SetState(page, pages, PageState::kResident);
@@ -181,10 +181,7 @@ bool PageHeap::ShrinkMapped(Span* span, Pages pages) {
     span->room = 0;
     SetMappedPages(span, pages);
   }
-  if (os::Unmap(AddressOf(tail), tail_pages * kPageBytes)) return true;
-  const bool released = os::Release(AddressOf(tail), tail_pages * kPageBytes);
-  SpinlockHolder holder(lock_);
-  KeepUnmappable(tail, tail_pages, released);
+  UnmapOrKeep(tail, tail_pages);
   return true;
 }
 

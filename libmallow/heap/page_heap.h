@@ -144,11 +144,11 @@ class PageHeap {
   void FreeMapped(Span* span);
   bool ResizeMapped(Span* span, Pages pages);
   bool ShrinkMapped(Span* span, Pages pages);
+  void UnmapOrKeep(PageId page, Pages pages);
   // These do.
   Span* NewMapped(PageId page, Pages pages, Pages room);
   void SetMappedPages(Span* span, Pages pages);
   void EnterMapped(Span* span);
-  void KeepUnmappable(PageId page, Pages pages, bool released);
 
   static bool Take(bool* sign) {
     return __atomic_load_n(sign, __ATOMIC_RELAXED) && __atomic_exchange_n(sign, false, __ATOMIC_RELAXED);
