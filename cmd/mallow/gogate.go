@@ -21,7 +21,7 @@ import (
 const goBudget = "mallow.go.budget"
 
 // gateRuns of a benchmark are counted: what a goroutine in the background adds
-// in one of them is not in all. One that has not kept its budget then is counted
+// in one of them is not in all. One that may differ by chance then is counted
 // up to mostGateRuns times.
 const (
 	gateRuns     = 3

@@ -502,9 +502,10 @@ func difference(long, short []Stack, operations float64) []Stack {
 		all[at].Live -= s.Live
 		all[at].LiveShared -= s.LiveShared
 	}
+	spare := refilled(all)
 	changed := all[:0]
 	for _, s := range all {
-		if s.Allocs != 0 {
+		if s.Allocs != 0 && !spare[s.pooled()] {
 			s.Allocs /= operations
 			s.Bytes /= operations
 			s.Live /= operations
@@ -515,11 +516,38 @@ func difference(long, short []Stack, operations float64) []Stack {
 	return changed
 }
 
-func (s *Stack) key() string {
+// refilled are the keys of what pools made more often in the shorter run, when
+// the scheduler moved its goroutine to a thread whose pool was empty: no operation
+// of the longer one makes less than nothing for that.
+func refilled(differences []Stack) map[string]bool {
+	made := make(map[string]float64)
+	for i := range differences {
+		made[differences[i].pooled()] += differences[i].Allocs
+	}
+	less := make(map[string]bool)
+	for key, allocs := range made {
+		less[key] = key != "" && allocs < 0
+	}
+	return less
+}
+
+// pooled is the key of what New of a sync.Pool made, whoever asked the pool for
+// it; "" for all else.
+func (s *Stack) pooled() string {
+	at := slices.IndexFunc(s.Frames, func(f Frame) bool { return f.Function == "sync.(*Pool).Get" })
+	if at < 0 {
+		return ""
+	}
+	return s.keyOf(s.Frames[:at])
+}
+
+func (s *Stack) key() string { return s.keyOf(s.Frames) }
+
+func (s *Stack) keyOf(frames []Frame) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %v %v", s.Size, s.Type, s.C, s.Untimed)
-	for i := range s.Frames {
-		f := &s.Frames[i]
+	for i := range frames {
+		f := &frames[i]
 		fmt.Fprintf(&b, "\n%s %s %d", f.Function, f.File, f.Line)
 	}
 	return b.String()

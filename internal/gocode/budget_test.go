@@ -74,6 +74,33 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// A new budget waits for further runs where a few allocations of each whole run are missing, and only there.
+func TestNewBudgetThatMayBeChance(t *testing.T) {
+	for _, test := range []struct {
+		runs []float64
+		may  bool
+	}{
+		{[]float64{2}, false},
+		{[]float64{0.25}, false},
+		{[]float64{1.999}, true},
+		{[]float64{1.99, 1.997}, true},
+		{[]float64{1.98}, false},
+		{[]float64{1.999, 2}, false},
+		{[]float64{2.001}, false},
+	} {
+		var runs []*Benchmark
+		for _, n := range test.runs {
+			runs = append(runs, benchmarkOf(n, 1000))
+		}
+		if c := Compare(nil, NewEntry(runs)); c.MayBeChance() != test.may {
+			t.Errorf("%v: %v", test.runs, c.MayBeChance())
+		}
+	}
+	if c := Compare(nil, NewEntry([]*Benchmark{benchmarkOf(1.5, 10)})); c.MayBeChance() {
+		t.Error("five of ten operations are taken for chance")
+	}
+}
+
 func TestBudgetsWithErrors(t *testing.T) {
 	for _, text := range []string{
 		"sing", "\t3 a.F", "BenchmarkX a: 3", "BenchmarkX a: x over 10", "BenchmarkX a: 1/0 over 10", "BenchmarkX a: -1 over 10",

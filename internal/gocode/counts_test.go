@@ -152,6 +152,24 @@ func TestDifferenceOfRuns(t *testing.T) {
 	}
 }
 
+// How often a pool has none is chance: what the shorter run made for one more often is nobody's saving,
+// whoever asked the pool in which of the runs.
+func TestDifferenceOfPools(t *testing.T) {
+	made := func(by, caller string, allocs float64) Stack {
+		return Stack{Frames: []Frame{{Function: by}, {Function: "sync.(*Pool).Get"}, {Function: caller}}, Size: 8, Allocs: allocs}
+	}
+	got := difference(
+		[]Stack{made("main.first", "main.a", 1), made("main.second", "main.b", 2), made("main.third", "main.a", 30)},
+		[]Stack{made("main.first", "main.a", 2), made("main.second", "main.a", 2), made("main.third", "main.a", 20)}, 10)
+	sums := make(map[string]float64)
+	for _, s := range got {
+		sums[s.Frames[0].Function] += s.Allocs
+	}
+	if _, known := sums["main.first"]; known || sums["main.second"] != 0 || sums["main.third"] != 1 {
+		t.Errorf("%v", sums)
+	}
+}
+
 func TestAllocationsOfTesting(t *testing.T) {
 	frames := []Frame{
 		{Function: "fmt.newPrinter", Origin: OriginStandard},
