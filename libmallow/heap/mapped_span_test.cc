@@ -56,6 +56,26 @@ TEST(MappedSpan, IsAligned) {
   }
 }
 
+TEST(MappedSpan, ShortBlocksTakeNoMoreForTheirAlignment) {
+  Free(Allocate(100));
+  const size_t before = MetadataInMemory();
+  const Pages system = SystemPagesNow();
+  void* blocks[4];
+  for (void*& block : blocks) {
+    block = AllocateAligned(16 * kGiB, 3 * kPageBytes);
+    ASSERT_NE(block, nullptr);
+    EXPECT_TRUE(IsAligned(block, 16 * kGiB));
+    memset(block, 1, 3 * kPageBytes);
+  }
+  EXPECT_LE(MetadataInMemory(), before + 256 * 1024);
+  EXPECT_EQ(SystemPagesNow(), system + 4 * 3);
+  ExpectValidHeap();
+  for (void* const block : blocks) Free(block);
+  Trim(0);
+  EXPECT_EQ(SystemPagesNow(), system);
+  ExpectValidHeap();
+}
+
 TEST(MappedSpan, ShrinksInPlace) {
   const Pages system = SystemPagesNow();
   char* const block = static_cast<char*>(Allocate(4 * kGiB));

@@ -149,7 +149,8 @@ Span* PageHeap::AllocateSmall(SizeClass size_class, Growth growth) {
 }
 
 Span* PageHeap::AllocateLarge(Pages pages, Pages alignment, Growth growth) {
-  if (WantsMapping(pages) && growth != Growth::kForbidden) {
+  // A run would be cut out of free memory as long as both.
+  if (WantsMapping(Max(pages, alignment)) && growth != Growth::kForbidden) {
     Span* const mapped = AllocateMapped(pages, alignment, 0);
     if (mapped != nullptr || growth == Growth::kAllowed) return mapped;
   }
