@@ -57,7 +57,8 @@ func (m *rowMaker) singleThread() {
 	m.add("single", "tide of mixed sizes", "tide.cc", 0.3, m.work(100e3), "8")
 	m.add("single", "waves of one size", "waves.cc", 0.3, m.work(200e3))
 	m.add("single", "lifetimes", "lifetimes.cc", 0.3, "4096", m.work(600e3))
-	m.add("single", "large blocks, 5M to 25M", "large_blocks.cc", 0.3, m.work(200), "5", "25")
+	m.add("single", "large blocks, 5M to 25M", "large_blocks.cc", 0.3, m.work(200), "5", "25", "4")
+	m.add("single", "sparse blocks, 64M to 1G", "large_blocks.cc", 0.3, m.work(200), "64", "1024", "1024")
 }
 
 func (m *rowMaker) curves() {

@@ -98,10 +98,10 @@ inline void CheckSigned(const void* block, size_t bytes, uint8_t owner) {
     Fail("a block was changed by somebody else");
 }
 
-// Writes one byte to each 4 KiB of a block.
-inline void Touch(void* block, size_t bytes) {
+// Writes one byte to each 4 KiB of a block, or to each `step` bytes.
+inline void Touch(void* block, size_t bytes, size_t step = 4096) {
   volatile char* const text = static_cast<char*>(block);
-  for (size_t i = 0; i < bytes; i += 4096) text[i] = 1;
+  for (size_t i = 0; i < bytes; i += step) text[i] = 1;
 }
 
 // A block and what its owner knows of it.
