@@ -297,7 +297,7 @@ func TestRecordedByRoot(t *testing.T) {
 	}
 	program := harness.Converse(t, harness.Command{Arguments: []string{
 		"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-		harness.CLI(t), "run", "--control", folder, harness.Program(t, "programs/busy"), "1", "100",
+		harness.CLI(t), "run", "--control", folder, harness.ForEveryUser(t, harness.Program(t, "programs/busy")), "1", "100",
 	}})
 	program.Ready(t)
 	s := session{folder: filepath.Join(folder, "s.mallow"), pid: program.Process.Process.Pid}

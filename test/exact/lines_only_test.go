@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mallow/test/harness"
@@ -33,28 +34,35 @@ int main() {
 `
 
 const collections = `use std::collections::BTreeMap;
-use std::hint::black_box;
+// As std::hint::black_box of Rust 1.66.
+fn opaque<T: Copy>(value: T) -> T { unsafe { std::ptr::read_volatile(&value) } }
 #[inline(never)]
-fn evens(all: &[i32]) { black_box(all.iter().filter(|n| **n % 2 == 0).collect::<Vec<_>>().len()); }
+fn evens(all: &[i32]) { opaque(all.iter().filter(|n| **n % 2 == 0).collect::<Vec<_>>().len()); }
 #[inline(never)]
 fn names(n: usize) {
     let mut all = BTreeMap::new();
     for i in 0..n { all.insert(format!("a name with a number {}", i), "x".repeat(40)); }
-    for (name, value) in all.clone() { black_box(name.len() + value.len()); }
+    for (name, value) in all.clone() { opaque(name.len() + value.len()); }
 }
 fn main() {
     let all = vec![2; 64];
-    for _ in 0..100 { evens(black_box(&all)); }
+    for _ in 0..100 { evens(opaque(&all)); }
     names(100);
 }
 `
+
+// rustLines asks rustc for them.
+const (
+	rustLines = "debuginfo=" + linesOnly
+	linesOnly = "line-tables-only"
+)
 
 // Compilers can be asked for lines alone: then what is inlined from a library has neither class nor namespace in its
 // name, and only its file tells that it allocates for who called it.
 func TestLinesAlone(t *testing.T) {
 	for _, compiler := range [][]string{
 		{"clang++", "-std=c++17", "-O2", "-gline-tables-only"}, {"g++", "-std=c++17", "-O2", "-g1"},
-		{"rustc", "-O", "-C", "debuginfo=line-tables-only"},
+		{"rustc", "-O", "-C", rustLines},
 	} {
 		t.Run(compiler[0], func(t *testing.T) {
 			// A rustc of rustup's is there without a toolchain, too.
@@ -70,7 +78,14 @@ func TestLinesAlone(t *testing.T) {
 			if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := exec.Command(compiler[0], append(compiler[1:], "-o", program, source)...).CombinedOutput(); err != nil {
+			compile := func(args []string) ([]byte, error) {
+				return exec.Command(compiler[0], append(args, "-o", program, source)...).CombinedOutput()
+			}
+			out, err := compile(compiler[1:])
+			if err != nil && strings.Contains(string(out), linesOnly) { // before Rust 1.71: 1 was lines alone then
+				out, err = compile([]string{"-O", "-C", "debuginfo=1"})
+			}
+			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			_, recording := harness.Record(t, harness.Command{Arguments: []string{program}})

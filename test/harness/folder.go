@@ -25,6 +25,27 @@ func TempDir(t testing.TB) string {
 	}
 }
 
+// ForEveryUser copies a program to where every user reaches it: the tree may lie in a folder that is its owner's alone, as
+// /root is.
+func ForEveryUser(t testing.TB, program string) string {
+	t.Helper()
+	copied := filepath.Join(TempDir(t), filepath.Base(program))
+	CopyProgram(t, program, copied)
+	return copied
+}
+
+// CopyProgram copies a file to where it can be executed.
+func CopyProgram(t testing.TB, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func recordingFolder(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(TempDir(t), "run.mallow")

@@ -486,7 +486,7 @@ func recordAsAnotherUser(t *testing.T, change string) {
 	recording := filepath.Join(folder, "run.mallow")
 	recorded := harness.Run(t, harness.Command{Arguments: []string{
 		"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", harness.CLI(t), "record", "--log", "-o", recording, "--",
-		harness.Program(t, "programs/guest"), change,
+		harness.ForEveryUser(t, harness.Program(t, "programs/guest")), change,
 	}})
 	if recorded.Status != 5 {
 		t.Fatalf("%s\n%s", recorded.Ending(), recorded.Errors)
@@ -521,16 +521,18 @@ func TestAllProcessesTaken(t *testing.T) {
 	}
 	// So many processors make Go's runtime want more threads.
 	command := guest(t, "processes", "")
+	command.Arguments[0] = harness.ForEveryUser(t, command.Arguments[0])
 	command.Settings = []string{"GOMAXPROCS=8"}
 	command.Arguments = append([]string{"/usr/bin/setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "prlimit", "--nproc=40"}, command.Arguments...)
 	alone := harness.Run(t, command)
 	if alone.Status != 5 {
 		t.Fatalf("alone: %s, %q", alone.Ending(), alone.Output)
 	}
+	cli := harness.ForEveryUser(t, harness.CLI(t))
 	for i := range 5 {
 		recording := filepath.Join(folder, fmt.Sprint(i, ".mallow"))
 		again := command
-		again.Arguments = slices.Insert(slices.Clone(command.Arguments), 6, harness.CLI(t), "record", "-o", recording, "--")
+		again.Arguments = slices.Insert(slices.Clone(command.Arguments), 6, cli, "record", "-o", recording, "--")
 		recorded := harness.Run(t, again)
 		sameEnding(t, alone, recorded)
 		if t.Failed() {
@@ -553,7 +555,7 @@ func TestOddNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			program := filepath.Join(folder, name)
-			copyProgram(t, harness.Program(t, "programs/guest"), program)
+			harness.CopyProgram(t, harness.Program(t, "programs/guest"), program)
 			recording := filepath.Join(folder, strings.TrimPrefix(name, "nnnnnnnnnn")+".mallow")
 			result := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "-o", recording, "--", program, "nothing"}})
 			if result.Status != 5 {
@@ -576,22 +578,11 @@ func TestLongPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(folder, "guest")
-	copyProgram(t, harness.Program(t, "programs/guest"), program)
+	harness.CopyProgram(t, harness.Program(t, "programs/guest"), program)
 	_, recording := harness.Record(t, harness.Command{Arguments: []string{program, "nothing"}})
 	for _, process := range harness.ReadReport(t, recording).Processes {
 		if process.Executable != program {
 			t.Errorf("%q, not %q", process.Executable, program)
 		}
-	}
-}
-
-func copyProgram(t *testing.T, from, to string) {
-	t.Helper()
-	content, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, content, 0o755); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -58,7 +58,7 @@ func TestOneFolderForSeveralProcesses(t *testing.T) {
 // Two copies of libmallow in a process: one of them serves it, and records it once.
 func TestPreloadedTwice(t *testing.T) {
 	copied := filepath.Join(harness.TempDir(t), "another.so")
-	copyProgram(t, harness.Library(t), copied)
+	harness.CopyProgram(t, harness.Library(t), copied)
 	command := guest(t, "nothing", "")
 	alone := harness.Run(t, command)
 	for _, preloads := range []string{copied + ":" + harness.Library(t), harness.Library(t) + " " + copied, copied + ":" + copied} {
