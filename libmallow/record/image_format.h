@@ -174,7 +174,8 @@ struct FrameItem {
   static constexpr FrameItem Of(uint64_t frame, uint32_t module) {
     return {(frame & kValueMask) | uint64_t{module} << kModuleShift | frame >> 56 << kTagShift};
   }
-  constexpr uint64_t frame() const { return word >> kTagShift << 56 | (word & kValueMask); }
+  constexpr uint64_t tag() const { return word >> kTagShift; }
+  constexpr uint64_t frame() const { return tag() << 56 | (word & kValueMask); }
   constexpr uint32_t module() const { return static_cast<uint32_t>(word >> kModuleShift) & 0x1fff; }
 };
 static_assert(sizeof(FrameItem) == 8);

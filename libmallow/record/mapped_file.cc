@@ -202,7 +202,7 @@ bool MappedFile::GiveBackRoom() {
     const uint64_t kept = Min(before, Max(planned, opened_[i]));
     char* const section = base_ + header()->sections[i].offset;
     // First this: a fork child that comes between the two must not unmap what became somebody else's.
-    reserved_[i] = kept;
+    __atomic_store_n(&reserved_[i], kept, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (kept < before) given |= os::UnmapShared(section + kept, before - kept);
     given |= os::Unlock(section + opened_[i], kept - opened_[i]);

@@ -57,6 +57,10 @@ class MappedFile {
     return OpenMore(section, needed, full_bit);
   }
 
+  // Items that there can be at most. May become fewer (GiveBackRoom).
+  uint64_t Room(Section section) const {
+    return __atomic_load_n(&reserved_[SectionIndex(section)], __ATOMIC_RELAXED) / Entry(section).item_bytes;
+  }
   uint64_t Used(Section section) const;
   // Publishes items: everything below `used` is complete.
   void SetUsed(Section section, uint64_t used) {

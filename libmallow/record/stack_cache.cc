@@ -384,11 +384,24 @@ NodeId CaptureContext::NodesOfWalk(NodeId base, Frame* frames, const NodeTable& 
   return node;
 }
 
+// The innermost frames of the walk below a mark, where there is no room for all; the mark alone where there is none for these.
+NodeId CaptureContext::ShortPath(const NodeTable& table) {
+  const NodeId mark = TruncatedPath(Truncation::kNoRoom, table);
+  for (size_t most = kFramesOfShortPath; mark != kRoot && most != 0; most /= 2) {
+    const size_t count = Min(most, walked_.size());
+    for (size_t i = 0; i < count; ++i) steps_[i].frame = walked_[count - 1 - i].id();
+    if (count == 0 || steps_[count - 1].frame == 0) break;
+    const NodeId node = table.path(table.self, mark, steps_, count);
+    if (node != kRoot) return node;
+  }
+  return mark;
+}
+
 // The same for a stack that is not remembered.
 NodeId CaptureContext::PathOfWalk(NodeId base, const NodeTable& table) {
   if (walked_.size() == 0) return base;
   const NodeId node = NodesOfWalk(base, nullptr, table);
-  return MALLOW_LIKELY(node != kRoot) ? node : TruncatedPath(Truncation::kNoRoom, table);
+  return MALLOW_LIKELY(node != kRoot) ? node : ShortPath(table);
 }
 
 // Makes the walked frames, on top of what joined, the last stack (I1, I2). The path's node.
@@ -449,7 +462,7 @@ NodeId CaptureContext::Remember(End end, const NodeTable& table) {
   node = NodesOfWalk(node, first, table);
   if (MALLOW_LIKELY(node != kRoot || walked_.size() == 0)) return node;
   ForgetLastStack();
-  return TruncatedPath(Truncation::kNoRoom, table);
+  return ShortPath(table);
 }
 
 // The words may have been of two stacks, a signal handler's and that of what it interrupted, and be of one again; or all be

@@ -175,6 +175,7 @@ class CaptureContext {
   StackWord* RememberWords(const WalkedFrame& frame, const Cursor& caller, bool need_bp, StackWord* next);
   NodeId NodesOfWalk(NodeId base, Frame* frames, const NodeTable& table);
   NodeId PathOfWalk(NodeId base, const NodeTable& table);
+  NodeId ShortPath(const NodeTable& table);
 
   NodeId CaptureInterpreted(const Registers& registers, const NodeTable& table,
                             CaptureStatistics* statistics);

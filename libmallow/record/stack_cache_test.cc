@@ -65,6 +65,7 @@ class PathTable {
   // Called within Steps, as a signal handler would be.
   void (*interruption)() = nullptr;
   bool no_room_for_frames = false;
+  size_t longest = SIZE_MAX;  // there is no room for longer paths
   // What objects are called that a rule is made from now.
   uint32_t module = 1;
 
@@ -72,6 +73,7 @@ class PathTable {
   static NodeId Steps(void* self, NodeId parent, PathStep* steps, size_t count) {
     auto* table = static_cast<PathTable*>(self);
     if (table->interruption != nullptr) table->interruption();
+    if (count > table->longest) return kRoot;
     for (size_t i = 0; i < count && (i == 0 || parent != kRoot); ++i)
       parent = steps[i].node = table->Child(parent, steps[i].frame);
     return parent;
@@ -520,6 +522,19 @@ TEST_F(StackCacheTest, AFullTableGivesAMarkedPath) {
   paths_.LimitTo(SIZE_MAX);
   EXPECT_EQ(PathOf(AddressOf(Sp16TwinReturn), sp - 16, 0),
             (Frames{AddressOf(Sp16TwinReturn), AddressOf(Sp16Return)}));
+}
+
+TEST_F(StackCacheTest, AFullTableKeepsTheInnermostFrames) {
+  constexpr uintptr_t kDepth = 3 * kFramesOfShortPath;
+  const uintptr_t sp = stack_.low() + 64;
+  for (uintptr_t i = 0; i < kDepth; i++) stack_.At(sp + 16 * i + 8) = AddressOf(Sp16Return);
+  stack_.At(sp + 16 * kDepth + 8) = 0;
+  paths_.longest = kFramesOfShortPath;
+  const Frames frames = PathOf(AddressOf(Sp16TwinReturn), sp, 0);
+  ASSERT_EQ(frames.size(), kFramesOfShortPath + 1);
+  EXPECT_EQ(frames.back() >> 56, kTagTruncated);
+  EXPECT_EQ(frames.front(), AddressOf(Sp16TwinReturn));
+  for (size_t i = 1; i < kFramesOfShortPath; i++) EXPECT_EQ(frames[i], AddressOf(Sp16Return));
 }
 
 TEST_F(StackCacheTest, AFrameForWhichThereWasNoRoomIsAskedForAgain) {

@@ -1,5 +1,6 @@
 #include "record/stack_table.h"
 
+#include "base/bits.h"
 #include "base/config.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -68,7 +69,7 @@ NodeId StackTable::Insert(NodeId parent, PathStep* steps, size_t count) {
   if (found == count) return parent;
   steps += found;
   count -= found;
-  const NodeId first = Begin(parent, count);
+  const NodeId first = Begin(parent, count, IsShort(parent, count));
   if (first == kRoot) return kRoot;
   Step* const recorded = Recorded(first);
   for (size_t i = 0; i < count; ++i) {
@@ -88,7 +89,7 @@ StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, u
   if (StackId found = FindStack(caller, function, region)) return found;
   const FrameId frame = AddFunction(function, region);
   if (frame == 0 || !file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
-  const NodeId node = Begin(caller, 1);
+  const NodeId node = Begin(caller, 1, true);
   if (node == kRoot) return kNoStack;
   *Recorded(node) = Step::ToFrame(frame);
   End(node, 1);
@@ -105,14 +106,26 @@ Step* StackTable::Recorded(NodeId node) const {
   return file_->Items<Step>(Section::kSteps) + (node - first_node_);
 }
 
+bool StackTable::IsSpare(NodeId node) const {
+  const uint64_t room = Min<uint64_t>(file_->Room(Section::kSteps), kMostNodes - first_node_);
+  return node >= first_node_ && node - first_node_ >= room - room / kSparePart;
+}
+
+// Whether it is a mark or what lies below one.
+bool StackTable::IsShort(NodeId parent, size_t count) const {
+  if (parent == kRoot) return count == 1;
+  if (count > kFramesOfShortPath) return false;
+  return IsSpare(parent) || frames_.At(nodes_.At(parent).Load().frame()).tag() == kTagTruncated;
+}
+
 // Room for so many new nodes, the first below `parent` and each other one below the one before: the first of them; kRoot if
 // there is none. What comes next is End.
-NodeId StackTable::Begin(NodeId parent, size_t count) {
+NodeId StackTable::Begin(NodeId parent, size_t count, bool may_take_spare) {
   // No path goes on from another file.
   const bool goes_on = parent + 1 == node_count_ && node_count_ != first_node_;
   const NodeId first = goes_on ? node_count_ : node_count_ + 1;
   const auto last = static_cast<NodeId>(first + count - 1);
-  if (!nodes_.MakeRoom(node_count_) || !nodes_.MakeRoom(last)) {
+  if ((IsSpare(last) && !may_take_spare) || !nodes_.MakeRoom(node_count_) || !nodes_.MakeRoom(last)) {
     file_->header()->incomplete |= kNodesFull;
     return kRoot;
   }

@@ -128,9 +128,11 @@ class StackTable {
 
   MALLOW_NOINLINE NodeId Insert(NodeId parent, PathStep* steps, size_t count);
   MALLOW_COLD FrameId AddFrame(FrameItem frame);
-  // The next five: with the lock held.
+  // The next seven: with the lock held.
   FrameId AddFunction(Function function, uint32_t region);
-  NodeId Begin(NodeId parent, size_t count);
+  NodeId Begin(NodeId parent, size_t count, bool may_take_spare);
+  bool IsShort(NodeId parent, size_t count) const;
+  bool IsSpare(NodeId node) const;
   Step* Recorded(NodeId node) const;
   void End(NodeId first, size_t count);
   bool Publish(NodeId parent, NodeId child, FrameId frame);
@@ -139,6 +141,9 @@ class StackTable {
 
   static constexpr unsigned kMostBranches = 7;
   static constexpr size_t kMostNodes = size_t{1} << 24;
+  // This part of the nodes is spared for the functions of stacks and for short paths (unwind.h): what is counted when all
+  // others are taken still has a function, and as a rule its innermost callers.
+  static constexpr uint64_t kSparePart = 16;
 
   FrameTable frames_;
   std::atomic<FrameId> functions_[static_cast<size_t>(Function::kFreeNull) + 1] =

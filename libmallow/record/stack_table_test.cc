@@ -1,6 +1,7 @@
 #include "record/stack_table.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <map>
@@ -172,6 +173,49 @@ TEST_F(StackTableTest, SaysThatThereIsNoMemoryForMore) {
   os::ReplaceMemoryFunctions(nullptr);
   EXPECT_EQ(kRoot, node);
   EXPECT_NE(0u, file_.header()->incomplete & kNodesFull);
+}
+
+// A file that is narrow for a limit is full soon.
+TEST(StackTable, SparesNodesForShortPathsAndForFunctions) {
+  TestFolder folder;
+  MappedFile file;
+  rlimit wide;
+  getrlimit(RLIMIT_FSIZE, &wide);
+  const rlimit narrow = {8 << 20, wide.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &narrow);
+  ASSERT_TRUE(file.Create(folder.path()));
+  setrlimit(RLIMIT_FSIZE, &wide);
+  StackTable table;
+  ASSERT_TRUE(table.Init(&file));
+  const auto path = [&table](NodeId parent, uint64_t first, size_t count) {
+    std::vector<PathStep> steps;
+    for (size_t i = 0; i < count; i++) steps.push_back({table.Frame(Frame(first + i % 64), 1), kRoot});
+    return table.Path(parent, steps.data(), count);
+  };
+
+  NodeId whole = kRoot, last = kRoot;
+  for (uint64_t i = 1; (last = path(last, 0x1000 * (i % 61), 50)) != kRoot; i++) whole = last;
+  while ((last = path(whole, 0x800000, 1)) != kRoot) whole = last;
+  EXPECT_NE(0u, file.header()->incomplete & kNodesFull);
+  EXPECT_EQ(kRoot, path(whole, 0x900000, 1));
+  EXPECT_NE(kNoStack, table.AddStack(whole, Function::kMalloc, false));
+
+  const NodeId mark = table.Child(kRoot, kTagTruncated << 56 | 4, 0);
+  ASSERT_NE(kRoot, mark);
+  EXPECT_EQ(kRoot, path(mark, 0x900000, kFramesOfShortPath + 1));
+  const NodeId outer = path(mark, 0x900000, 1);
+  ASSERT_NE(kRoot, outer);
+  const NodeId caller = path(outer, 0x910000, kFramesOfShortPath - 1);
+  EXPECT_NE(kRoot, caller);
+  EXPECT_NE(kRoot, path(outer, 0x920000, kFramesOfShortPath - 1));
+  const StackId stack = table.AddStack(caller, Function::kCalloc, false);
+  ASSERT_NE(kNoStack, stack);
+  EXPECT_EQ(stack, table.FindStack(caller, Function::kCalloc));
+
+  for (uint64_t i = 1; (last = path(mark, 0x1000000 + 0x1000 * i, 2)) != kRoot && i < 1 << 20; i++) {
+  }
+  EXPECT_EQ(kRoot, last);
+  EXPECT_LE(file.Used(Section::kSteps), file.Room(Section::kSteps));
 }
 
 TEST_F(StackTableTest, StacksAreDenseAndBearTheirOrigin) {

@@ -60,6 +60,10 @@ struct NodeTable {
 // The path of a stack of which nothing is known, for that reason.
 NodeId TruncatedPath(Truncation why, const NodeTable& table);
 
+// A short path is such a one and below it at most so many frames, the innermost of a stack for which there is no room: enough to
+// see who calls a program's own function around malloc.
+inline constexpr size_t kFramesOfShortPath = 4;
+
 // What captures cost and how they ended; sums since the start.
 struct CaptureStatistics {
   uint64_t captures;

@@ -296,6 +296,30 @@ func TestLimitsBeforeTheStart(t *testing.T) {
 	}
 }
 
+// A program with more call stacks than a recording has room for: what comes after that keeps its innermost callers.
+func TestMoreStacksThanRoom(t *testing.T) {
+	const depth = 16
+	recorded, recording := harness.Record(t, harness.Command{Arguments: []string{
+		"/bin/sh", "-c", fmt.Sprintf(`ulimit -f 16384; exec "$0" %d`, depth), harness.Program(t, "programs/many_stacks"),
+	}})
+	if recorded.Status != 0 {
+		t.Fatalf("%s: %s", recorded.Ending(), recorded.Errors)
+	}
+	report := harness.ReadReport(t, recording)
+	q := report.Quality
+	site, by := report.SiteIn("take"), make(map[string]uint64)
+	for _, stack := range site.Stacks { // those with the most calls are there: they have a few callers alone
+		by[harness.PlainName(stack.Frames[1].Function)] += stack.Allocations
+	}
+	if site.Allocations != 1<<depth || min(by["left"], by["right"]) < q.TruncatedAllocations/2 {
+		t.Errorf("%d, %v", site.Allocations, by)
+	}
+	if !q.Incomplete || q.TruncatedAllocations == 0 || q.TruncatedAllocations >= 1<<depth ||
+		!slices.ContainsFunc(q.Warnings, func(w string) bool { return strings.Contains(w, "the node table is full") }) {
+		t.Errorf("%+v", q)
+	}
+}
+
 // Where there is no memory for the recorder's own tables, and hardly any for blocks either, the recording says so.
 func TestDataLimitBeforeTheStart(t *testing.T) {
 	program := harness.Program(t, "programs/guest")
