@@ -47,6 +47,14 @@ type Diff struct {
 // blocks.
 func (d *Diff) SumsOnly() bool { return d.Old.SumsOnly || d.New.SumsOnly }
 
+// Fate says what is known of the blocks that live, of both sides.
+func (d *Diff) Fate() string {
+	if d.New.SumsOnly || !d.Old.SumsOnly && !d.New.Ended() {
+		return d.New.Fate()
+	}
+	return d.Old.Fate()
+}
+
 // PeakUnknown tells that there are no two peaks to compare.
 func (d *Diff) PeakUnknown() bool { return d.Old.PeakUnknown() || d.New.PeakUnknown() }
 

@@ -46,6 +46,7 @@ type Profile struct {
 	Regions    []*Region
 	Units      []*Unit
 	Running    uint64 // processes that still go on
+	Stopped    uint64 // processes that went on when their recording was stopped
 	Quality    Quality
 	Sampling   *Sampling // nil where every call was recorded
 	// SumsOnly tells that recordings were imported from profiles: what came
@@ -210,6 +211,9 @@ func (p *Profile) sum(process *Process) {
 	if process.Image.Running {
 		p.Running++
 	}
+	if process.Image.StoppedRealtime > 0 {
+		p.Stopped++
+	}
 	p.Restriction.Mixed += process.Image.Mixed
 }
 
@@ -332,11 +336,14 @@ func (p *Profile) Fate() string {
 	if p.SumsOnly {
 		return "in use"
 	}
-	if p.Running > 0 {
+	if !p.Ended() {
 		return "not freed yet"
 	}
 	return "never freed"
 }
+
+// Ended tells whether all processes were recorded to their end.
+func (p *Profile) Ended() bool { return p.Running+p.Stopped == 0 }
 
 // WithoutLibc returns the totals of the process without libc's own calls.
 func (process *Process) WithoutLibc() Totals {

@@ -41,6 +41,7 @@ export function notes(app) {
     if (profile.only?.length > 0) tell(`${whose}Only ${profile.only.join(", ")}.`);
     if (profile.sampling) tell(`${whose}Estimated from ${count(profile.sampling.samples)} samples, one in ${size(profile.sampling.meanBytes)} on average: allocations ± ${percent(profile.sampling.allocations, calls)} (standard error).`);
     if (profile.running > 0) tell(`${whose}${counted(profile.running, "process", "processes")} still ran when this was written: what lives is not leaked.`);
+    if (profile.stopped > 0) tell(`${whose}${counted(profile.stopped, "process", "processes")} went on when recording was stopped: what lives is not leaked.`);
     if (profile.incomplete) tell(`${whose}Not everything was recorded.`);
     if (profile.truncated > 0) tell(`${whose}${count(profile.truncated)} allocations (${percent(profile.truncated, calls)}) have a stack that could not be unwound to its start.`);
     if (profile.unplaced > 0) tell(`${whose}${count(profile.unplaced)} allocations have no stack.`);

@@ -18,8 +18,8 @@ function notEnded(profiles) {
   if (profiles.some((profile) => profile.sumsOnly)) {
     return { name: "In use", of: "bytes in use", fate: "in use", explain: "Bytes of blocks that lived when the profile was made." };
   }
-  if (profiles.some((profile) => profile.running > 0)) {
-    return { name: "Live", of: "bytes not freed yet", fate: "not freed yet", explain: "Bytes of blocks that had not been freed when this was written." };
+  if (profiles.some((profile) => profile.running + profile.stopped > 0)) {
+    return { name: "Live", of: "bytes not freed yet", fate: "not freed yet", explain: "Bytes of blocks that had not been freed when recording was stopped, or when this was written." };
   }
   return {};
 }

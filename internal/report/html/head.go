@@ -53,6 +53,7 @@ type side struct {
 	NoWaste    bool       `json:"noWaste"`  // how large blocks were made is not known
 	Incomplete bool       `json:"incomplete"`
 	Running    uint64     `json:"running"`
+	Stopped    uint64     `json:"stopped"` // processes that went on when their recording was stopped
 	Warnings   []string   `json:"warnings"`
 	Only       []string   `json:"only"` // what it is restricted to, in words
 

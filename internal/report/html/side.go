@@ -22,7 +22,7 @@ func (b *builder) describe(p *profile.Profile, number int) side {
 		Name: clean(nameOf(p)), Totals: totalsOf(&without), Libc: totalsOf(&p.Origins[profile.OriginLibc]),
 		Truncated: p.Quality.TruncatedCalls, Unplaced: p.Quality.UnplacedCalls, PeakError: p.Quality.PeakErrorBytes, NoPeak: p.PeakUnknown(), SumsOnly: p.SumsOnly,
 		NoFailed: p.FailedUnknown, NoWaste: p.WasteUnknown,
-		Incomplete: p.Quality.Incomplete, Running: p.Running, Warnings: []string{},
+		Incomplete: p.Quality.Incomplete, Running: p.Running, Stopped: p.Stopped, Warnings: []string{},
 	}
 	if p.Restricted() {
 		for _, only := range text.Restrictions(&p.Restriction) {

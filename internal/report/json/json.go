@@ -25,7 +25,8 @@
 //     of the family waited for, such as daemons, made a hundredth of all
 //     allocations and releases or more: the kernel adds their time to nobody's.
 //   - joined_processes ran already when their recording began; bytes_before are
-//     the usable bytes of the blocks that lived in them then.
+//     the usable bytes of the blocks that lived in them then; stopped_processes
+//     went on when it was stopped.
 //   - size_common, partner_at_birth, partner_at_death and freed_by are what most
 //     of a site's calls have in common; of the calls looked at share_min is sure,
 //     share_max the most that it can be in the stacks where no other value is
@@ -218,6 +219,7 @@ type qualityKeys struct {
 	PeakErrorBytes       uint64   `json:"peak_error_bytes"`
 	JoinedProcesses      uint64   `json:"joined_processes"`
 	BytesBefore          uint64   `json:"bytes_before"`
+	StoppedProcesses     uint64   `json:"stopped_processes"`
 	Merged               *merged  `json:"merged"`
 	Warnings             []string `json:"warnings"`
 }
@@ -262,6 +264,7 @@ func qualityOf(p *profile.Profile) qualityKeys {
 		PeakErrorBytes:       p.Quality.PeakErrorBytes,
 		JoinedProcesses:      p.Quality.Joined,
 		BytesBefore:          p.Quality.BytesBefore,
+		StoppedProcesses:     p.Stopped,
 		Merged:               mergedKeys(p),
 		Warnings:             append([]string{}, p.Warnings()...),
 	}

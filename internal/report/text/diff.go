@@ -97,11 +97,7 @@ func (r *diffReport) figures() {
 		}
 		parts = append(parts, part)
 	}
-	notFreed := " never freed"
-	if r.diff.SumsOnly() {
-		notFreed = " in use"
-	}
-	live := arrow(o.LiveBlocks, n.LiveBlocks, count) + notFreed
+	live := arrow(o.LiveBlocks, n.LiveBlocks, count) + " " + r.diff.Fate()
 	if o.LiveBytes+n.LiveBytes > 0 {
 		live += " (" + arrow(o.LiveBytes, n.LiveBytes, size) + ")"
 	}
@@ -465,10 +461,7 @@ func (r *diffReport) factorOf(s *diff.Site) string {
 }
 
 func (r *diffReport) live(oldBlocks, newBlocks, oldBytes, newBytes int64) []string {
-	freed := "never freed"
-	if r.diff.New.Running > 0 {
-		freed = "not freed yet"
-	}
+	freed := r.diff.Fate()
 	switch bytes := size(uint64(max(newBytes-oldBytes, oldBytes-newBytes))); {
 	case newBlocks > oldBlocks:
 		return []string{fmt.Sprintf("%s more %s (%s)", count(uint64(newBlocks-oldBlocks)), freed, bytes)}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"mallow/internal/advise"
 	"mallow/internal/analyze"
+	"mallow/internal/figure"
 	"mallow/internal/profile"
 	"mallow/internal/term"
 )
@@ -163,6 +165,7 @@ func (r *report) notes() []string {
 		notes = append(notes, fmt.Sprintf("recording began while %s; %s lived already and %s not in it",
 			plural(q.Joined, "the program ran", "the programs ran"), size(q.BytesBefore), plural(q.BytesBefore, "is", "are")))
 	}
+	notes = append(notes, r.stopped()...)
 	if q.TruncatedStacks > 0 {
 		notes = append(notes, fmt.Sprintf("%s could not be followed to the start of %s thread (%s of the allocations)",
 			counted(q.TruncatedStacks, "stack", "stacks"), plural(q.TruncatedStacks, "its", "their"),
@@ -184,6 +187,24 @@ func (r *report) notes() []string {
 	notes = append(notes, r.rebuilt()...)
 	notes = append(notes, r.source.notes()...)
 	return append(notes, grouped(r.profile.Warnings())...)
+}
+
+// stopped tells how long a program was recorded that outlived its recording.
+func (r *report) stopped() []string {
+	var longest time.Duration
+	for _, process := range r.profile.Processes {
+		if im := process.Image; im.StoppedRealtime > im.StartRealtime {
+			longest = max(longest, time.Duration(im.StoppedRealtime-im.StartRealtime))
+		}
+	}
+	switch n := r.profile.Stopped; n {
+	case 0:
+		return nil
+	case 1:
+		return []string{"recording was stopped after " + figure.Time(longest) + ", while the process went on"}
+	default:
+		return []string{"recording was stopped after up to " + figure.Time(longest) + ", while " + count(n) + " processes went on"}
+	}
 }
 
 // otherPeak tells why the sites have less at the peak than the headline says: it

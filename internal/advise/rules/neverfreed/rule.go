@@ -26,8 +26,8 @@ func find(c *rule.Case) []rule.Finding {
 		found = append(found, rule.Finding{
 			Means:   rule.Avoid,
 			Notable: true,
-			Title: fmt.Sprintf("%s (%s) pile up while the program runs, and are never freed",
-				figure.Counted(live, "block", "blocks"), figure.Size(uint64(n.LiveBytes()))),
+			Title: fmt.Sprintf("%s (%s) pile up while the program runs, and are %s",
+				figure.Counted(live, "block", "blocks"), figure.Size(uint64(n.LiveBytes())), c.Profile.Fate()),
 			Remedy: "release them when their work is done, or limit how many are kept; if they are meant to be kept, say how many at the most",
 			Evidence: fmt.Sprintf("allocated from %s to %s after the start, with a steady state from %s to %s; %s of %s were released",
 				figure.Time(*k.First), figure.Time(*k.Last), figure.Time(from), figure.Time(to), figure.Percent(n.Releases, n.Calls), figure.Count(n.Calls)),

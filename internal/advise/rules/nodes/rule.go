@@ -44,7 +44,7 @@ func find(c *rule.Case) []rule.Finding {
 				Means:    rule.Pool,
 				Title:    fmt.Sprintf("%s nodes of %s, a block of %s for each element", figure.Count(n.Calls), of.name, figure.Size(s.MeanSize())),
 				Remedy:   of.remedy,
-				Evidence: evidence(n),
+				Evidence: evidence(n, c.Profile.Fate()),
 				Places:   []profile.Frame{s.Frame},
 				Claims:   []rule.Claim{s.Claim(n.Calls)},
 			})
@@ -53,10 +53,10 @@ func find(c *rule.Case) []rule.Finding {
 	return found
 }
 
-func evidence(n *recording.Counters) string {
+func evidence(n *recording.Counters, fate string) string {
 	text := figure.Count(n.Calls) + " calls went through the allocator of its nodes; "
 	if kept := uint64(n.LiveBlocks()); kept > 0 {
-		return text + figure.Count(kept) + " were never freed"
+		return text + figure.Count(kept) + " were " + fate
 	}
 	return text + "all were freed"
 }
