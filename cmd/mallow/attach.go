@@ -72,6 +72,9 @@ func (a *attachOptions) run(options launch.RecordOptions, stderr io.Writer) (con
 	return control.Record(ctx, a.pid, control.Options{
 		Folder: options.Folder, NoArguments: options.NoArguments, SampleBytes: options.SampleBytes,
 		Duration: time.Duration(a.seconds * float64(time.Second)), Unseen: unseen,
+		Waiting: func() {
+			fmt.Fprintf(stderr, "mallow: process %d has made no call of malloc or free yet, with which recording begins; ctrl-C gives up\n", a.pid)
+		},
 		Began: func(folder string) {
 			fmt.Fprintf(stderr, "mallow: recording process %d into %s; ctrl-C ends it\n", a.pid, term.Safe(folder))
 		},

@@ -27,6 +27,9 @@ type Options struct {
 	// Unseen says, a sentence each, what of the memory of a program the
 	// recording lacks in an environment; nil: nobody asks.
 	Unseen func(executable string, environment []string) []string
+	// Waiting is called when the process has made no call for a while that
+	// recording could begin with.
+	Waiting func()
 	// Began is called when the process records.
 	Began func(folder string)
 }
@@ -41,6 +44,7 @@ const (
 	look        = 50 * time.Millisecond // between two looks at a process that records
 	longLook    = time.Second           // between two looks at what it has mapped
 	stopPatient = time.Second
+	tellWaiting = time.Second
 )
 
 // Record records the process pid, and the children that it forks, until ctx is
@@ -72,7 +76,7 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 	}
 	limited, cancel := withLimit(ctx, o.Duration)
 	defer cancel()
-	if err := begin(limited, process, folder, hold, o.SampleBytes); err != nil {
+	if err := begin(limited, process, folder, hold, o); err != nil {
 		discard(folder)
 		return Recorded{}, err
 	}
@@ -90,7 +94,7 @@ func Record(ctx context.Context, pid int, o Options) (Recorded, error) {
 
 // begin makes the process record; a folder of root's must be one of the
 // process's user then.
-func begin(ctx context.Context, process *Process, folder string, hold *os.File, sample uint64) error {
+func begin(ctx context.Context, process *Process, folder string, hold *os.File, o Options) error {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
 		return err
@@ -99,7 +103,10 @@ func begin(ctx context.Context, process *Process, folder string, hold *os.File, 
 		giveFolder(folder, hold, owner)
 		owner.Close()
 	}
-	return process.Start(ctx, absolute, sample)
+	if o.Waiting != nil {
+		defer time.AfterFunc(tellWaiting, o.Waiting).Stop()
+	}
+	return process.Start(ctx, absolute, o.SampleBytes)
 }
 
 // giveFolder gives a folder, and hold of it, to an owner. Not one behind a

@@ -668,6 +668,17 @@ func TestIdle(t *testing.T) {
 	program.End(t)
 }
 
+// Who waits for an idle program is told what for.
+func TestWaiting(t *testing.T) {
+	program := onDemand(t, harness.Program(t, "programs/rounds"))
+	program.Order(t, "r")
+	s := record(t, program.Process.Process.Pid, "--seconds", "2")
+	s.Wait(t)
+	if !strings.Contains(s.Errors(), "has made no call of malloc or free yet, with which recording begins") {
+		t.Errorf("%s", s.Errors())
+	}
+}
+
 // A process that is stopped is said to be so, not to be one that does not allocate: nothing happens to it before it goes on.
 func TestStopped(t *testing.T) {
 	program := busy(t, "1", "0")
