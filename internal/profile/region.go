@@ -10,11 +10,13 @@ import (
 // Region is a named kind of work: all that was done within regions of that
 // name, in all threads and processes.
 type Region struct {
-	Name            string
-	Entries         uint64
-	Inside          uint64 // threads that were inside at the end, or still are
-	Frees           uint64 // calls of free and delete made inside
-	LiveChangeBytes int64  // by how much live bytes grew inside
+	Name    string
+	Entries uint64
+	Inside  uint64 // threads that were inside at the end, or still are
+	// Of samples only the number is known that were released inside, not what they
+	// stand for: nil.
+	Frees           *uint64 // calls of free and delete made inside
+	LiveChangeBytes *int64  // by how much live bytes grew inside
 	Origins         [Origins]Totals
 	Sites           []*Site // with what they allocated inside
 
@@ -28,7 +30,7 @@ func (r *Region) Totals(libc bool) Totals {
 	if libc {
 		t.Add(&r.Origins[OriginLibc])
 	}
-	t.Frees = &r.Frees
+	t.Frees = r.Frees
 	return t
 }
 
@@ -40,6 +42,9 @@ func (p *Profile) addRegions(stacks []*stack) {
 		region := byName[name]
 		if region == nil {
 			region = &Region{Name: name}
+			if !p.sampled() {
+				region.Frees, region.LiveChangeBytes = new(uint64), new(int64)
+			}
 			byName[name] = region
 			p.Regions = append(p.Regions, region)
 		}
@@ -61,8 +66,10 @@ func (p *Profile) addRegions(stacks []*stack) {
 			region := named(names[0])
 			region.Entries += f.Entries
 			region.Inside += f.Inside
-			region.Frees += uint64(max(0, f.Frees))
-			region.LiveChangeBytes += f.LiveBytes
+			if region.Frees != nil {
+				*region.Frees += uint64(max(0, f.Frees))
+				*region.LiveChangeBytes += f.LiveBytes
+			}
 		})
 	}
 	for _, region := range p.Regions {
@@ -72,6 +79,11 @@ func (p *Profile) addRegions(stacks []*stack) {
 		ofA, ofB := a.Totals(true), b.Totals(true)
 		return cmp.Or(cmp.Compare(ofB.Allocations, ofA.Allocations), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+// sampled tells whether a process was.
+func (p *Profile) sampled() bool {
+	return slices.ContainsFunc(p.Processes, func(process *Process) bool { return process.Image.Sampling != nil })
 }
 
 // within leaves out the regions around the one that the profile is restricted
@@ -98,7 +110,7 @@ func (process *Process) restrict(r *Restriction) {
 	beyond := r.Filter
 	beyond.Region = ""
 	switch {
-	case !beyond.empty() || r.Region != "" && len(r.Threads) > 0:
+	case !beyond.empty() || r.Region != "" && (len(r.Threads) > 0 || process.Image.Sampling != nil):
 		process.freesUnknown = true
 	case r.Region != "":
 		var frees, none uint64

@@ -77,7 +77,7 @@ function units(profile) {
 }
 
 function regions(profile) {
-  return listTable("Regions", ["region", "entries", "allocations", "bytes", "frees", "growth"], profile.regions?.map((region) => [code(region.name), count(region.entries), count(region.allocations), size(region.bytes), count(region.frees), size(region.growth)]));
+  return listTable("Regions", ["region", "entries", "allocations", "bytes", "frees", "growth"], profile.regions?.map((region) => [code(region.name), count(region.entries), count(region.allocations), size(region.bytes), region.frees === null ? "-" : count(region.frees), region.growth === null ? "-" : size(region.growth)]));
 }
 
 function processes(profile) {

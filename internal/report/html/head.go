@@ -105,12 +105,12 @@ type process struct {
 }
 
 type region struct {
-	Name        string `json:"name"`
-	Entries     uint64 `json:"entries"`
-	Allocations uint64 `json:"allocations"`
-	Bytes       uint64 `json:"bytes"`
-	Frees       uint64 `json:"frees"`
-	Growth      int64  `json:"growth"`
+	Name        string  `json:"name"`
+	Entries     uint64  `json:"entries"`
+	Allocations uint64  `json:"allocations"`
+	Bytes       uint64  `json:"bytes"`
+	Frees       *uint64 `json:"frees"`  // nil where it is not known
+	Growth      *int64  `json:"growth"` // likewise
 }
 
 type unit struct {

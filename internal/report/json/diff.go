@@ -177,7 +177,7 @@ type regionFigures struct {
 	Entries             uint64   `json:"entries"`
 	Allocations         uint64   `json:"allocations"`
 	Bytes               uint64   `json:"bytes"`
-	Frees               uint64   `json:"frees"`
+	Frees               *uint64  `json:"frees"`
 	LiveBytes           uint64   `json:"live_bytes"`
 	AllocationsPerEntry *float64 `json:"allocations_per_entry"`
 	BytesPerEntry       *float64 `json:"bytes_per_entry"`

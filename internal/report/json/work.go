@@ -4,18 +4,19 @@ import "mallow/internal/profile"
 
 // region is a named kind of work. frees are those made inside, live_bytes what
 // was allocated inside and not freed, live_change_bytes by how much live bytes
-// grew from entry to end.
+// grew from entry to end; of a sampled recording frees and live_change_bytes are
+// not known: null.
 type region struct {
 	Name                string       `json:"name"`
 	Entries             uint64       `json:"entries"`
 	Inside              uint64       `json:"inside"`
 	Allocations         uint64       `json:"allocations"`
 	Bytes               uint64       `json:"bytes"`
-	Frees               uint64       `json:"frees"`
+	Frees               *uint64      `json:"frees"`
 	PeakBytes           uint64       `json:"peak_bytes"`
 	LiveBlocks          uint64       `json:"live_blocks"`
 	LiveBytes           uint64       `json:"live_bytes"`
-	LiveChangeBytes     int64        `json:"live_change_bytes"`
+	LiveChangeBytes     *int64       `json:"live_change_bytes"`
 	Temporary           uint64       `json:"temporary"`
 	ShortLived          uint64       `json:"short_lived"`
 	Failed              uint64       `json:"failed"`

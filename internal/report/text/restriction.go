@@ -23,7 +23,7 @@ func (r *report) restriction() {
 	whole := of[profile.OriginProgram] + of[profile.OriginLibraries] + of[profile.OriginLibc]
 	line := "only stacks " + strings.Join(restrictions(&p.Restriction), ", ")
 	if len(p.Restriction.Threads) == 0 || whole > r.totals().Allocations {
-		line += ": " + percent(r.totals().Allocations, whole) + " of " + counted(whole, "allocation", "allocations")
+		line += ": " + r.about(percent(r.totals().Allocations, whole)) + " of " + r.about(counted(whole, "allocation", "allocations"))
 	}
 	r.folded("        " + r.style.warn(term.Safe(line)))
 	if span := p.Restriction.Active; span != nil {

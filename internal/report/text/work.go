@@ -26,9 +26,12 @@ func (r *report) regions() {
 		t := region.Totals(r.options.All)
 		name := r.style.bold(term.Safe(region.Name)) + "  entered " + counted(region.Entries, "time", "times")
 		if region.Entries > 0 {
-			name += fmt.Sprintf(", %s each", ratio(t.Allocations, region.Entries, "call", "calls"))
+			name += fmt.Sprintf(", %s each", r.ratio(t.Allocations, region.Entries, "call", "calls"))
 		}
-		if name += ", " + counted(region.Frees, "free", "frees") + " inside"; region.Inside > 0 {
+		if region.Frees != nil {
+			name += ", " + counted(*region.Frees, "free", "frees") + " inside"
+		}
+		if region.Inside > 0 {
 			name += ", " + counted(region.Inside, "thread", "threads") + " still inside"
 		}
 		r.line(r.cut(r.row(r.aboutAll(r.totalsCells(&t, whole))) + name))
@@ -67,10 +70,14 @@ func (r *report) perUnit(u *profile.Unit) string {
 		return r.style.bold("no allocation per "+name) + fmt.Sprintf(" (%s of them)", count(u.Count))
 	case isBytes && u.Count >= allocations:
 		each := size(uint64(float64(u.Count)/float64(allocations) + 0.5))
-		return r.style.bold("one allocation per "+each+behind(of)) + fmt.Sprintf(" (%s)", size(u.Count))
+		return r.style.bold("one allocation per "+r.about(each)+behind(of)) + fmt.Sprintf(" (%s)", size(u.Count))
 	}
-	return r.style.bold(ratio(allocations, u.Count, "allocation", "allocations")+" per "+name) +
-		fmt.Sprintf(", %[2]s (%[1]s of them)", count(u.Count), size(uint64(float64(bytes)/float64(u.Count)+0.5)))
+	return r.style.bold(r.ratio(allocations, u.Count, "allocation", "allocations")+" per "+name) +
+		fmt.Sprintf(", %[2]s (%[1]s of them)", count(u.Count), r.about(size(uint64(float64(bytes)/float64(u.Count)+0.5))))
+}
+
+func (r *report) ratio(part, whole uint64, one, many string) string {
+	return r.about(ratio(part, whole, one, many))
 }
 
 // nameOf is what one of them is called.

@@ -22,9 +22,21 @@ func TestPerUnit(t *testing.T) {
 		{profile.Unit{Name: "bytes", Count: 2, Allocations: 5, Bytes: 20}, "2.50 allocations per byte, 10 B (2 of them)"},
 		{profile.Unit{Name: "response bytes", Count: 2, Allocations: 5, Bytes: 20}, "2.50 allocations per response byte, 10 B (2 of them)"},
 	} {
-		r := &report{}
+		r := &report{profile: &profile.Profile{}}
 		if got := r.perUnit(&test.unit); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.unit, got, test.want)
+		}
+	}
+	for _, test := range []struct {
+		unit profile.Unit
+		want string
+	}{
+		{profile.Unit{Name: "request", Count: 4, Allocations: 8, Bytes: 80}, "~2.00 allocations per request, ~20 B (4 of them)"},
+		{profile.Unit{Name: "bytes", Count: 3000, Allocations: 3}, "one allocation per ~1.00 kB (3.00 kB)"},
+	} {
+		r := &report{profile: &profile.Profile{Sampling: &profile.Sampling{}}}
+		if got := r.perUnit(&test.unit); got != test.want {
+			t.Errorf("sampled: %+v: %q, want %q", test.unit, got, test.want)
 		}
 	}
 }
