@@ -5,7 +5,9 @@
 // here too. The same thread may lock it again, as fork then does.
 //
 // While there is one thread libc's fork leaves the list alone, and so does ours: a signal handler that forks may have
-// interrupted that thread between the lock and the word that says whose it is, where it cannot be locked again.
+// interrupted that thread between the lock and the word that says whose it is, where it cannot be locked again. Nor are the
+// heap's locks taken then. Nobody else can hold one, and each page that they lie in would be copied in the child, and be
+// written again in the parent.
 #include "api/fork.h"
 
 #include <sys/single_threaded.h>
@@ -25,36 +27,47 @@ extern void* __dso_handle;
 namespace mallow::api {
 namespace {
 
-// By the fork that is under way. What guards it are the locks of the heap.
-constinit bool list_is_locked = false;
+// Of the fork that is under way. What guards them are the locks of the heap, where there are several threads.
+constinit bool locks_heap = false;
+constinit bool locks_recorder = false;
+
+bool TryLockAll(bool heap, bool recorder) {
+  if (recorder && !record::TryBeforeFork()) return false;
+  if (!heap || heap::TryBeforeFork()) return true;
+  record::AfterFork(false);
+  return false;
+}
 
 void Before() {
-  const bool locks_list = !__libc_single_threaded;
+  const bool several = !__libc_single_threaded;
+  // A handler that samples is kept out of it, too.
+  const bool recorder = several || record::g_recording;
   for (;;) {
-    if (locks_list) _IO_list_lock();
-    if (record::TryBeforeFork()) {
-      if (heap::TryBeforeFork()) break;
-      record::AfterFork(false);
-    }
-    if (locks_list) _IO_list_unlock();
+    if (several) _IO_list_lock();
+    if (TryLockAll(several, recorder)) break;
+    if (several) _IO_list_unlock();
     os::Nap();
   }
-  list_is_locked = locks_list;
+  locks_heap = several;
+  locks_recorder = recorder;
 }
 
 void InParent() {
-  const bool unlocks_list = list_is_locked;
-  heap::AfterForkInParent();
-  record::AfterFork(false);
-  if (unlocks_list) _IO_list_unlock();
+  const bool several = locks_heap;
+  const bool recorder = locks_recorder;
+  if (several) heap::AfterForkInParent();
+  if (recorder) record::AfterFork(false);
+  if (several) _IO_list_unlock();
 }
 
-// libc has reset it already; nothing is left to be locked.
+// libc has reset the list already; nothing is left to be locked.
 void InChild() {
-  const bool resets_list = list_is_locked;
-  heap::AfterForkInChild();
-  record::AfterFork(true);
-  if (resets_list) _IO_list_resetlock();
+  const bool several = locks_heap;
+  const bool recorder = locks_recorder;
+  if (several) heap::AfterForkInChild();
+  record::PartFromParent();
+  if (recorder) record::AfterFork(true);
+  if (several) _IO_list_resetlock();
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ void NoteOwnMalloc() {}
 void CountCalls(const char*) { Absent(); }
 bool TryBeforeFork() { return true; }
 void AfterFork(bool) {}
+void PartFromParent() {}
 void SampleCpu(uint64_t) {}
 void EndCpuSamples() {}
 

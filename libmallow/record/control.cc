@@ -258,10 +258,12 @@ bool TryBeforeFork() {
 }
 
 void AfterFork(bool child) {
-  if (child) g_process.PartFromParent();
   g_process.UnlockAll(child);
   control.lock().ForkUnlock(child);
-  if (!child) return;
+}
+
+void PartFromParent() {
+  g_process.PartFromParent();
   control.AfterForkInChild();
   Sampler::ForgetInChild();
 }

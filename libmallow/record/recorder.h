@@ -100,8 +100,11 @@ void CountCalls(const char* functions);
 void NoteOwnMalloc();
 
 // Fork, before the heap's: every lock of the recorder, or none and false when one is not to be had soon. A child that
-// goes on in what a handler interrupted may be waiting for one of them, and its holder does not live there.
+// goes on in what a handler interrupted may be waiting for one of them, and its holder does not live there. A process of one
+// thread that is not recorded needs none.
 bool TryBeforeFork();
 void AfterFork(bool child);
+// In the child, before that.
+void PartFromParent();
 
 }  // namespace mallow::record
