@@ -61,7 +61,7 @@ class PageHeap {
   // A longer large span that has the pages of this one, moved without a copy; this one keeps its place and is
   // to be freed. Null: it does not pay, or cannot be, and nothing has changed.
   Span* MoveLarge(Span* span, Pages pages);
-  static constexpr Pages kLeastMapped = 256 * 1024 * 1024 / kPageBytes;
+  static constexpr Pages kLeastMapped = 64 * 1024 * 1024 / kPageBytes;
   // Takes back a small or large span. `may_release`: idle memory may go back to the system on the way.
   void Free(Span* span);
 

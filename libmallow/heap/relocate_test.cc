@@ -109,7 +109,7 @@ std::vector<Span*> HoldAllFree() {
 }
 
 TEST(Relocate, LongBlocksAreMovedWithoutACopy) {
-  const size_t bytes = 64 << 20;
+  const size_t bytes = PageHeap::kLeastMapped * kPageBytes / 4;
   // A block is moved only where little is free, and where it lies in one mapping: in fresh pages alone.
   const std::vector<Span*> held = HoldAllFree();
   Block block = Make(bytes);
