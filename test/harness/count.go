@@ -63,7 +63,7 @@ func Count(t testing.TB, command Command, like Preloaded) (Result, []CountedProc
 	t.Helper()
 	folder := TempDir(t)
 	library := padded(t, filepath.Join(folder, "l"), len(like.Library), ".so")
-	copyFile(t, Counter(t), library)
+	CopyProgram(t, Counter(t), library)
 	results := padded(t, filepath.Join(folder, "r"), len(like.Options)-len("record="), "")
 	mustMakeFolder(t, results)
 	result := Run(t, command.with("LD_PRELOAD="+library, "MALLOW_OPTIONS=record="+results))
@@ -100,17 +100,6 @@ func padded(t testing.TB, path string, length int, suffix string) string {
 		t.Fatalf("cannot make %s%s %d bytes long", path, suffix, length)
 	}
 	return path + strings.Repeat("x", missing) + suffix
-}
-
-func copyFile(t testing.TB, from, to string) {
-	t.Helper()
-	content, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, content, 0o755); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func readCounts(t testing.TB, folder string) []CountedProcess {
