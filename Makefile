@@ -1,6 +1,6 @@
 # The only door: `make` builds, `make test` proves, `make help` lists the rest.
 .DEFAULT_GOAL := all
-.PHONY: all library writable test bench bench-record bench-malloc peers programs fast-path tidy fuzz prove-compare prove-gate prove-kills install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis clean help
+.PHONY: all library writable test bench bench-record bench-malloc peers programs fast-path tidy fuzz prove-compare prove-gate prove-kills install install-tcmalloc uninstall test-oracle test-glibc test-conformance test-storms test-faults test-redis test-debian clean help
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
@@ -109,6 +109,9 @@ test-faults: all ## Fail each system call of libmallow under real programs (long
 
 test-redis: all ## Build Debian's redis on our tcmalloc names and run its test suite (long)
 	@$(call long,redis,release,install/REDIS.md,1)
+
+test-debian: ## Run both commands of the README in a Debian 12 that has nothing else (long; root, debootstrap)
+	@tools/debian.sh
 
 prove-compare: all ## Compare real programs with themselves a hundred times, and with 3 % more CPU time (ten minutes)
 	MALLOW_COMPARE_PROOF=$(CURDIR)/bench/results/compare.md $(GO) test -count=1 -timeout 3h -run TestProof -v ./test/compare
