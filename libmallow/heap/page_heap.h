@@ -51,10 +51,10 @@ class PageHeap {
 
   // A span of the class with all its bits set. Null: no memory.
   Span* AllocateSmall(SizeClass size_class, Growth growth = Growth::kAllowed);
-  // A large span that starts at a multiple of `alignment` pages (a power of two). If pages or alignment are kLeastMapped at least, it is a mapped
-  // one, unless free pages will do, or its pages are not to go back as soon as it is freed: alone in a mapping that comes
-  // and goes with it, so that a block of which little is touched takes little memory, however long it is. The page map takes
-  // a byte for each KiB.
+  // A large span that starts at a multiple of `alignment` pages (a power of two). If pages or alignment are kLeastMapped at
+  // least, it is a mapped one, unless free pages will do, or its pages are not to go back as soon as it is freed: alone in a
+  // mapping that comes and goes with it, so that a block of which little is touched takes little memory, however long it
+  // is. The page map takes a byte for each KiB.
   Span* AllocateLarge(Pages pages, Pages alignment, Growth growth = Growth::kAllowed);
   // A large span that is likely to grow: with free pages behind it, as far as they can be had.
   Span* AllocateGrowing(Pages pages);

@@ -69,7 +69,7 @@ NodeId StackTable::Insert(NodeId parent, PathStep* steps, size_t count) {
   if (found == count) return parent;
   steps += found;
   count -= found;
-  const NodeId first = Begin(parent, count, IsShort(parent, count));
+  const NodeId first = Begin(parent, count);
   if (first == kRoot) return kRoot;
   Step* const recorded = Recorded(first);
   for (size_t i = 0; i < count; ++i) {
@@ -89,7 +89,7 @@ StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, u
   if (StackId found = FindStack(caller, function, region)) return found;
   const FrameId frame = AddFunction(function, region);
   if (frame == 0 || !file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
-  const NodeId node = Begin(caller, 1, true);
+  const NodeId node = Begin(caller, 1, /*of_function=*/true);
   if (node == kRoot) return kNoStack;
   *Recorded(node) = Step::ToFrame(frame);
   End(node, 1);
@@ -120,12 +120,13 @@ bool StackTable::IsShort(NodeId parent, size_t count) const {
 
 // Room for so many new nodes, the first below `parent` and each other one below the one before: the first of them; kRoot if
 // there is none. What comes next is End.
-NodeId StackTable::Begin(NodeId parent, size_t count, bool may_take_spare) {
+NodeId StackTable::Begin(NodeId parent, size_t count, bool of_function) {
   // No path goes on from another file.
   const bool goes_on = parent + 1 == node_count_ && node_count_ != first_node_;
   const NodeId first = goes_on ? node_count_ : node_count_ + 1;
   const auto last = static_cast<NodeId>(first + count - 1);
-  if ((IsSpare(last) && !may_take_spare) || !nodes_.MakeRoom(node_count_) || !nodes_.MakeRoom(last)) {
+  const bool may_take = MALLOW_LIKELY(!IsSpare(last)) || of_function || IsShort(parent, count);
+  if (!may_take || !nodes_.MakeRoom(node_count_) || !nodes_.MakeRoom(last)) {
     file_->header()->incomplete |= kNodesFull;
     return kRoot;
   }

@@ -130,7 +130,7 @@ class StackTable {
   MALLOW_COLD FrameId AddFrame(FrameItem frame);
   // The next seven: with the lock held.
   FrameId AddFunction(Function function, uint32_t region);
-  NodeId Begin(NodeId parent, size_t count, bool may_take_spare);
+  NodeId Begin(NodeId parent, size_t count, bool of_function = false);
   bool IsShort(NodeId parent, size_t count) const;
   bool IsSpare(NodeId node) const;
   Step* Recorded(NodeId node) const;
