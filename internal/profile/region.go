@@ -42,7 +42,7 @@ func (p *Profile) addRegions(stacks []*stack) {
 		region := byName[name]
 		if region == nil {
 			region = &Region{Name: name}
-			if !p.sampled() {
+			if p.Sampling == nil {
 				region.Frees, region.LiveChangeBytes = new(uint64), new(int64)
 			}
 			byName[name] = region
@@ -79,11 +79,6 @@ func (p *Profile) addRegions(stacks []*stack) {
 		ofA, ofB := a.Totals(true), b.Totals(true)
 		return cmp.Or(cmp.Compare(ofB.Allocations, ofA.Allocations), cmp.Compare(a.Name, b.Name))
 	})
-}
-
-// sampled tells whether a process was.
-func (p *Profile) sampled() bool {
-	return slices.ContainsFunc(p.Processes, func(process *Process) bool { return process.Image.Sampling != nil })
 }
 
 // within leaves out the regions around the one that the profile is restricted

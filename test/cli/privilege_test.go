@@ -41,14 +41,8 @@ func sharedFolder(t *testing.T) string {
 // copyOf puts a copy of a program into folder.
 func copyOf(t *testing.T, program, folder string) string {
 	t.Helper()
-	content, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(folder, "copy")
-	if err := os.WriteFile(path, content, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	harness.CopyProgram(t, program, path)
 	return path
 }
 

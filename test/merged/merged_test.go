@@ -59,14 +59,8 @@ func record(t *testing.T, program string, times int, flags ...string) string {
 // copied is the program in another folder, as other hosts have it; with its own inode and time.
 func copied(t *testing.T, program string) string {
 	t.Helper()
-	content, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
 	other := filepath.Join(harness.TempDir(t), "shard")
-	if err := os.WriteFile(other, content, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	harness.CopyProgram(t, program, other)
 	return other
 }
 
