@@ -84,6 +84,34 @@ Span* FreePages::Longest() const {
   return nullptr;
 }
 
+FreePages::Place FreePages::FindResident(Pages pages, Pages room, Pages least) const {
+  Place place = {};
+  Pages most = least - 1;
+  Pages left = kLeastLookedAt + pages * kLookedAtPerPage;
+  const auto look = [&](Span* span) {
+    if (span->free.resident <= most) return;
+    for (PageId page = span->page; page + room <= span->end() && most < pages && left > pages;) {
+      if (PageMap::StateOf(page) == PageState::kResident) {
+        const Pages resident = PageMap::CountResident(page, pages);
+        left -= pages;
+        if (resident > most) {
+          most = resident;
+          place = {span, page - span->page};
+        }
+      }
+      const Pages run = PageMap::RunLength(page, Min(left, span->end() - page));
+      left -= run;
+      page += run;
+    }
+  };
+  int spans = 0;
+  for (Span* span = by_age_.first(); span != nullptr && ++spans <= kMostSpans; span = by_age_.Next(span)) {
+    look(span);
+  }
+  if (Span* const longest = Longest()) look(longest);
+  return place;
+}
+
 void FreePages::InsertInTree(Span* span) {
   span->free.priority = HashWord(span->page);
   Span** link = &root_;

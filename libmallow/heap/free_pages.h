@@ -26,6 +26,16 @@ class FreePages {
   // The longest free span, or null.
   Span* Longest() const;
 
+  // Where in a free span a block begins that has `lead` pages of it in front.
+  struct Place {
+    Span* span;
+    Pages lead;
+  };
+
+  // Of the places for `room` pages, that whose first `pages` hold the most memory, and `least` of them at least; or null. Looks at
+  // the spans that came last and at the longest, as far as costs little beside copying so many pages. REQUIRES: least > 0.
+  Place FindResident(Pages pages, Pages room, Pages least) const;
+
   // The span that was inserted longest ago among those that may hold memory and were not tried; or null.
   Span* Oldest() const { return by_age_.last(); }
   // `freed` pages of the span were released; what is left could not be and is not tried again.
@@ -42,6 +52,10 @@ class FreePages {
 
  private:
   static constexpr Pages kListLengths = 128;
+  // Bounds of FindResident.
+  static constexpr int kMostSpans = 16;
+  static constexpr Pages kLookedAtPerPage = 64;
+  static constexpr Pages kLeastLookedAt = 1024;
 
   static bool Less(const Span* a, Pages pages, PageId page) {
     return a->pages != pages ? a->pages < pages : a->page < page;

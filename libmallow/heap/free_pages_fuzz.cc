@@ -3,6 +3,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "base/fuzz.h"
 #include "heap/free_pages.h"
@@ -30,7 +31,7 @@ class Game {
 
  private:
   void Step() {
-    switch (input_.Operation(8)) {
+    switch (input_.Operation(9)) {
       case 0:
       case 1:
       case 2:
@@ -50,6 +51,10 @@ class Game {
       case 6: {
         const Pages wanted = 1 + input_.Magnitude(3000);
         return CheckBestFit(free_->FindBestFit(wanted), wanted);
+      }
+      case 7: {
+        const Pages wanted = 1 + input_.Magnitude(2000);
+        return CheckResident(wanted, wanted + input_.Magnitude(500));
       }
       default:
         return Release();
@@ -107,6 +112,24 @@ class Game {
     }
     MALLOW_CHECK((found == nullptr) == (best == nullptr));
     MALLOW_CHECK(found == best || (found->pages == best->pages && best->pages < kFirstLong));
+  }
+
+  // The place with the most memory, of those that are looked at. All memory of a span lies at its start.
+  void CheckResident(Pages pages, Pages room) {
+    constexpr size_t kMostSpans = 16;
+    std::vector<Span*> spans(by_age_.begin(), std::next(by_age_.begin(), Min(by_age_.size(), kMostSpans)));
+    if (Span* longest = free_->Longest()) spans.push_back(longest);
+    Pages most = 0;
+    for (const Span* span : spans) {
+      if (span->pages >= room) most = Max(most, PageMap::CountResident(span->page, pages));
+    }
+    const FreePages::Place place = free_->FindResident(pages, room, 1);
+    MALLOW_CHECK((place.span == nullptr) == (most == 0));
+    if (most == 0) return;
+    MALLOW_CHECK(place.lead + room <= place.span->pages);
+    MALLOW_CHECK(PageMap::CountResident(place.span->page + place.lead, pages) == most);
+    MALLOW_CHECK(free_->FindResident(pages, room, most).span == place.span);
+    MALLOW_CHECK(free_->FindResident(pages, room, most + 1).span == nullptr);
   }
 
   void Check() {

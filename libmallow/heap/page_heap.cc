@@ -164,6 +164,8 @@ Span* PageHeap::AllocateGrowing(Pages pages) {
   const Pages room = RoomToGrow(pages);
   SpinlockHolder holder(lock_);
   if (!ReserveSpans(2)) return nullptr;
+  const FreePages::Place place = free_.FindResident(pages, room, 1);
+  if (place.span != nullptr) return MakeLarge(CutAt(place, pages));
   Span* span = free_.Longest();
   if ((span == nullptr || span->pages < room) && Grow(room, 2 * pages)) span = free_.Longest();
   if (span == nullptr || span->pages < pages) return nullptr;
@@ -248,8 +250,9 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
 }
 
 // Where a block of `held` pages moves to: any fresh pages, or while much is free those at a place that the longest free span
-// leaves to them, so that the addresses become no more. False: that holds memory, which is to be used first.
+// leaves to them, so that the addresses become no more. False: there is free memory, which is to be used first.
 bool PageHeap::MakeWay(Pages held, Pages pages, Pages* wanted, char** place) {
+  if (free_.FindResident(pages, RoomToGrow(pages), pages).span != nullptr) return false;
   Span* span = free_.Longest();
   // In the last case a copy would take fresh pages too.
   if (free_.pages() <= system_ / 2 || span->pages < RoomToGrow(pages)) return true;
@@ -394,7 +397,11 @@ Span* PageHeap::TakeRun(Pages pages, Pages alignment, Growth growth) {
 
 // Takes `pages` pages for a block.
 Span* PageHeap::Cut(Span* span, Pages pages, Pages alignment) {
-  span = CutOut(span, RoundUp(span->page, alignment) - span->page, pages);
+  return CutAt({span, RoundUp(span->page, alignment) - span->page}, pages);
+}
+
+Span* PageHeap::CutAt(FreePages::Place place, Pages pages) {
+  Span* const span = CutOut(place.span, place.lead, pages);
   pace_.OnAllocate(span->free.resident, free_.resident());
   const Pages fresh = span->pages - span->free.resident;
   CountFresh(fresh);

@@ -56,7 +56,7 @@ class PageHeap {
   // mapping that comes and goes with it, so that a block of which little is touched takes little memory, however long it
   // is. The page map takes a byte for each KiB.
   Span* AllocateLarge(Pages pages, Pages alignment, Growth growth = Growth::kAllowed);
-  // A large span that is likely to grow: with free pages behind it, as far as they can be had.
+  // A large span that is likely to grow: in memory that is free, and with free pages behind it, as far as they can be had.
   Span* AllocateGrowing(Pages pages);
   // A longer large span that has the pages of this one, moved without a copy; this one keeps its place and is
   // to be freed. Null: it does not pay, or cannot be, and nothing has changed.
@@ -113,6 +113,7 @@ class PageHeap {
   // All REQUIRE the lock.
   Span* TakeRun(Pages pages, Pages alignment, Growth growth);
   Span* Cut(Span* span, Pages pages, Pages alignment);
+  Span* CutAt(FreePages::Place place, Pages pages);
   Span* CutOut(Span* span, Pages lead, Pages pages);
   Span* MakeLarge(Span* span);
   void CountLarge(Span* span);

@@ -245,5 +245,33 @@ TEST(Relocate, NeighboursThatGrowInTurnKeepTheirContents) {
   ExpectEmptyHeap();
 }
 
+// A first generation leaves memory and addresses without it by turns; the second is to take the memory.
+TEST(Relocate, BlocksThatGrowInTurnTakeMemoryThatIsFree) {
+  ReleasePolicy policy;
+  policy.interval = 0;
+  SetReleasePolicy(policy);
+  Trim(0);
+  constexpr size_t kMost = 4 << 20;
+  const auto held = [] {
+    const PageHeap::Totals totals = page_heap.GetTotals();
+    return totals.system - totals.returned;
+  };
+  std::vector<Block> blocks(20);
+  Pages first = 0;
+  for (int generation = 0; generation < 3; ++generation) {
+    for (Block& block : blocks) block = Make(20000);
+    while (blocks.back().bytes < kMost) {
+      for (Block& block : blocks) Resize(block, block.bytes * 3 / 2);
+    }
+    if (generation == 0) first = held();
+    for (const Block& block : blocks) Free(block.p);
+  }
+  EXPECT_LE(held(), first + first / 2);
+  SetReleasePolicy({});
+  Trim(0);
+  ExpectValidHeap();
+  ExpectEmptyHeap();
+}
+
 }  // namespace
 }  // namespace mallow::heap
