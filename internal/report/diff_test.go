@@ -36,17 +36,24 @@ const afterChange = `
 1 malloc 5: "\x1b[31m<script>‮ hostile.c:1 < main main.c:3
 `
 
+// estimate is a profile of samples whose figures are these.
+func estimate(p *profile.Profile) *profile.Profile {
+	p.Sampling = &profile.Sampling{MeanBytes: 512 << 10, Samples: 100}
+	return p
+}
+
 // TestDiffs holds both forms of a comparison against expected files.
 func TestDiffs(t *testing.T) {
 	for name, pair := range map[string][2]*profile.Profile{
-		"change":  {difftest.Profile(beforeChange), difftest.Profile(afterChange)},
-		"back":    {difftest.Profile(afterChange), difftest.Profile(beforeChange)},
-		"same":    {difftest.Profile(beforeChange), difftest.Profile(beforeChange)},
-		"work":    {difftest.Profile(beforeChange + "unit request 10"), difftest.Profile(afterChange + "unit request 20")},
-		"regions": {load(t, "single-thread"), load(t, "regions")},
-		"sampled": {load(t, "single-thread"), load(t, "sampled")},
-		"threads": {load(t, "two-threads"), load(t, "truncated")},
-		"family":  {load(t, "fork"), load(t, "symbolic")},
+		"change":   {difftest.Profile(beforeChange), difftest.Profile(afterChange)},
+		"back":     {difftest.Profile(afterChange), difftest.Profile(beforeChange)},
+		"same":     {difftest.Profile(beforeChange), difftest.Profile(beforeChange)},
+		"work":     {difftest.Profile(beforeChange + "unit request 10"), difftest.Profile(afterChange + "unit request 20")},
+		"regions":  {load(t, "single-thread"), load(t, "regions")},
+		"sampled":  {load(t, "single-thread"), load(t, "sampled")},
+		"estimate": {difftest.Profile(beforeChange + "unit request 10"), estimate(difftest.Profile(afterChange + "unit request 20"))},
+		"threads":  {load(t, "two-threads"), load(t, "truncated")},
+		"family":   {load(t, "fork"), load(t, "symbolic")},
 	} {
 		forms := map[string]func(*bytes.Buffer) error{
 			"txt": func(b *bytes.Buffer) error {

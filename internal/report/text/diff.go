@@ -49,24 +49,53 @@ type diffReport struct {
 
 // estimated marks what is not counted on both sides.
 func (r *diffReport) estimated(text string) string {
-	if r.diff.Old.Sampling != nil || r.diff.New.Sampling != nil {
+	return estimated(text, r.diff.Old, r.diff.New)
+}
+
+// estimated marks a figure that comes from these profiles where one of them is
+// of samples.
+func estimated(text string, of ...*profile.Profile) string {
+	if slices.ContainsFunc(of, func(p *profile.Profile) bool { return p.Sampling != nil }) {
 		return "~" + text
 	}
 	return text
+}
+
+// arrow writes what a figure was and is, with the mark of an estimate on the
+// side that is one.
+func (r *diffReport) arrow(old, new uint64, write func(uint64) string) string {
+	if old == new {
+		return r.estimated(write(old))
+	}
+	return r.sides(write(old), write(new))
+}
+
+// sides are two texts for arrow that differ.
+func (r *diffReport) sides(old, new string) string {
+	return estimated(old, r.diff.Old) + " -> " + estimated(new, r.diff.New)
+}
+
+// factor is the sentence of that name, which estimates make one too.
+func (r *diffReport) factor(old, new float64) string {
+	sentence := factor(old, new)
+	if strings.ContainsAny(sentence[:1], "0123456789<") {
+		return r.estimated(sentence)
+	}
+	return sentence
 }
 
 // headline has the allocations: of a unit of work, where the sides did not do
 // as much of it.
 func (r *diffReport) headline() {
 	old, new := r.diff.OldTotals.Allocations, r.diff.NewTotals.Allocations
-	line := r.style.bold(r.estimated(arrow(old, new, count)+" "+plural(new, "allocation", "allocations"))) + ", " + r.tell(factor(float64(old), float64(new)))
+	line := r.style.bold(r.arrow(old, new, count)+" "+plural(new, "allocation", "allocations")) + ", " + r.tell(r.factor(float64(old), float64(new)))
 	if r.diff.Per != nil {
 		line = r.unit(r.diff.Per)
 	}
 	line = "mallow: " + line
 	libc := profile.OriginLibc
 	if o, n := r.diff.Old.Origins[libc].Allocations, r.diff.New.Origins[libc].Allocations; o+n > 0 && !r.diff.All {
-		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", arrow(o, n, count)))
+		line += r.style.dim(fmt.Sprintf("     (libc made %s more for it)", r.arrow(o, n, count)))
 	}
 	r.folded(line)
 }
@@ -78,11 +107,11 @@ func (r *diffReport) figures() {
 	o, n := &r.diff.OldTotals, &r.diff.NewTotals
 	var parts []string
 	if r.diff.Per != nil {
-		parts = append(parts, r.estimated(arrow(o.Allocations, n.Allocations, count)+" allocations in all"))
+		parts = append(parts, r.arrow(o.Allocations, n.Allocations, count)+" allocations in all")
 	}
 	// A profile counts what realloc replaced among what was freed.
 	if o.Frees != nil && n.Frees != nil && r.diff.Old.SumsOnly == r.diff.New.SumsOnly {
-		parts = append(parts, arrow(*o.Frees, *n.Frees, count)+" frees")
+		parts = append(parts, r.arrow(*o.Frees, *n.Frees, count)+" frees")
 	}
 	for _, g := range []struct {
 		old, new uint64
@@ -91,22 +120,22 @@ func (r *diffReport) figures() {
 		if g.name == "peak" && r.diff.PeakUnknown() {
 			continue
 		}
-		part := arrow(g.old, g.new, size) + " " + g.name
+		part := r.arrow(g.old, g.new, size) + " " + g.name
 		if g.old != g.new {
-			part += " (" + strings.ReplaceAll(factor(float64(g.old), float64(g.new)), "fewer", "less") + ")"
+			part += " (" + strings.ReplaceAll(r.factor(float64(g.old), float64(g.new)), "fewer", "less") + ")"
 		}
 		parts = append(parts, part)
 	}
-	live := arrow(o.LiveBlocks, n.LiveBlocks, count) + " " + r.diff.Fate()
+	live := r.arrow(o.LiveBlocks, n.LiveBlocks, count) + " " + r.diff.Fate()
 	if o.LiveBytes+n.LiveBytes > 0 {
-		live += " (" + arrow(o.LiveBytes, n.LiveBytes, size) + ")"
+		live += " (" + r.arrow(o.LiveBytes, n.LiveBytes, size) + ")"
 	}
 	parts = append(parts, live)
 	if !r.diff.SumsOnly() {
-		parts = append(parts, arrow(o.Temporary, n.Temporary, count)+" temporary")
+		parts = append(parts, r.arrow(o.Temporary, n.Temporary, count)+" temporary")
 	}
 	if o.Failed+n.Failed > 0 && !r.diff.FailedUnknown() {
-		parts = append(parts, arrow(o.Failed, n.Failed, count)+" failed")
+		parts = append(parts, r.arrow(o.Failed, n.Failed, count)+" failed")
 	}
 	r.wrapped(totalsIndent, totalsIndent, strings.Join(parts, ", "))
 }
@@ -124,7 +153,7 @@ func (r *diffReport) functions() {
 		{"new", o.News, n.News}, {"free(NULL)", o.FreeNulls, n.FreeNulls},
 	} {
 		if g.old != g.new && !(g.name == "free(NULL)" && r.diff.SumsOnly()) {
-			parts = append(parts, g.name+" "+arrow(g.old, g.new, count))
+			parts = append(parts, g.name+" "+r.arrow(g.old, g.new, count))
 		}
 	}
 	if len(parts) > 0 {
@@ -222,15 +251,15 @@ func (r *diffReport) units() {
 func (r *diffReport) unit(u *diff.Unit) string {
 	old, new := u.Old.PerUnit(r.ofUnit(u.Old)), u.New.PerUnit(r.ofUnit(u.New))
 	if of, isBytes := u.New.CountsBytes(); isBytes && old > 0 && new > 0 && max(old, new) <= 1 {
-		return r.style.bold("one allocation per "+arrow(uint64(1/old+0.5), uint64(1/new+0.5), size)+behind(of)) + ", " +
-			r.tell(factor(old, new)) + " (" + arrow(u.Old.Count, u.New.Count, size) + ")"
+		return r.style.bold("one allocation per "+r.arrow(uint64(1/old+0.5), uint64(1/new+0.5), size)+behind(of)) + ", " +
+			r.tell(r.factor(old, new)) + " (" + arrow(u.Old.Count, u.New.Count, size) + ")"
 	}
 	name := nameOf(u.New)
 	of := fmt.Sprintf(" (%s of them)", arrow(u.Old.Count, u.New.Count, count))
 	if quotient(old) == quotient(new) {
-		return r.style.bold(quotient(old)+" allocations per "+name) + ", as before" + of
+		return r.style.bold(r.estimated(quotient(old))+" allocations per "+name) + ", as before" + of
 	}
-	return r.style.bold(quotient(old)+" -> "+quotient(new)+" allocations per "+name) + ", " + r.tell(factor(old, new)) + of
+	return r.style.bold(r.sides(quotient(old), quotient(new))+" allocations per "+name) + ", " + r.tell(r.factor(old, new)) + of
 }
 
 func (r *diffReport) ofUnit(u *profile.Unit) uint64 {
@@ -336,10 +365,14 @@ func (r *diffReport) calls(p *diff.Place, n uint64, old bool) string {
 	if p == nil {
 		return "-"
 	}
-	if per := r.diff.Per; per != nil {
-		return r.estimated(quotient(r.each(float64(n), old)))
+	of := r.diff.New
+	if old {
+		of = r.diff.Old
 	}
-	return r.estimated(count(n))
+	if per := r.diff.Per; per != nil {
+		return estimated(quotient(r.each(float64(n), old)), of)
+	}
+	return estimated(count(n), of)
 }
 
 func (r *diffReport) each(n float64, old bool) float64 {
@@ -353,9 +386,9 @@ func (r *diffReport) each(n float64, old bool) float64 {
 // compared by that: what did not grow with the work counts as before.
 func (r *diffReport) signed(excess float64) string {
 	if r.diff.Per != nil {
-		return sign(excess) + quotient(math.Abs(r.each(excess, false)))
+		return r.estimated(sign(excess) + quotient(math.Abs(r.each(excess, false))))
 	}
-	return sign(excess) + count(uint64(math.Abs(excess)+0.5))
+	return r.estimated(sign(excess) + count(uint64(math.Abs(excess)+0.5)))
 }
 
 // signedOf writes by how much a metric changed.
@@ -366,14 +399,14 @@ func (r *diffReport) signedOf(m diff.Metric, excess float64) string {
 	if r.diff.Per != nil {
 		excess = r.each(excess, false)
 	}
-	return sign(excess) + size(uint64(math.Abs(excess)+0.5))
+	return r.estimated(sign(excess) + size(uint64(math.Abs(excess)+0.5)))
 }
 
 func (r *diffReport) signedBytes(change float64, old, new uint64) string {
 	if r.diff.Per != nil {
 		change = math.Round(r.each(float64(new), false) - r.each(float64(old), true))
 	}
-	return sign(change) + size(uint64(math.Abs(change)))
+	return r.estimated(sign(change) + size(uint64(math.Abs(change))))
 }
 
 func sign(x float64) string {
@@ -421,9 +454,9 @@ func (r *diffReport) changes(s *diff.Site) []string {
 	if before, after := size(meanSize(old.Bytes, old.Calls)), size(meanSize(new.Bytes, new.Calls)); before != after {
 		switch {
 		case has(diff.Bigger):
-			blocks = fmt.Sprintf("bigger: %s -> %s each", before, after)
+			blocks = fmt.Sprintf("bigger: %s each", r.sides(before, after))
 		case has(diff.Smaller):
-			blocks = fmt.Sprintf("smaller: %s -> %s each", before, after)
+			blocks = fmt.Sprintf("smaller: %s each", r.sides(before, after))
 		}
 	}
 	if calls != "" && blocks != "" {
@@ -437,7 +470,7 @@ func (r *diffReport) changes(s *diff.Site) []string {
 	}
 	words = append(words, r.live(old.LiveBlocks(), new.LiveBlocks(), old.LiveBytes(), new.LiveBytes())...)
 	if s.MoreFailed != 0 {
-		words = append(words, arrow(old.Failed, new.Failed, count)+" failed")
+		words = append(words, r.arrow(old.Failed, new.Failed, count)+" failed")
 	}
 	return words
 }
@@ -457,16 +490,16 @@ func (r *diffReport) factorOf(s *diff.Site) string {
 			return "" // part of it is not of the work
 		}
 	}
-	return factor(old, new)
+	return r.factor(old, new)
 }
 
 func (r *diffReport) live(oldBlocks, newBlocks, oldBytes, newBytes int64) []string {
 	freed := r.diff.Fate()
-	switch bytes := size(uint64(max(newBytes-oldBytes, oldBytes-newBytes))); {
+	switch bytes := r.estimated(size(uint64(max(newBytes-oldBytes, oldBytes-newBytes)))); {
 	case newBlocks > oldBlocks:
-		return []string{fmt.Sprintf("%s more %s (%s)", count(uint64(newBlocks-oldBlocks)), freed, bytes)}
+		return []string{fmt.Sprintf("%s more %s (%s)", r.estimated(count(uint64(newBlocks-oldBlocks))), freed, bytes)}
 	case newBlocks < oldBlocks:
-		return []string{fmt.Sprintf("%s fewer %s (%s)", count(uint64(oldBlocks-newBlocks)), freed, bytes)}
+		return []string{fmt.Sprintf("%s fewer %s (%s)", r.estimated(count(uint64(oldBlocks-newBlocks))), freed, bytes)}
 	case newBytes > oldBytes:
 		return []string{bytes + " more " + freed}
 	case newBytes < oldBytes:
@@ -581,9 +614,11 @@ func (r *diffReport) same(sites []*diff.Site) {
 func (r *diffReport) sumRow(old, new uint64) string {
 	change := float64(new) - float64(old)
 	if r.diff.Per != nil {
-		return r.diffRow(quotient(r.each(float64(old), true)), quotient(r.each(float64(new), false)), "", "")
+		return r.diffRow(estimated(quotient(r.each(float64(old), true)), r.diff.Old),
+			estimated(quotient(r.each(float64(new), false)), r.diff.New), "", "")
 	}
-	return r.diffRow(r.estimated(count(old)), r.estimated(count(new)), sign(change)+count(uint64(math.Abs(change))), "")
+	return r.diffRow(estimated(count(old), r.diff.Old), estimated(count(new), r.diff.New),
+		r.estimated(sign(change)+count(uint64(math.Abs(change)))), "")
 }
 
 // regions tells what changed within the program's regions.
@@ -605,15 +640,15 @@ func (r *diffReport) regions() {
 func (r *diffReport) inRegion(region *diff.Region) string {
 	old, new := region.Old.Totals(r.diff.All).Allocations, region.New.Totals(r.diff.All).Allocations
 	if region.Old.Entries == 0 || region.New.Entries == 0 {
-		return arrow(old, new, count) + " allocations, " + r.tell(factor(float64(old), float64(new)))
+		return r.arrow(old, new, count) + " allocations, " + r.tell(r.factor(float64(old), float64(new)))
 	}
 	before, after := float64(old)/float64(region.Old.Entries), float64(new)/float64(region.New.Entries)
-	each := quotient(before)
-	if quotient(after) != each {
-		each += " -> " + quotient(after)
+	each := r.estimated(quotient(before))
+	if quotient(after) != quotient(before) {
+		each = r.sides(quotient(before), quotient(after))
 	}
 	return fmt.Sprintf("%s allocations each time (%s times), %s", each,
-		arrow(region.Old.Entries, region.New.Entries, count), r.tell(factor(before, after)))
+		arrow(region.Old.Entries, region.New.Entries, count), r.tell(r.factor(before, after)))
 }
 
 const advicesShown = 3
@@ -689,9 +724,9 @@ func Regression(d *diff.Diff, v *diff.Verdict) string {
 	if v.Metric == diff.Allocations {
 		write = count
 	}
-	line := fmt.Sprintf("%s grew: %s -> %s", v.Metric, write(v.Old), write(v.New))
+	line := fmt.Sprintf("%s grew: %s -> %s", v.Metric, estimated(write(v.Old), d.Old), estimated(write(v.New), d.New))
 	if d.Per != nil && (v.Metric == diff.Allocations || v.Metric == diff.Bytes) {
-		line += fmt.Sprintf(", %s more than as much work needed before", write(uint64(v.Excess+0.5)))
+		line += fmt.Sprintf(", %s more than as much work needed before", estimated(write(uint64(v.Excess+0.5)), d.Old, d.New))
 	}
 	if s := d.Guilty(v.Metric); s != nil {
 		name, at := framePlace(s.Frame())
