@@ -13,6 +13,16 @@ bool Inside(const LoadedObject& object, const uint8_t* p) {
   return object.start <= address && address < object.end;
 }
 
+// Whether it may be read. Whoever unmaps tables leaves no hole amid them: from their header to the end of the segment only
+// the ends are asked about.
+bool IsReadable(const LoadedObject& object, const uint8_t* p, size_t bytes) {
+  const uintptr_t start = reinterpret_cast<uintptr_t>(p);
+  const uintptr_t tables = reinterpret_cast<uintptr_t>(object.eh_frame_hdr);
+  if (start < tables || start >= object.tables_end || bytes > object.tables_end - start)
+    return object.pages->Has(p, bytes);
+  return object.pages->Has(object.eh_frame_hdr, 1) && object.pages->Has(Address(object.tables_end - 1), 1);
+}
+
 // Every fixed part that is read through it is shorter.
 constexpr size_t kFixedPart = 24;
 
@@ -21,7 +31,7 @@ DwarfReader ReaderAt(const LoadedObject& object, const uint8_t* p) {
   const bool inside = Inside(object, p);
   const uint8_t* end = inside ? Address(object.end) : p;
   const size_t fixed = Min(kFixedPart, static_cast<size_t>(end - p));
-  return DwarfReader(p, object.pages->Has(p, fixed) ? end : p);
+  return DwarfReader(p, IsReadable(object, p, fixed) ? end : p);
 }
 
 // A record of .eh_frame: a CIE, an FDE or, with length 0, the end.
@@ -42,7 +52,7 @@ RecordStatus ReadRecord(const LoadedObject& object, const uint8_t* at, Record* r
   const uint8_t* start = reader.at();
   reader.Skip(bytes);
   record->end = reader.at();
-  if (!reader.ok() || !object.pages->Has(start, bytes)) return RecordStatus::kMalformed;
+  if (!reader.ok() || !IsReadable(object, start, bytes)) return RecordStatus::kMalformed;
   DwarfReader body(start, record->end);
   record->id_field = start;
   record->id = body.Fixed<uint32_t>();
@@ -149,8 +159,7 @@ bool FindByTable(const LoadedObject& object, DwarfReader reader, uint64_t count,
   const uintptr_t base = reinterpret_cast<uintptr_t>(object.eh_frame_hdr);
   const uint8_t* table = reader.at();
   if (count > static_cast<uint64_t>(reader.end() - table) / sizeof(SearchTableEntry)) return false;
-  // Whoever unmaps tables leaves no hole amid one.
-  if (!object.pages->Has(table + (count - 1) * sizeof(SearchTableEntry), sizeof(SearchTableEntry)))
+  if (!IsReadable(object, table + (count - 1) * sizeof(SearchTableEntry), sizeof(SearchTableEntry)))
     return false;
   const auto entry_at = [table](uint64_t index) {
     SearchTableEntry item;

@@ -2,14 +2,15 @@
 //
 // Reads only memory of the object itself, with bounds; a table that makes no sense, or that the program has unmapped, gives
 // "not found", never a fault. Thread-safe (reads only). Cost: a binary search of .eh_frame_hdr, or a linear pass over
-// .eh_frame where the object has no search table; then one run of the entry's program; a system call for each of the few
-// pages that it begins to read and this capture has not asked about.
+// .eh_frame where the object has no search table; then one run of the entry's program; two system calls for the tables of
+// each object in a capture, or where the end of their segment is not known one for each page that it begins to read.
 #pragma once
 
 #include <cstdint>
 
 #include "os/readable.h"
 #include "record/dwarf_reader.h"
+#include "record/tables_end.h"
 
 namespace mallow::record {
 
@@ -17,6 +18,7 @@ namespace mallow::record {
 struct LoadedObject {
   uintptr_t start, end;         // of its mapping
   const uint8_t* eh_frame_hdr;  // null: it has no unwind tables
+  uintptr_t tables_end;         // of the segment that holds them; 0: not known
   os::ReadablePages* pages;
 };
 
@@ -88,7 +90,7 @@ struct CodeRange {
 };
 
 // Room for running a program; too large for the stack of a signal handler. All zero at first. What it keeps is of the tables
-// as they are: `progress` has to be emptied when others may lie in their place.
+// as they are: `progress` and `tables_ends` have to be emptied when others may lie in their place.
 struct UnwindScratch {
   static constexpr unsigned kMaxRemembered = 16;
   UnwindRow row, initial;
@@ -101,6 +103,7 @@ struct UnwindScratch {
     uintptr_t location;
     unsigned remembered;
   } progress;
+  TablesEnds tables_ends;
   os::ReadablePages pages;  // what this capture has learned of memory that is not the stack
 };
 

@@ -1,10 +1,13 @@
 #include "record/eh_frame.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <memory>
 #include <random>
 #include <vector>
+
+#include "os/memory.h"
 
 namespace mallow::record {
 namespace {
@@ -72,7 +75,7 @@ class MadeObject {
     memcpy(base, header.data(), header.size());
     memcpy(base + kHeaderRoom, section_.data(), section_.size());
     pages_ = {};
-    return {hdr, hdr + words * 8, base, &pages_};
+    return {hdr, hdr + words * 8, base, 0, &pages_};
   }
 
  private:
@@ -358,12 +361,31 @@ TEST_F(EhFrameTest, RefusesTablesThatLieAboutTheirSize) {
     const Bytes copy(Bytes(whole.eh_frame_hdr, whole.eh_frame_hdr + (end - whole.start)));
     const auto start = reinterpret_cast<uintptr_t>(copy.data());
     os::ReadablePages pages = {};
-    const LoadedObject cut = {start, start + copy.size(), copy.data(), &pages};
+    const LoadedObject cut = {start, start + copy.size(), copy.data(), 0, &pages};
     if (FindFrameEntry(cut, kCode, &entry)) FindUnwindRow(cut, entry, kCode, scratch_.get());
   }
   EXPECT_FALSE(
-      FindFrameEntry({whole.start, whole.start + 8, whole.eh_frame_hdr, whole.pages}, kCode, &entry));
-  EXPECT_FALSE(FindFrameEntry({whole.start, whole.end, nullptr, whole.pages}, kCode, &entry));
+      FindFrameEntry({whole.start, whole.start + 8, whole.eh_frame_hdr, 0, whole.pages}, kCode, &entry));
+  EXPECT_FALSE(FindFrameEntry({whole.start, whole.end, nullptr, 0, whole.pages}, kCode, &entry));
+}
+
+TEST_F(EhFrameTest, ReadsNoTablesOfWhichAnEndIsGone) {
+  MadeObject object;
+  const size_t cie = object.AddCie("zR", {0}, kUsual);
+  object.AddFde(cie, kCode, 100, {}, true);
+  LoadedObject whole = object.Finish(false);
+  FrameEntry entry;
+  for (const uintptr_t end : {whole.end, whole.start + MadeObject::kHeaderRoom}) {
+    whole.tables_end = end;
+    *whole.pages = {};
+    EXPECT_TRUE(FindFrameEntry(whole, kCode, &entry)) << "what lies behind the end is asked about by itself";
+  }
+  void* const gone = mmap(nullptr, os::PageSize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(gone, MAP_FAILED);
+  whole.tables_end = reinterpret_cast<uintptr_t>(gone) + 1;
+  *whole.pages = {};
+  EXPECT_EQ(FindFrameEntry(whole, kCode, &entry), whole.tables_end < whole.start);
+  munmap(gone, os::PageSize());
 }
 
 }  // namespace

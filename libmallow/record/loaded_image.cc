@@ -12,6 +12,10 @@ namespace {
 
 constexpr uintptr_t kHeaderPage = 4096;
 
+uintptr_t BiasOf(const dl_find_object& found) {
+  return found.dlfo_link_map != nullptr ? found.dlfo_link_map->l_addr : 0;
+}
+
 // The executable's headers are where the kernel says; those of other objects begin behind their ELF header.
 bool FindHeaders(const dl_find_object& found, os::ReadablePages* pages, LoadedImage* image) {
   const link_map* map = found.dlfo_link_map;
@@ -38,7 +42,7 @@ LoadedImage FindLoadedImage(const dl_find_object& found, os::ReadablePages* page
     image.headers = nullptr;
     image.header_count = 0;
   }
-  const uintptr_t bias = found.dlfo_link_map != nullptr ? found.dlfo_link_map->l_addr : 0;
+  const uintptr_t bias = BiasOf(found);
   for (size_t i = 0; i < image.header_count; i++) {
     const ElfW(Phdr)& header = image.headers[i];
     if (header.p_type != PT_LOAD) continue;
@@ -47,6 +51,17 @@ LoadedImage FindLoadedImage(const dl_find_object& found, os::ReadablePages* page
     if (end > image.end) image.end = end;
   }
   return image;
+}
+
+uintptr_t FindTablesEnd(const dl_find_object& found, os::ReadablePages* pages) {
+  const LoadedImage image = FindLoadedImage(found, pages);
+  const uintptr_t tables = reinterpret_cast<uintptr_t>(found.dlfo_eh_frame);
+  for (size_t i = 0; i < image.header_count; i++) {
+    const ElfW(Phdr)& header = image.headers[i];
+    if (header.p_type == PT_LOAD && tables - (BiasOf(found) + header.p_vaddr) < header.p_filesz)
+      return BiasOf(found) + header.p_vaddr + header.p_filesz;
+  }
+  return 0;
 }
 
 }  // namespace mallow::record

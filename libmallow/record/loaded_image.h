@@ -26,4 +26,8 @@ struct LoadedImage {
 
 LoadedImage FindLoadedImage(const dl_find_object& found, os::ReadablePages* pages);
 
+// Where the segment with the object's unwind tables ends, as far as the file has it, by the program headers; 0 where they do
+// not tell.
+uintptr_t FindTablesEnd(const dl_find_object& found, os::ReadablePages* pages);
+
 }  // namespace mallow::record

@@ -137,7 +137,8 @@ bool FindRow(uintptr_t pc, UnwindScratch* scratch, FrameEntry* entry, bool* in_o
   };
   LoadedObject object{reinterpret_cast<uintptr_t>(found->dlfo_map_start),
                       reinterpret_cast<uintptr_t>(found->dlfo_map_end),
-                      static_cast<const uint8_t*>(found->dlfo_eh_frame), &scratch->pages};
+                      static_cast<const uint8_t*>(found->dlfo_eh_frame),
+                      scratch->tables_ends.Of(*found, &scratch->pages), &scratch->pages};
   if (is_found(object)) return true;
   const LoadedImage image = FindLoadedImage(*found, &scratch->pages);
   if (image.start != object.start || image.end != object.end) {

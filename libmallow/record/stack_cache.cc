@@ -92,6 +92,7 @@ void CaptureContext::Flush(uint64_t generation) {
   if (kMutant != Mutant::kRulesOutliveObjects) rules_.Clear();
   if (kMutant != Mutant::kRecentRulesOutliveObjects) recent_rules_ = {};
   if (kMutant != Mutant::kProgressOutlivesObjects) scratch_.progress = {};
+  scratch_.tables_ends = {};
   if (kMutant != Mutant::kLeavesOutliveObjects) {
     FlushLeaves();
     wrappers_ = {};
