@@ -292,6 +292,23 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
+// A run within one tick of its clock has no course to draw.
+func TestShortRun(t *testing.T) {
+	im := symbolic()
+	p := recordingtest.NewProcess(im)
+	p.Detailed = true
+	p.At(0)
+	thread := p.Thread()
+	stack := im.Stack(recording.Malloc, im.Symbolic("main", "a.c", "a", 1))
+	for range 2000 {
+		thread.Free(thread.Alloc(stack, 8))
+	}
+	page := open(t, profileOf(t, p))
+	if got := page.Count("#timeline:not([hidden])"); got != 0 {
+		t.Errorf("a run of 0 ms has a timeline: %q", page.Text("#timeline"))
+	}
+}
+
 func TestSizes(t *testing.T) {
 	page := open(t, profileOf(t, course(symbolic(), "", "server.cc", 1)))
 	page.Key("3")
@@ -393,6 +410,12 @@ func TestHostileNames(t *testing.T) {
 	for range names {
 		page.Key("j")
 		untouched("site")
+		var name, window float64
+		page.Eval(`document.querySelector("#detail h2").offsetHeight`, &name)
+		page.Eval(`innerHeight`, &window)
+		if name > window/3 {
+			t.Errorf("the name of a site takes %v of %v pixels: what is said of it is out of sight", name, window)
+		}
 		page.Eval(`document.querySelectorAll("#detail details").forEach((d) => d.open = true)`, nil)
 		untouched("stack")
 	}

@@ -65,7 +65,8 @@ class App {
 
   hasTimeline() {
     const { timelines } = this.model;
-    return !this.model.diff && (timelines[0].at?.length ?? 0) > 1;
+    // A run that one tick of its clock holds has no length.
+    return !this.model.diff && (timelines[0].at?.at(-1) ?? 0) > 0;
   }
 
   header() {

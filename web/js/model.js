@@ -11,6 +11,52 @@ export const metrics = {
   waste: { name: "Waste", unit: "bytes", of: "bytes lost to rounding", explain: "What the blocks have beyond what was asked for, over the whole run." },
 };
 
+// Times are those of a clock that ticks every few milliseconds, so that many
+// moments may have one time, and what they tell lies after that tick. A range
+// that begins at such a time has all of them but the first, one that ends there
+// has all.
+
+// The last moment that a range from ms on does not have; -1 where it has all.
+export function momentBefore(at, ms) {
+  if (ms <= 0) return -1;
+  const i = search(at.length, (k) => at[k] < ms);
+  return at[i] === ms ? i : i - 1;
+}
+
+// The last moment that a range up to ms has; -1 where it has none.
+export function momentUntil(at, ms) {
+  return search(at.length, (k) => at[k] <= ms) - 1;
+}
+
+// How many of the first n indices have what no index behind them has.
+function search(n, has) {
+  let low = 0;
+  while (low < n) {
+    const middle = (low + n) >> 1;
+    if (has(middle)) low = middle + 1;
+    else n = middle;
+  }
+  return low;
+}
+
+// Allocations per second up to the time of each moment, since the last other
+// time. No time is known before a first one of 0: it has the rate that follows.
+export function rates({ at, allocations }) {
+  const rates = new Array(at.length).fill(0);
+  let before = { at: 0, n: 0 };
+  let filled = 0;
+  for (let last = 0; last < at.length; last++) {
+    if (at[last] === at[last + 1]) continue;
+    const ms = at[last] - before.at;
+    if (ms > 0) {
+      rates.fill(((allocations[last] - before.n) * 1000) / ms, filled, last + 1);
+      filled = last + 1;
+    }
+    before = { at: at[last], n: allocations[last] };
+  }
+  return rates;
+}
+
 const columnOf = { calls: "calls", bytes: "bytes", temporary: "temporary", peak: "peak", leaked: "liveBytes", waste: "waste" };
 
 // Of a program that goes on it is not known what it will not free.
@@ -129,26 +175,26 @@ export class Model {
   }
 
   shareOfCalls(side, first, last, from, to) {
-    const all = this.allocationsBy(side, last) - this.allocationsBy(side, first);
-    const inside = this.allocationsBy(side, Math.min(last, to)) - this.allocationsBy(side, Math.max(first, from));
+    const all = this.allocationsUntil(side, last) - this.allocationsBefore(side, first);
+    const inside = this.allocationsUntil(side, Math.min(last, to)) - this.allocationsBefore(side, Math.max(first, from));
     if (all > 0) return Math.min(1, inside / all);
     return (Math.min(last, to) - Math.max(first, from)) / Math.max(1, last - first);
   }
 
-  // Allocations of the program up to a time, between moments in proportion.
-  allocationsBy(side, ms) {
+  // Allocations of the program before a time, between moments in proportion.
+  allocationsBefore(side, ms) {
     const { at, allocations } = this.timelines[side];
-    let low = 0;
-    let high = at.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (at[middle] < ms) low = middle + 1;
-      else high = middle;
-    }
-    if (low === at.length) return at.length ? allocations[at.length - 1] : 0;
-    const before = low > 0 ? { at: at[low - 1], n: allocations[low - 1] } : { at: 0, n: 0 };
-    const width = at[low] - before.at;
-    return width > 0 ? before.n + ((allocations[low] - before.n) * (ms - before.at)) / width : allocations[low];
+    const i = momentBefore(at, ms);
+    const before = i < 0 ? { at: 0, n: 0 } : { at: at[i], n: allocations[i] };
+    const width = i + 1 < at.length ? at[i + 1] - before.at : 0;
+    return width > 0 ? before.n + ((allocations[i + 1] - before.n) * (ms - before.at)) / width : before.n;
+  }
+
+  // The same, with all that has this very time.
+  allocationsUntil(side, ms) {
+    const { at, allocations } = this.timelines[side];
+    const i = momentUntil(at, ms);
+    return i >= 0 && at[i] === ms ? allocations[i] : this.allocationsBefore(side, ms);
   }
 
   filterSizes([from, to]) {

@@ -1,6 +1,7 @@
 // The course of the run, and the range of it that everything is shown of.
 
 import { byId, fill, h } from "./dom.js";
+import { momentBefore, momentUntil, rates } from "./model.js";
 import { count, percent, seconds, size } from "./text.js";
 
 const height = 92;
@@ -49,21 +50,11 @@ export class Timeline {
     this.app.state.set({ range: from === 0 && to >= end ? null : [Math.min(from, to), Math.max(from, to)] });
   }
 
-  // Allocations per second before each moment; the run begins at 0 with nothing.
-  rates() {
-    const { at, allocations } = this.data;
-    const rates = [];
-    for (let i = 0; i < at.length; i++) {
-      const ms = at[i] - (at[i - 1] ?? 0);
-      rates.push(ms > 0 ? ((allocations[i] - (allocations[i - 1] ?? 0)) * 1000) / ms : rates[i - 1] ?? 0);
-    }
-    return [rates[0], ...rates];
-  }
-
   draw() {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
     this.plot?.destroy();
+    const perSecond = rates(this.data);
     const axis = { stroke: read("--quiet"), grid: { stroke: read("--line"), width: 1 }, ticks: { show: false }, font: `11px ${read("--sans")}` };
     this.plot = new uPlot({
       width: Math.max(200, this.chart.clientWidth), height,
@@ -85,7 +76,7 @@ export class Timeline {
         setSelect: [(plot) => this.dragged(plot)],
         setCursor: [(plot) => this.pointed(plot)],
       },
-    }, [[0, ...Array.from(this.data.at, (ms) => ms / 1000)], [0, ...this.data.liveBytes], this.rates()], this.chart);
+    }, [[0, ...Array.from(this.data.at, (ms) => ms / 1000)], [0, ...this.data.liveBytes], [perSecond[0], ...perSecond]], this.chart);
     this.showRange();
   }
 
@@ -141,29 +132,27 @@ export class Timeline {
       return;
     }
     const [from, to] = range;
-    const allocations = model.allocationsBy(this.side, to) - model.allocationsBy(this.side, from);
-    const all = model.allocationsBy(this.side, Infinity);
-    const grown = this.liveAt(to) - this.liveAt(from);
-    const growth = this.growth(from, to);
+    const allocations = model.allocationsUntil(this.side, to) - model.allocationsBefore(this.side, from);
+    const all = model.allocationsUntil(this.side, Infinity);
+    const first = momentBefore(this.data.at, from) + 1;
+    const end = momentUntil(this.data.at, to) + 1;
+    const grown = this.liveBefore(end) - this.liveBefore(first);
+    const growth = this.growth(first, end);
     fill(this.says,
       `${seconds(from)} to ${seconds(to)}: ${count(allocations)} allocations (${percent(allocations, all)}), live bytes ${grown >= 0 ? "+" : ""}${size(grown)}. `,
       growth.length > 0 && ["Grew most: ", growth.map(([site, bytes], i) => [i > 0 && ", ", h("button", { type: "button", class: "link", onclick: () => this.app.openSite(site) }, h("bdi", { class: "code" }, this.app.shortName(site))), ` ${bytes > 0 ? "+" : ""}${size(bytes)}`]), ". "],
       h("span", { class: "quiet" }, "Shown are stacks that allocated within it. Those that did so before or after as well count in proportion to the program’s own course (≈): the recording has their first and last time, not each call’s."));
   }
 
-  liveAt(ms) {
-    const { at, liveBytes } = this.data;
-    let value = 0;
-    for (let i = 0; i < at.length && at[i] <= ms; i++) value = liveBytes[i];
-    return value;
+  liveBefore(moment) {
+    return moment > 0 ? this.data.liveBytes[moment - 1] : 0;
   }
 
-  growth(from, to) {
-    const { at, change } = this.data;
+  growth(first, end) {
+    const { change } = this.data;
     const sum = new Map();
     for (let i = 0; i < change.moment.length; i++) {
-      const ms = at[change.moment[i]];
-      if (ms > from && ms <= to) sum.set(change.site[i], (sum.get(change.site[i]) ?? 0) + change.bytes[i]);
+      if (change.moment[i] >= first && change.moment[i] < end) sum.set(change.site[i], (sum.get(change.site[i]) ?? 0) + change.bytes[i]);
     }
     return [...sum].filter(([, bytes]) => bytes > 0).sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 3);
   }
