@@ -34,7 +34,7 @@ const FalseAlarms = 0.01
 const Confidence = 0.95
 
 // Summary is of a series. Low and High bound the median with Confidence; they
-// are Min and Max where there are too few values for that.
+// are infinite where there are too few values for that.
 type Summary struct {
 	Median, Low, High, Min, Max float64
 }
@@ -46,10 +46,11 @@ func Summarize(values []float64) Summary {
 	}
 	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 	of := benchmath.AssumeNothing.Summary(sample, Confidence)
-	s := Summary{Median: of.Center, Low: of.Lo, High: of.Hi, Min: slices.Min(values), Max: slices.Max(values)}
-	s.Low, s.High = max(s.Low, s.Min), min(s.High, s.Max)
-	return s
+	return Summary{Median: of.Center, Low: of.Lo, High: of.Hi, Min: slices.Min(values), Max: slices.Max(values)}
 }
+
+// Bounded tells whether there are values enough for Low and High.
+func (s Summary) Bounded() bool { return !math.IsInf(s.High-s.Low, 0) }
 
 // Ratio is how many times a figure of one side is that of the other.
 type Ratio struct {

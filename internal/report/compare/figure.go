@@ -77,11 +77,22 @@ func times(value, width float64) string {
 	return fmt.Sprintf("%.*f", places, value)
 }
 
+// tooFew stands where there would be an interval if there were more rounds.
+const tooFew = "too few rounds"
+
+// interval is that of a median of times.
+func interval(s stat.Summary) string {
+	if !s.Bounded() {
+		return tooFew
+	}
+	return seconds(s.Low) + " to " + seconds(s.High)
+}
+
 // bounds writes a ratio with its interval.
 func bounds(r stat.Ratio) string {
 	width := r.High - r.Low
 	if r.Low == 0 || math.IsInf(r.High, 1) {
-		return times(r.Value, 1) + " (too few rounds)"
+		return times(r.Value, 1) + " (" + tooFew + ")"
 	}
 	return fmt.Sprintf("%s (%s to %s)", times(r.Value, width), times(r.Low, width), times(r.High, width))
 }

@@ -16,7 +16,8 @@ import (
 //     failed is null. ratio is by CPU time, to the base, by the rounds that both ran in; low and high bound it
 //     over all looks, and are null where there were too few rounds. ratios has
 //     wall, peak_rss and throughput in the same way.
-//   - low and high of a figure bound its median with 95 %.
+//   - low and high of a figure bound its median with 95 %, and are null where
+//     there were too few rounds for that.
 //   - verdict of throughput is "faster" where there is more of it, that of
 //     peak_rss "smaller" or "larger".
 //   - runs are in the order of rounds; place is the place in the order of its
@@ -61,11 +62,11 @@ type row struct {
 }
 
 type figures struct {
-	Median float64 `json:"median"`
-	Min    float64 `json:"min"`
-	Max    float64 `json:"max"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
+	Median float64  `json:"median"`
+	Min    float64  `json:"min"`
+	Max    float64  `json:"max"`
+	Low    *float64 `json:"low"`
+	High   *float64 `json:"high"`
 }
 
 type throughput struct {
@@ -232,7 +233,7 @@ func newFigure(row *compare.Row, of func(*compare.Measure) float64) *figures {
 		return nil
 	}
 	s := stat.Summarize(row.Series(of))
-	return &figures{s.Median, s.Min, s.Max, s.Low, s.High}
+	return &figures{s.Median, s.Min, s.Max, finite(s.Low), finite(s.High)}
 }
 
 func newMalloc(m *compare.Malloc) *malloc {

@@ -138,7 +138,9 @@ func (p *plot) row(row *compare.Row, top int) {
 	p.draw(`<text x="%d" y="%.1f">%s</text>`, margin, middle-2, safe(shortened(row.Name, 32)))
 	summary := stat.Summarize(row.Series(compare.CPU))
 	p.draw(`<text class="dim" x="%d" y="%.1f">%s</text>`, margin, middle+15, safe(seconds(summary.Median)+separated(verdict)))
-	p.draw(`<path class="interval" d="M%.1f %.1fH%.1f"/>`, p.x(summary.Low), middle, p.x(summary.High))
+	if summary.Bounded() {
+		p.draw(`<path class="interval" d="M%.1f %.1fH%.1f"/>`, p.x(summary.Low), middle, p.x(summary.High))
+	}
 	for i := range row.Runs {
 		m := &row.Runs[i]
 		// Rounds lie below each other, so that a drift shows.

@@ -99,7 +99,7 @@ func (t *text) row(row *compare.Row) []string {
 	cpu := of(compare.CPU)
 	faults := of(func(m *compare.Measure) float64 { return compare.MinorFaults(m) + compare.MajorFaults(m) })
 	cells := []string{
-		name(row), seconds(cpu.Median), seconds(cpu.Low) + " to " + seconds(cpu.High), seconds(of(compare.Wall).Median),
+		name(row), seconds(cpu.Median), interval(cpu), seconds(of(compare.Wall).Median),
 		seconds(of(compare.User).Median), seconds(of(compare.Sys).Median), amount(of(compare.PeakRSS).Median, "B"),
 		figure.Count(uint64(faults.Median)),
 	}
