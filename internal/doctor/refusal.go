@@ -55,7 +55,7 @@ func (p *Program) Refusal() *Refusal {
 			"mallow go run shows the allocations of Go programs")
 	case p.Interpreter == "":
 		return no("is linked statically, so no other malloc can be put under it",
-			"link it dynamically, or link it again with libmallow.a before libc (-l:libmallow.a)")
+			"link it dynamically, or link it again with libmallow.a (-Wl,-u,malloc,--eh-frame-hdr -l:libmallow.a)")
 	case strings.Contains(filepath.Base(p.Interpreter), "musl"):
 		return no("is built for the libc musl, and libmallow is for glibc", "build it for glibc")
 	case !strings.HasPrefix(filepath.Base(p.Interpreter), "ld-linux"):
