@@ -137,7 +137,7 @@ func (p *Program) functionsLine() string {
 func (p *Program) linesLine() string {
 	switch {
 	case p.Lines:
-		return "named, and inlined functions with them"
+		return "named, and inlined functions with them, of what was built with -g"
 	case p.DebugFile != "":
 		return "named, from " + launch.Quote(p.DebugFile)
 	}
