@@ -69,7 +69,7 @@ folder of the repository, which all its worktrees share.`,
 	place.add(c)
 	f := c.Flags()
 	f.StringSliceVar(&o.metrics, "metric", nil, "only these metrics, separated by commas")
-	f.BoolVar(&o.all, "all", false, "with commits of other branches than the one that is checked out")
+	f.BoolVar(&o.all, "all", false, "with commits that the one that is checked out does not stand on, as of other branches")
 	f.IntVar(&o.steps, "steps", o.steps, "steps to list, 0 for all")
 	f.BoolVar(&o.json, "json", false, `everything, for scripts: schema "mallow.history/1"`)
 	f.StringVar(&o.html, "html", "", "write a page of all series, with the stacks that made each step, to `FILE`")
@@ -142,7 +142,7 @@ func readSeries(store *history.SQLite, benchmarks, metrics []string, all bool) (
 		before := len(points)
 		points = slices.DeleteFunc(points, func(p history.Point) bool { return graph.Elsewhere(p.Commit) })
 		if left := before - len(points); left > 0 {
-			notes = append(notes, fmt.Sprintf("%s of other branches left out; --all shows them", figure.Counted(uint64(left), "point", "points")))
+			notes = append(notes, fmt.Sprintf("%s left out of commits that HEAD does not stand on, as of other branches or from before a rebase; --all shows them", figure.Counted(uint64(left), "point", "points")))
 		}
 	}
 	graph.Sort(points)

@@ -131,7 +131,7 @@ func TestRecordedRunsArePoints(t *testing.T) {
 	if all := r.series("allocations", "--all"); len(all.Points) != 7 {
 		t.Errorf("%d points with those of other branches", len(all.Points))
 	}
-	if text := r.run("mallow history"); !strings.Contains(text, "1 point of other branches left out") {
+	if text := r.run("mallow history"); !strings.Contains(text, "1 point left out of commits that HEAD does not stand on") {
 		t.Errorf("nothing is said of other branches:\n%s", text)
 	}
 }
@@ -302,6 +302,12 @@ func TestPage(t *testing.T) {
 	page.Wait(`document.querySelectorAll("details.step[open]").length === 1`)
 	if text := page.Text("details.step[open] table"); !strings.Contains(text, "grow") || !strings.Contains(text, "parse.c:3") || !strings.Contains(text, "120") {
 		t.Errorf("the step is explained by %q", text)
+	}
+	page.Size(400, 800)
+	var wide int
+	page.Eval(`document.documentElement.scrollWidth`, &wide)
+	if wide > 400 {
+		t.Errorf("in a window of 400 pixels the page is %d wide", wide)
 	}
 	page.Click("#search")
 	page.Type("no such series")
