@@ -23,7 +23,7 @@ const (
 // so on w.
 func pack(w io.Writer, paths []string, target string) error {
 	if len(paths) != 1 {
-		return fmt.Errorf("--pack takes one recording; pack each of them by itself")
+		return fmt.Errorf("--pack takes one recording; pack each of them by itself (the name of the file that is made stands behind =, as --pack=FILE)")
 	}
 	if target == standardOutput {
 		return fmt.Errorf("--pack makes a file, and no stream; one named - is --pack=./-")

@@ -69,7 +69,7 @@ program is then not started).`,
 	c.Flags().SetInterspersed(false)
 	c.Flags().StringVarP(&options.Folder, "output", "o", "", "folder of the recording, made new (default PROG.PID.mallow)")
 	c.Flags().BoolVar(&options.NoArguments, "no-args", false, "keep the command line out of the recording")
-	c.Flags().IntVar(&options.CPUHertz, "cpu", 0, "sample where CPU time goes, HZ times per second of each thread's own (200 without HZ)")
+	c.Flags().IntVar(&options.CPUHertz, "cpu", 0, "sample where CPU time goes, `HZ` times per second of each thread's own (200 without HZ)")
 	c.Flags().Lookup("cpu").NoOptDefVal = "200"
 	c.Flags().Var(&sample, "sample", "record only blocks at a mean distance of so many bytes, K, M and G allowed: figures are estimates")
 	c.Flags().BoolVar(&log, "log", false, "also keep every call in order, for mallow log")

@@ -126,7 +126,7 @@ always has it, by origin.
 	f.Var(&o.metric, "metric", "what --format folded counts")
 	o.html.flags(f)
 	f.Var(&o.colour, "color", "when to write in colour")
-	f.StringVar(&o.pack, "pack", "", "no report: make one file of a recording, with all names in it, `NAME.mallowpack` beside it or --pack=FILE")
+	f.StringVar(&o.pack, "pack", "", "no report: make one `FILE` of a recording, with all names in it (NAME.mallowpack beside it without FILE)")
 	f.Lookup("pack").NoOptDefVal = besideIt
 	completeWords(c, "format", slices.Sorted(maps.Keys(reportFormats))...)
 	c.MarkFlagsMutuallyExclusive("pack", "json", "format", "cpu", "html", "web")

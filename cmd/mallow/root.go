@@ -58,7 +58,9 @@ mallow's own flags end at the first word that is no flag.`,
 		ValidArgsFunction: filesToo,
 	}
 	cobra.EnableCommandSorting = false
-	root.SetUsageTemplate("{{if .HasParent}}" + root.UsageTemplate() + "{{else}}" + rootUsage + "{{end}}")
+	cobra.AddTemplateFunc("optional", optional)
+	usage := strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsages | optional |")
+	root.SetUsageTemplate("{{if .HasParent}}" + usage + "{{else}}" + rootUsage + "{{end}}")
 	for _, newCommand := range commands {
 		root.AddCommand(newCommand())
 	}

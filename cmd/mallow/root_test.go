@@ -123,6 +123,18 @@ func TestTheDefaultVerb(t *testing.T) {
 	}
 }
 
+// A value that may be left out stands behind =, and help shows it so.
+func TestOptionalValues(t *testing.T) {
+	for line, want := range map[string]string{"help record": "--cpu[=HZ] ", "record --help": "--cpu[=HZ] ", "help report": "--pack[=FILE] "} {
+		if _, help, _ := mallow(strings.Fields(line)...); !strings.Contains(help, want) || strings.Contains(help, "[=\"") {
+			t.Errorf("%s does not show %s:\n%s", line, want, help)
+		}
+	}
+	if _, _, stderr := mallow("report", "--pack", "made.mallowpack", "run.mallow"); !strings.Contains(stderr, "--pack=FILE") {
+		t.Errorf("%q", stderr)
+	}
+}
+
 func TestRateBehindABlank(t *testing.T) {
 	for line, want := range map[string]string{
 		"record --cpu 500 true": "mallow: 500: not found in PATH; did you mean --cpu=500?\n",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,6 +39,17 @@ func plainly(text string) string {
 		return text
 	}
 	return found[1] + ": it takes " + takes
+}
+
+// optionalValue is how the library writes a value that may be left out.
+var optionalValue = regexp.MustCompile(`(--[\w-]+) (\S+)\[=[^\]]*\]`)
+
+// optional writes --flag[=VALUE] for such values: behind a blank they would be
+// another argument. What comes after keeps its place.
+func optional(usages string) string {
+	return optionalValue.ReplaceAllStringFunc(usages, func(text string) string {
+		return fmt.Sprintf("%-*s", len(text), optionalValue.ReplaceAllString(text, "$1[=$2]"))
+	})
 }
 
 // filled is the value of a flag that says something. An empty one is that of a
