@@ -15,11 +15,12 @@ import (
 //
 //	binding file FILE [0] to PROVIDER [0]: normal symbol `malloc' [VERSION]
 //
-// in a file of each process. It is asked in a run that is not timed.
+// in a file of each process, and in others which programs these execute. It is
+// asked in a run that is not timed.
 
 // probeSettings make the dynamic linker write below folder.
 func probeSettings(folder string) []string {
-	return []string{"LD_DEBUG=bindings", "LD_DEBUG_OUTPUT=" + filepath.Join(folder, "bound")}
+	return []string{"LD_DEBUG=bindings,files", "LD_DEBUG_OUTPUT=" + filepath.Join(folder, "bound")}
 }
 
 // bound is which mallocs the programs of a run had.
@@ -49,6 +50,9 @@ func readProbe(folder string, first int) (bound, error) {
 	return b, nil
 }
 
+// binding is of an object to the one whose malloc it was given.
+type binding struct{ from, to string }
+
 // readBindings returns the files whose malloc a process was bound to, for each
 // program that it executed. That another one begins shows where an object is
 // bound anew, to another malloc; with the same malloc it does not matter.
@@ -58,22 +62,39 @@ func readBindings(path string) (programs [][]string, err error) {
 		return nil, err
 	}
 	defer file.Close()
-	targets := make(map[string]string)
+	var bindings []binding
+	executed := make(map[string]bool)
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		from, to, ok := parseBinding(lines.Text())
-		if !ok {
-			continue
+		if b, ok := parseBinding(lines.Text()); ok {
+			bindings = append(bindings, b)
+		} else if _, program, ok := strings.Cut(lines.Text(), "\tinitialize program: "); ok {
+			executed[program] = true
 		}
-		if before, known := targets[from]; known && before != to {
-			programs = append(programs, providersOf(targets))
-			clear(targets)
-		}
-		targets[from] = to
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("what the dynamic linker says of its bindings: %w", err)
+	}
+	// At a fixed address a program has a place in itself that stands for a
+	// function of a library. What is bound to that, beside its calls to the
+	// library itself too, ends where the program does.
+	passesOn := make(map[string]bool)
+	for _, b := range bindings {
+		if b.from != b.to && executed[withoutNamespace(b.from)] {
+			passesOn[b.from] = true
+		}
+	}
+	targets := make(map[string]string)
+	for _, b := range bindings {
+		if passesOn[b.to] {
+			continue
+		}
+		if before, known := targets[b.from]; known && before != b.to {
+			programs = append(programs, providersOf(targets))
+			clear(targets)
+		}
+		targets[b.from] = b.to
 	}
 	if providers := providersOf(targets); len(providers) > 0 {
 		programs = append(programs, providers)
@@ -81,13 +102,9 @@ func readBindings(path string) (programs [][]string, err error) {
 	return programs, nil
 }
 
-// providersOf are the files in which bindings end. What is bound to an
-// executable that is itself bound to a library ends there.
+// providersOf are the files in which bindings end.
 func providersOf(targets map[string]string) (providers []string) {
 	for _, to := range targets {
-		if next, forwards := targets[to]; forwards && next != to {
-			continue
-		}
 		to = withoutNamespace(to)
 		if real, err := filepath.EvalSymlinks(to); err == nil {
 			to = real
@@ -100,12 +117,13 @@ func providersOf(targets map[string]string) (providers []string) {
 }
 
 // parseBinding reads a line that binds malloc: files with their namespaces.
-func parseBinding(line string) (from, to string, ok bool) {
+func parseBinding(line string) (b binding, ok bool) {
 	rest, isMalloc := cutAround(line, "binding file ", ": normal symbol `malloc'")
 	if !isMalloc {
-		return "", "", false
+		return binding{}, false
 	}
-	return strings.Cut(rest, " to ")
+	b.from, b.to, ok = strings.Cut(rest, " to ")
+	return b, ok
 }
 
 func cutAround(s, before, after string) (string, bool) {

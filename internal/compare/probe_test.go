@@ -16,6 +16,10 @@ func TestReadProbe(t *testing.T) {
 	}
 	// The executable is where its own jump to the library stands.
 	write("7", `        7:	binding file /lib/libc.so.6 [0] to /bin/program [0]: normal symbol `+"`malloc'"+` [GLIBC_2.2.5]
+        7:	binding file /opt/libx.so [0] to /bin/program [0]: normal symbol `+"`malloc'"+`
+        7:	binding file /opt/libx.so [0] to /opt/libx.so [0]: normal symbol `+"`malloc'"+`
+        7:	binding file /bin/program [0] to /bin/program [0]: normal symbol `+"`malloc'"+` [GLIBC_2.2.5]
+        7:	initialize program: /bin/program
         7:	binding file /bin/program [0] to /opt/lib to/libx.so [0]: normal symbol `+"`free'"+` [GLIBC_2.2.5]
         7:	binding file /bin/program [0] to /opt/libx.so [0]: normal symbol `+"`malloc'"+` [GLIBC_2.2.5]
 `)
@@ -23,6 +27,7 @@ func TestReadProbe(t *testing.T) {
 	write("9", "nothing of interest\n")
 	// A process that executes another program with another malloc.
 	write("11", `        11:	binding file /lib/libc.so.6 [0] to /opt/libx.so [0]: normal symbol `+"`malloc'"+` [GLIBC_2.2.5]
+        11:	initialize program: env
         11:	binding file env [0] to /opt/libx.so [0]: normal symbol `+"`malloc'"+` [GLIBC_2.2.5]
         11:	binding file env [0] to /opt/libx.so [0]: normal symbol `+"`malloc'"+` [GLIBC_2.2.5]
         11:	binding file /lib/libc.so.6 [0] to /lib/libc.so.6 [0]: normal symbol `+"`malloc'"+` [GLIBC_2.2.5]

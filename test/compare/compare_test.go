@@ -301,6 +301,16 @@ func TestMallocThatItIsLinkedWith(t *testing.T) {
 	}
 }
 
+// In a program at a fixed address that uses malloc as a value, the libraries' malloc has an address of the program's.
+func TestFixedAddressOfMalloc(t *testing.T) {
+	program := compile(t, "#include <stdlib.h>\nvoid* (*volatile take)(size_t);\nint main(void) { take = malloc; free(take(1)); free(malloc(1)); return 0; }\n",
+		"-no-pie", "-fno-pic")
+	c := compared(t, "--rounds", "1", "--only", "libmallow", "--", program)
+	if len(c.Rows) != 2 || c.Rows[0].Name != "libc" || c.Rows[1].Failed != nil {
+		t.Errorf("%+v", c.Rows)
+	}
+}
+
 // What a program allocates past malloc no malloc can change.
 func TestHeapOfItsOwn(t *testing.T) {
 	program := compile(t, "#include <stdlib.h>\nvoid* mi_malloc(unsigned long n) { (void)n; return 0; }\nint main(void) { free(malloc(1)); return 0; }\n")
