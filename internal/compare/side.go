@@ -80,6 +80,9 @@ func (s *session) setVersus(base, other *measure.Command) error {
 	case ok:
 		other.Args = words
 	default:
+		if _, err := launch.Lookup(base.Args[0], nil); err != nil {
+			return err // the shell would only say that it fails
+		}
 		other.Args = []string{"/bin/sh", "-c", s.o.Versus}
 		base.Args = append([]string{"/bin/sh", "-c", `"$@"`, "sh"}, base.Args...)
 	}

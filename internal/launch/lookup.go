@@ -68,13 +68,17 @@ func find(name string) (string, error) {
 	if denied != nil {
 		return "", denied
 	}
-	return "", &Error{StatusNotFound, fmt.Errorf("%s: not found in PATH%s", Quote(name), perhapsHere(name))}
+	return "", &Error{StatusNotFound, fmt.Errorf("%s: not found in PATH%s", Quote(name), perhaps(name))}
 }
 
-// perhapsHere suggests ./NAME to those who come from another system.
-func perhapsHere(name string) string {
-	if executable("./"+name, name) == nil {
+// perhaps suggests ./NAME to those who come from another system, and a shell to
+// those who put a whole line in quotes.
+func perhaps(name string) string {
+	switch {
+	case executable("./"+name, name) == nil:
 		return fmt.Sprintf("; did you mean %s?", Quote("./"+name))
+	case strings.Contains(name, " "):
+		return "; a line for the shell is given as sh -c " + Quote(name)
 	}
 	return ""
 }

@@ -236,6 +236,7 @@ func TestRefusals(t *testing.T) {
 		"hangs":             {[]string{"--timeout", "200ms", "--", "sleep", "1000"}, "no end within the time limit of 200ms"},
 		"prints anew":       {[]string{"sh", "-c", "echo $$"}, "prints differently in each run: line 1 of stdout is "},
 		"is not there":      {[]string{"no-such-program"}, "no-such-program: not found in PATH"},
+		"is a line":         {[]string{"--vs", "echo 1 | cat", "--", "echo 1 | sort"}, `"echo 1 | sort": not found in PATH; a line for the shell is given as sh -c "echo 1 | sort"`},
 		"nothing":           {nil, "no command given"},
 		"no malloc":         {[]string{"--with", "/etc/passwd", "--", program, "1", "1"}, "--with /etc/passwd: it is no shared library"},
 		"other fails":       {[]string{"--vs", "sh -c 'exit 7'", "--", "true"}, "fails: exit status 7"},
