@@ -148,7 +148,19 @@ func callRate(perSecond float64) string {
 
 func byteRate(perSecond float64) string { return size(uint64(perSecond + 0.5)) }
 
-const liveRow = "%11s %9s %9s %12s %14s  "
+// row writes a line of the table up to the site, which has to have room:
+// narrow terminals do without blocks and calls.
+func (b *liveBlock) row(calls, bytes, live, blocks, allCalls string) string {
+	row := fmt.Sprintf("%11s %9s %9s", calls, bytes, live)
+	isNarrow := b.options.Width > 0 && b.options.Width < narrow
+	if !isNarrow {
+		row += fmt.Sprintf(" %12s", blocks)
+	}
+	if !isNarrow || b.options.Sort == ByAllCalls {
+		row += fmt.Sprintf(" %14s", allCalls)
+	}
+	return row + "  "
+}
 
 func (b *liveBlock) table() {
 	sites := b.view.Sites
@@ -168,7 +180,7 @@ func (b *liveBlock) table() {
 		return
 	}
 	b.line("")
-	b.line(b.style.dim(fmt.Sprintf(liveRow, "calls/s", "bytes/s", "live", "blocks", "calls") + "site"))
+	b.line(b.style.dim(b.row("calls/s", "bytes/s", "live", "blocks", "calls") + "site"))
 	width := b.functionWidth(sites[:shown])
 	for i := range sites[:shown] {
 		b.site(&sites[i], width)
@@ -187,7 +199,7 @@ func (b *liveBlock) table() {
 }
 
 func (b *liveBlock) cells(f *live.Figures) string {
-	return fmt.Sprintf(liveRow, b.rate(f.AllocationRate, callRate), b.rate(f.ByteRate, byteRate),
+	return b.row(b.rate(f.AllocationRate, callRate), b.rate(f.ByteRate, byteRate),
 		orDash(f.LiveBlocks, size(f.LiveBytes)), orDash(f.LiveBlocks, count(f.LiveBlocks)), count(f.Allocations))
 }
 

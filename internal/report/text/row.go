@@ -17,11 +17,11 @@ type cells [6]string
 // than fit has wider ones.
 const leastCalls = 11
 
-// cellWidths are the columns of each cell but the calls; narrow terminals do
-// without some.
+// cellWidths are the columns of each cell but the calls; roomFor are those of
+// the terminals that have it, so that the site is seen on narrow ones, too.
 var (
-	cellWidths  = [len(cells{})]int{1: 6, 9, 9, 9, 6}
-	dispensable = [len(cells{})]bool{1: true, 4: true}
+	cellWidths = [len(cells{})]int{1: 6, 9, 9, 9, 6}
+	roomFor    = [len(cells{})]int{1: narrow, 3: 60, 4: narrow, 5: 60}
 )
 
 const narrow = 100
@@ -33,7 +33,7 @@ func (r *report) row(c cells) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%*s", r.callsWidth(), c[0])
 	for i := 1; i < len(c); i++ {
-		if dispensable[i] && r.options.Width > 0 && r.options.Width < narrow && i != sortedColumn[r.options.Sort] {
+		if r.options.Width > 0 && r.options.Width < roomFor[i] && i != sortedColumn[r.options.Sort] {
 			continue
 		}
 		fmt.Fprintf(&b, " %*s", cellWidths[i], c[i])
