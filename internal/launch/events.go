@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"os"
 	"slices"
 	"strconv"
@@ -43,6 +44,39 @@ const (
 	detailsAt        = eventAt + 16
 )
 
+// ofProcesses is a filter for the kernel: it lets through what processes fork,
+// execute and how they end. Threads begin and end in the same words, and mallow
+// would wake for each.
+func ofProcesses() []unix.SockFilter {
+	const (
+		load         = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+		copyToX      = unix.BPF_MISC | unix.BPF_TAX
+		ifEqual      = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+		ifEqualToX   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_X
+		skip         = unix.BPF_JMP | unix.BPF_JA
+		letThrough   = unix.BPF_RET | unix.BPF_K
+		wholeMessage = 1 << 16
+	)
+	// What is loaded is taken for big-endian.
+	event := bits.ReverseBytes32
+	return []unix.SockFilter{
+		{Code: load, K: eventAt},
+		{Code: ifEqual, K: event(eventFork), Jf: 4},
+		{Code: load, K: detailsAt + 8}, // the child's task, and behind it its process
+		{Code: copyToX},
+		{Code: load, K: detailsAt + 12},
+		{Code: skip, K: 5},
+		{Code: ifEqual, K: event(eventExec), Jt: 1},
+		{Code: ifEqual, K: event(eventExit), Jf: 5},
+		{Code: load, K: detailsAt}, // its own
+		{Code: copyToX},
+		{Code: load, K: detailsAt + 4},
+		{Code: ifEqualToX, Jf: 1},
+		{Code: letThrough, K: wholeMessage},
+		{Code: letThrough, K: 0},
+	}
+}
+
 // hearFamily returns nil where the kernel tells mallow nothing. The process has
 // not executed anything yet.
 func hearFamily(pid int) *familyEvents {
@@ -71,6 +105,11 @@ func listen(socket int) error {
 	const room = 8 << 20 // for the whole machine's events while mallow does not run
 	if unix.SetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, room) != nil {
 		unix.SetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_RCVBUF, room)
+	}
+	filter := ofProcesses()
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.SetsockoptSockFprog(socket, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program); err != nil {
+		return err
 	}
 	if err := unix.Bind(socket, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: connectorProcess}); err != nil {
 		return err
@@ -131,15 +170,15 @@ func (e *familyEvents) take(b []byte) {
 	switch binary.LittleEndian.Uint32(b[eventAt:]) {
 	case eventFork:
 		parent, child := word(1), word(3)
-		if e.members[parent] != nil && word(2) == child {
+		if e.members[parent] != nil {
 			e.members[child] = &member{watched: watched{pid: child, parent: parent}}
 		}
 	case eventExec:
-		if m := e.members[word(1)]; m != nil && word(0) == word(1) {
+		if m := e.members[word(1)]; m != nil {
 			m.note(executed(m.pid)) // or what it has executed since
 		}
 	case eventExit:
-		if m := e.members[word(1)]; m != nil && word(0) == word(1) {
+		if m := e.members[word(1)]; m != nil {
 			m.exit, m.ended = unix.WaitStatus(word(2)), true
 			m.unwaited = m.pid != e.first && (e.members[m.parent] == nil || waitsForNobody(m.parent))
 			e.ended = append(e.ended, *m)
