@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/bits"
 	"os"
-	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -20,10 +19,22 @@ import (
 type familyEvents struct {
 	first   int // process id of the first one
 	socket  int
-	wake    *os.File  // closed: the end
-	done    chan bool // whether nothing was missed
-	members map[int]*member
-	ended   []member
+	wake    *os.File        // closed: the end
+	done    chan bool       // whether nothing was missed
+	members map[int]*member // by process id, until another process has it
+	all     []*member       // in the order in which they were forked
+}
+
+func newFamilyEvents(first int) *familyEvents {
+	e := &familyEvents{first: first, done: make(chan bool, 1), members: map[int]*member{}}
+	e.add(first, 0)
+	return e
+}
+
+func (e *familyEvents) add(pid, parent int) {
+	m := &member{watched: watched{pid: pid, parent: parent}}
+	e.members[pid] = m
+	e.all = append(e.all, m)
 }
 
 // member is a process, from its fork to its end.
@@ -93,10 +104,8 @@ func hearFamily(pid int) *familyEvents {
 		unix.Close(socket)
 		return nil
 	}
-	e := &familyEvents{
-		first: pid, socket: socket, wake: wake, done: make(chan bool, 1),
-		members: map[int]*member{pid: {watched: watched{pid: pid}}},
-	}
+	e := newFamilyEvents(pid)
+	e.socket, e.wake = socket, wake
 	go e.run(stop)
 	return e
 }
@@ -126,16 +135,16 @@ func listen(socket int) error {
 }
 
 // end returns all processes that were there; false when some may be missing.
-func (e *familyEvents) end() ([]member, bool) {
+func (e *familyEvents) end() ([]*member, bool) {
 	e.wake.Close()
 	whole := <-e.done
 	unix.Close(e.socket)
-	for _, m := range e.members {
-		m.unwaited = m.pid != e.first
-		e.ended = append(e.ended, *m)
+	for _, m := range e.all {
+		if !m.ended {
+			m.unwaited = m.pid != e.first
+		}
 	}
-	first := slices.ContainsFunc(e.ended, func(m member) bool { return m.pid == e.first && len(m.programs) > 0 })
-	return e.ended, whole && first
+	return e.all, whole && len(e.all[0].programs) > 0
 }
 
 func (e *familyEvents) run(stop *os.File) {
@@ -170,19 +179,21 @@ func (e *familyEvents) take(b []byte) {
 	switch binary.LittleEndian.Uint32(b[eventAt:]) {
 	case eventFork:
 		parent, child := word(1), word(3)
-		if e.members[parent] != nil {
-			e.members[child] = &member{watched: watched{pid: child, parent: parent}}
+		family := e.members[parent] != nil
+		delete(e.members, child)
+		if family {
+			e.add(child, parent)
 		}
 	case eventExec:
 		if m := e.members[word(1)]; m != nil {
 			m.note(executed(m.pid)) // or what it has executed since
+			m.ended = false         // where another thread executes, the first one ends before
 		}
 	case eventExit:
 		if m := e.members[word(1)]; m != nil {
 			m.exit, m.ended = unix.WaitStatus(word(2)), true
-			m.unwaited = m.pid != e.first && (e.members[m.parent] == nil || waitsForNobody(m.parent))
-			e.ended = append(e.ended, *m)
-			delete(e.members, m.pid)
+			parent := e.members[m.parent]
+			m.unwaited = m.pid != e.first && (parent == nil || parent.ended || waitsForNobody(m.parent))
 		}
 	}
 }
@@ -197,7 +208,7 @@ func executed(pid int) program {
 }
 
 // exitsOf lists how processes ended, the first few thousand of them.
-func exitsOf(members []member) []recording.ProcessExit {
+func exitsOf(members []*member) []recording.ProcessExit {
 	const most = 4096
 	var exits []recording.ProcessExit
 	for _, m := range members {

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"encoding/binary"
+	"os"
 	"os/exec"
 	"runtime"
 	"testing"
@@ -64,4 +65,39 @@ func eventIn(b []byte) (what uint32, task, process int) {
 		return what, word(2), word(3)
 	}
 	return what, word(0), word(1)
+}
+
+// A thread that executes a program ends its process's first thread before, in the same words as a process ends; the id
+// stays. Whoever has an ended process's id next is another.
+func TestExecutedByThread(t *testing.T) {
+	const first, status = 2, 3 << 8
+	pid := os.Getpid()
+	e := newFamilyEvents(first)
+	e.take(event(eventFork, first, first, pid, pid))
+	e.take(event(eventExit, pid, pid, 0))
+	e.take(event(eventExec, pid, pid))
+	e.take(event(eventExit, pid, pid, status))
+	e.take(event(eventFork, 1, 1, pid, pid))
+	e.take(event(eventExec, pid, pid))
+	e.take(event(eventExit, pid, pid, 0))
+	e.take(event(eventFork, first, first, pid, pid))
+	all := e.all
+	if len(all) != 3 {
+		t.Fatalf("%d processes", len(all))
+	}
+	if m := all[1]; !m.ended || m.exit.ExitStatus() != 3 || len(m.programs) != 1 {
+		t.Errorf("%+v", m)
+	}
+	if m := all[2]; m.pid != pid || m.ended || len(m.programs) != 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func event(what uint32, details ...int) []byte {
+	b := make([]byte, detailsAt+16)
+	binary.LittleEndian.PutUint32(b[eventAt:], what)
+	for i, d := range details {
+		binary.LittleEndian.PutUint32(b[detailsAt+4*i:], uint32(d))
+	}
+	return b
 }
