@@ -11,11 +11,14 @@ import (
 )
 
 // Names longer than these are hostile or useless on any screen: a mangled name
-// that long stays as it is, a demangled one is cut.
+// that long stays as it is, and both are cut.
 const (
 	maxMangled      = 8 << 10
 	maxDemangledLog = 13
 )
+
+// cut marks where a name goes on that is longer.
+func cut(name string) string { return strings.ToValidUTF8(name, "") + "…" }
 
 // readable turns a linkage name into the name in the source: C++ and Rust, old
 // and new. Suffixes of compiler clones (".isra.0") are left out: the parts and
@@ -27,7 +30,7 @@ func readable(name string) (text string) {
 		}
 	}()
 	if len(name) > maxMangled {
-		return name[:maxMangled]
+		return cut(name[:maxMangled])
 	}
 	if !strings.HasPrefix(name, "_") {
 		return withoutClone(name)
@@ -35,6 +38,9 @@ func readable(name string) (text string) {
 	text, err := demangled(name, demangle.NoClones, demangle.MaxLength(maxDemangledLog))
 	if err != nil {
 		return withoutClone(name)
+	}
+	if len(text) >= 1<<maxDemangledLog {
+		return cut(text)
 	}
 	return text
 }

@@ -8,9 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -274,6 +276,22 @@ func TestReadable(t *testing.T) {
 		if got := readable(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+}
+
+func TestLongNamesAreCutVisibly(t *testing.T) {
+	for name, linkage := range map[string]string{
+		"a linkage name":   "_Z" + strings.Repeat("1a", maxMangled),
+		"a demangled name": "_Z1f" + strings.Repeat("St6vectorIiSaIiEE", 400),
+		"not of one byte":  "_Z" + strings.Repeat("é", maxMangled),
+	} {
+		got := readable(linkage)
+		if len(got) < maxMangled-2 || !strings.HasSuffix(got, "…") || !utf8.ValidString(got) {
+			t.Errorf("%s: %d bytes that end in %q", name, len(got), got[max(0, len(got)-10):])
+		}
+	}
+	if got := readable("_Z" + strconv.Itoa(1000) + strings.Repeat("a", 1000) + "v"); strings.HasSuffix(got, "…") {
+		t.Errorf("a name of 1,000 bytes is cut")
 	}
 }
 
