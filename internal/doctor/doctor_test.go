@@ -55,6 +55,22 @@ func TestOwnMalloc(t *testing.T) {
 	}
 }
 
+func TestLinking(t *testing.T) {
+	for option, want := range map[string]string{
+		"-shared":     "is a shared library, not a program",
+		"-static":     "is linked statically, so no other malloc can be put under it",
+		"-static-pie": "is linked statically, so no other malloc can be put under it",
+	} {
+		p, err := Inspect(build(t, plain, "-fPIC", option))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := p.Refusal(); r == nil || r.Reason != want {
+			t.Errorf("%s: %+v, not %q", option, r, want)
+		}
+	}
+}
+
 func TestLinkedMalloc(t *testing.T) {
 	for library, from := range map[string]string{
 		"libc.so.6":               "glibc's",

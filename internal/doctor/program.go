@@ -30,6 +30,7 @@ type Program struct {
 	Class       elf.Class
 	Machine     elf.Machine
 	Interpreter string   // the dynamic linker, which has itself; "" for a static program
+	Library     bool     // it is a shared library, which others load
 	Needed      []string // libraries that it is linked with
 	GoVersion   string   // "" unless it is a Go program
 
@@ -170,9 +171,17 @@ func (p *Program) readLinking(object *elf.File) {
 	if p.Interpreter == "" {
 		p.Interpreter = loaderName(object)
 	}
+	p.Library = p.Interpreter == "" && object.Type == elf.ET_DYN && !isPIE(object)
 	if needed, err := object.ImportedLibraries(); err == nil {
 		p.Needed = needed
 	}
+}
+
+// isPIE tells what the linker says of position-independent programs, those
+// linked statically too.
+func isPIE(object *elf.File) bool {
+	flags, err := object.DynValue(elf.DT_FLAGS_1)
+	return err == nil && len(flags) == 1 && elf.DynFlag1(flags[0])&elf.DF_1_PIE != 0
 }
 
 // loaderName is what glibc's dynamic linker calls itself, whatever its file is

@@ -50,6 +50,8 @@ func (p *Program) Refusal() *Refusal {
 		return no("is linked with libmallow's minimal library, which has no recorder", "link it with libmallow.a in its place")
 	case p.Recorder:
 		return p.gainsRights()
+	case p.Library:
+		return no("is a shared library, not a program", "give mallow the program that loads it")
 	case p.Interpreter == "" && p.GoVersion != "":
 		return no("is a static Go program: Go's own runtime allocates for it, and there is no malloc to record",
 			"mallow go run shows the allocations of Go programs")
