@@ -12,10 +12,6 @@ namespace {
 
 constexpr uintptr_t kHeaderPage = 4096;
 
-uintptr_t BiasOf(const dl_find_object& found) {
-  return found.dlfo_link_map != nullptr ? found.dlfo_link_map->l_addr : 0;
-}
-
 // The executable's headers are where the kernel says; those of other objects begin behind their ELF header.
 bool FindHeaders(const dl_find_object& found, os::ReadablePages* pages, LoadedImage* image) {
   const link_map* map = found.dlfo_link_map;
@@ -37,16 +33,16 @@ bool FindHeaders(const dl_find_object& found, os::ReadablePages* pages, LoadedIm
 
 LoadedImage FindLoadedImage(const dl_find_object& found, os::ReadablePages* pages) {
   LoadedImage image = {reinterpret_cast<uintptr_t>(found.dlfo_map_start),
-                       reinterpret_cast<uintptr_t>(found.dlfo_map_end), nullptr, 0};
+                       reinterpret_cast<uintptr_t>(found.dlfo_map_end),
+                       found.dlfo_link_map != nullptr ? found.dlfo_link_map->l_addr : 0, nullptr, 0};
   if (!FindHeaders(found, pages, &image)) {
     image.headers = nullptr;
     image.header_count = 0;
   }
-  const uintptr_t bias = BiasOf(found);
   for (size_t i = 0; i < image.header_count; i++) {
     const ElfW(Phdr)& header = image.headers[i];
     if (header.p_type != PT_LOAD) continue;
-    const uintptr_t start = bias + header.p_vaddr, end = start + header.p_memsz;
+    const uintptr_t start = image.bias + header.p_vaddr, end = start + header.p_memsz;
     if (start < image.start) image.start = start;
     if (end > image.end) image.end = end;
   }
@@ -58,8 +54,8 @@ uintptr_t FindTablesEnd(const dl_find_object& found, os::ReadablePages* pages) {
   const uintptr_t tables = reinterpret_cast<uintptr_t>(found.dlfo_eh_frame);
   for (size_t i = 0; i < image.header_count; i++) {
     const ElfW(Phdr)& header = image.headers[i];
-    if (header.p_type == PT_LOAD && tables - (BiasOf(found) + header.p_vaddr) < header.p_filesz)
-      return BiasOf(found) + header.p_vaddr + header.p_filesz;
+    const uintptr_t start = image.bias + header.p_vaddr;
+    if (header.p_type == PT_LOAD && tables - start < header.p_filesz) return start + header.p_filesz;
   }
   return 0;
 }

@@ -20,6 +20,7 @@ namespace mallow::record {
 
 struct LoadedImage {
   uintptr_t start, end;
+  uintptr_t bias;              // of the addresses in the headers
   const ElfW(Phdr) * headers;  // null when they are not in memory
   size_t header_count;
 };

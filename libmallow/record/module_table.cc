@@ -24,12 +24,12 @@ struct Notes {
 };
 
 // The build id out of the loaded notes. Only what the program headers declare as loaded is read.
-Notes FindBuildId(const LoadedImage& image, uintptr_t bias, os::ReadablePages* pages) {
+Notes FindBuildId(const LoadedImage& image, os::ReadablePages* pages) {
   Notes result;
   for (size_t i = 0; i < image.header_count; i++) {
     const ElfW(Phdr)& header = image.headers[i];
     if (header.p_type != PT_NOTE) continue;
-    uintptr_t at = bias + header.p_vaddr;
+    uintptr_t at = image.bias + header.p_vaddr;
     const uintptr_t limit = at + header.p_memsz;
     if (at < image.start || limit > image.end || limit < at) continue;
     if (!pages->Has(reinterpret_cast<const void*>(at), header.p_memsz)) continue;
@@ -130,7 +130,7 @@ uint32_t ModuleTable::Search(const dl_find_object& found) {
   // The executable is the one object without a name; ld.so and the vdso have theirs.
   const bool is_executable = map->l_name == nullptr || map->l_name[0] == 0;
   const char* path = is_executable ? executable_ : map->l_name;
-  const Notes notes = FindBuildId(image, map->l_addr, &pages);
+  const Notes notes = FindBuildId(image, &pages);
 
   Known known{image.start, image.end, 0, KindOf(path, is_executable)};
   known.identity = Mix(0xcbf2'9ce4'8422'2325, reinterpret_cast<const uint8_t*>(path), strlen(path));

@@ -17,8 +17,9 @@ class TablesEnds {
  public:
   // See FindTablesEnd.
   uintptr_t Of(const dl_find_object& found, os::ReadablePages* pages) {
+    if (found.dlfo_eh_frame == nullptr) return 0;
     for (const Known& known : known_) {
-      if (known.tables == found.dlfo_eh_frame && known.tables != nullptr) return known.end;
+      if (known.tables == found.dlfo_eh_frame) return known.end;
     }
     const uintptr_t end = FindTablesEnd(found, pages);
     known_[next_++ % kMost] = {found.dlfo_eh_frame, end};
