@@ -20,7 +20,7 @@ func (r *diffReport) widths() [4]int {
 
 // diffRow writes the cells of a row, those of no text too.
 func (r *diffReport) diffRow(cells ...string) string {
-	if r.options.Width > 0 && r.options.Width < narrow {
+	if hasNoRoom(r.options.Width, narrow) {
 		cells = cells[:3]
 	}
 	var b strings.Builder

@@ -3,25 +3,14 @@ package text
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"mallow/internal/diff"
-	"mallow/internal/profile"
 )
 
 // estimated marks what is not counted on both sides.
 func (r *diffReport) estimated(text string) string {
 	return estimated(text, r.diff.Old, r.diff.New)
-}
-
-// estimated marks a figure that comes from these profiles where one of them is
-// of samples.
-func estimated(text string, of ...*profile.Profile) string {
-	if slices.ContainsFunc(of, func(p *profile.Profile) bool { return p.Sampling != nil }) {
-		return "~" + text
-	}
-	return text
 }
 
 // arrow writes what a figure was and is, with the mark of an estimate on the

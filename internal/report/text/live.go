@@ -152,7 +152,7 @@ func byteRate(perSecond float64) string { return size(uint64(perSecond + 0.5)) }
 // narrow terminals do without blocks and calls.
 func (b *liveBlock) row(calls, bytes, live, blocks, allCalls string) string {
 	row := fmt.Sprintf("%11s %9s %9s", calls, bytes, live)
-	isNarrow := b.options.Width > 0 && b.options.Width < narrow
+	isNarrow := hasNoRoom(b.options.Width, narrow)
 	if !isNarrow {
 		row += fmt.Sprintf(" %12s", blocks)
 	}

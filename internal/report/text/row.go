@@ -26,6 +26,10 @@ var (
 
 const narrow = 100
 
+// hasNoRoom tells of a terminal that is narrower than so many columns; lines of
+// width 0 are not cut.
+func hasNoRoom(width, columns int) bool { return width > 0 && width < columns }
+
 // tableCells are the titles of a table that is not of sites.
 func tableCells(peak string) cells { return cells{"calls", "share", "bytes", peak, "live", "temp"} }
 
@@ -33,7 +37,7 @@ func (r *report) row(c cells) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%*s", r.callsWidth(), c[0])
 	for i := 1; i < len(c); i++ {
-		if r.options.Width > 0 && r.options.Width < roomFor[i] && i != sortedColumn[r.options.Sort] {
+		if hasNoRoom(r.options.Width, roomFor[i]) && i != sortedColumn[r.options.Sort] {
 			continue
 		}
 		fmt.Fprintf(&b, " %*s", cellWidths[i], c[i])

@@ -3,16 +3,27 @@ package text
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"mallow/internal/profile"
 	"mallow/internal/recording"
 )
 
 // about marks an estimate.
 func (r *report) about(text string) string {
-	if r.profile.Sampling == nil || text == "" || text == "-" {
+	if text == "" || text == "-" {
 		return text
 	}
-	return "~" + text
+	return estimated(text, r.profile)
+}
+
+// estimated marks a figure that comes from these profiles where one of them is
+// of samples.
+func estimated(text string, of ...*profile.Profile) string {
+	if slices.ContainsFunc(of, func(p *profile.Profile) bool { return p.Sampling != nil }) {
+		return "~" + text
+	}
+	return text
 }
 
 func (r *report) aboutAll(c cells) cells {
