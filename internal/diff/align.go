@@ -27,11 +27,15 @@ func align(as, bs []*entry, unpaired float64) []pairing {
 	if len(as) == 1 && len(bs) == 1 && unpaired >= mustPair {
 		return []pairing{{as[0], bs[0]}}
 	}
+	return newLikeness(as, bs).align(unpaired)
+}
+
+func (like *likeness) align(unpaired float64) []pairing {
+	as, bs := like.as, like.bs
 	if len(as)*len(bs) > mostCells {
-		return alignByRank(as, bs, unpaired)
+		return like.alignByRank(unpaired)
 	}
 	gap := float32(unpaired / 2)
-	like := newLikeness(as, bs)
 	width := len(bs) + 1
 	cost := make([]float32, (len(as)+1)*width)
 	step := make([]uint8, len(cost))
@@ -116,12 +120,11 @@ func untangle(pairs []pairing) {
 }
 
 // alignByRank pairs the first with the first and so on.
-func alignByRank(as, bs []*entry, unpaired float64) []pairing {
+func (like *likeness) alignByRank(unpaired float64) []pairing {
 	var pairs []pairing
-	like := newLikeness(as, bs)
-	for i := range min(len(as), len(bs)) {
+	for i := range min(len(like.as), len(like.bs)) {
 		if like.difference(i, i) <= unpaired {
-			pairs = append(pairs, pairing{as[i], bs[i]})
+			pairs = append(pairs, pairing{like.as[i], like.bs[i]})
 		}
 	}
 	return pairs
@@ -129,13 +132,22 @@ func alignByRank(as, bs []*entry, unpaired float64) []pairing {
 
 // likeness compares the sites of two rows.
 type likeness struct {
-	as, bs []*entry
-	kinds  map[*entry]map[recording.Group]uint64
-	shifts map[int]bool // by how many lines the sites seem to have moved
+	as, bs  []*entry
+	kinds   map[*entry]map[recording.Group]uint64
+	shifts  map[int]bool // by how many lines the sites seem to have moved
+	ofLines float64      // what it counts that two moved by another number
 }
 
+// What lines count: where nobody knows how far a function has moved, less than
+// any other size does, as what was put before a site and has its number now is
+// not the site.
+const (
+	ofLines      = 0.15
+	ofKnownLines = 0.5
+)
+
 func newLikeness(as, bs []*entry) *likeness {
-	l := &likeness{as: as, bs: bs, kinds: make(map[*entry]map[recording.Group]uint64), shifts: commonShifts(as, bs)}
+	l := &likeness{as: as, bs: bs, kinds: make(map[*entry]map[recording.Group]uint64), shifts: commonShifts(as, bs), ofLines: ofLines}
 	for _, row := range [][]*entry{as, bs} {
 		for _, e := range row {
 			l.kinds[e] = kindsOf(e)
@@ -177,16 +189,20 @@ func commonShifts(as, bs []*entry) map[int]bool {
 	return shifts
 }
 
-// difference is 0 for sites that have everything in common and 1 for those
-// that have nothing. Lines that moved alone count less than any other size
-// does: what was put before a site and has its number now is not the site.
+// haveMoved says by how many lines the sites' function has moved.
+func (l *likeness) haveMoved(shift int) {
+	l.shifts, l.ofLines = map[int]bool{shift: true}, ofKnownLines
+}
+
+// difference is 0 for sites that have everything in common and 1 or more for
+// those that have nothing.
 func (l *likeness) difference(i, j int) float64 {
-	const ofKinds, ofSizes, ofCalls, ofLines = 0.3, 0.35, 0.2, 0.15
+	const ofKinds, ofSizes, ofCalls = 0.3, 0.35, 0.2
 	a, b := l.as[i], l.bs[j]
 	ca, cb := &a.place.Counters, &b.place.Counters
 	d := ofKinds*(1-overlap(l.kinds[a], l.kinds[b])) + ofSizes*differenceOfSizes(ca, cb) + ofCalls*apart(float64(ca.Calls), float64(cb.Calls))
 	if !l.shifts[b.place.Line-a.place.Line] && (a.place.Line > 0 || b.place.Line > 0) {
-		d += ofLines
+		d += l.ofLines
 	}
 	return d
 }

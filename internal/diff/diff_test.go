@@ -57,6 +57,14 @@ func TestMatching(t *testing.T) {
 			"new  f:32 0->14\nsame name f:28 14->14\nsame name f:33 14->14\n",
 		},
 		{
+			"lines that calls elsewhere in the function show to be where they were",
+			"800 new 24: f a.c:17 < main m.c:1\n800 new 24: f a.c:60 < main m.c:1\n1 new 39300: f a.c:60 < main m.c:1\n800 new 48: f a.c:72 < main m.c:1\n800 new 96: f a.c:72 < main m.c:1\n" +
+				"9 new 30: g b.c:1 < f a.c:24 < main m.c:1\n9 new 30: g b.c:1 < f a.c:44 < main m.c:1\n9 new 30: g b.c:1 < f a.c:81 < main m.c:1",
+			"800 new 192: f a.c:10 < main m.c:1\n800 new 24: f a.c:17 < main m.c:1\n1 new 39300: f a.c:60 < main m.c:1\n" +
+				"9 new 30: g b.c:1 < f a.c:24 < main m.c:1\n9 new 30: g b.c:1 < f a.c:44 < main m.c:1\n9 new 30: g b.c:1 < f a.c:81 < main m.c:1",
+			"gone  f:72 1600->0\nnew  f:10 0->800\nchanged name f:60 801->1 fewer bigger\nsame name f:17 800->800\nsame name g:1 27->27\n",
+		},
+		{
 			"two that changed places",
 			"14 malloc 16: f a.c:10 < main m.c:1\n14 malloc 32: f a.c:11 < main m.c:1",
 			"14 malloc 32: f a.c:10 < main m.c:1\n14 malloc 16: f a.c:11 < main m.c:1",

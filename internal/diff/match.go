@@ -71,7 +71,8 @@ type side struct {
 	profile   *profile.Profile
 	entries   []*entry
 	builds    map[string]string
-	functions map[string]bool // all names in stacks; see has
+	functions map[string]bool           // all names in stacks; see has
+	lines     map[function]map[int]bool // see linesOf
 }
 
 // entry is a site, or several that the other side cannot tell apart.
@@ -277,6 +278,13 @@ func (m *matcher) lonePass(how Match, keyOf func(*entry) (key, bool)) {
 
 func (m *matcher) pairUp(group, others []*entry, how Match, unpaired float64) {
 	pairs := align(group, others, unpaired)
+	if !asOne(pairs, group, others) {
+		if shift, sure := shiftOf(m.a.linesOf(group[0]), m.b.linesOf(others[0])); sure {
+			like := newLikeness(group, others)
+			like.haveMoved(shift)
+			pairs = like.align(unpaired)
+		}
+	}
 	untangle(pairs)
 	for _, p := range pairs {
 		p.a.pair, p.b.pair = p.b, p.a
