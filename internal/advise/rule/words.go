@@ -8,6 +8,7 @@ import (
 
 	"mallow/internal/figure"
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 	"mallow/internal/signature"
 )
 
@@ -23,8 +24,9 @@ func Share(part, whole uint64) float64 {
 func Bytes(n uint64) string { return figure.Counted(n, "byte", "bytes") }
 
 // Sizes writes what a site asks for: "16 bytes", "16 to 80 bytes".
-func Sizes(s *Site) string {
-	n := &s.Counters
+func Sizes(s *Site) string { return sizes(&s.Counters) }
+
+func sizes(n *recording.Counters) string {
 	if n.SizeMin == n.SizeMax {
 		return Bytes(n.SizeMax)
 	}
@@ -34,6 +36,11 @@ func Sizes(s *Site) string {
 // Blocks writes a number of blocks of a site with their sizes.
 func Blocks(n uint64, s *Site) string {
 	return figure.Counted(n, "block", "blocks") + " of " + Sizes(s)
+}
+
+// BlocksOf writes all blocks that were counted together.
+func BlocksOf(n *recording.Counters) string {
+	return figure.Counted(n.Calls, "block", "blocks") + " of " + sizes(n)
 }
 
 // SoonGone writes how many blocks of a site are freed within a few heap events,

@@ -30,6 +30,15 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	c.Which(func(s *rule.Site) bool { return resizes(s) || mayDouble(s) })
+	joined := make(map[*rule.Site]bool) // whose vectors grow at other lines, too
+	for _, lines := range severalLines(c) {
+		if f, ok := byLines(lines); ok {
+			found = append(found, f)
+			for _, l := range lines {
+				joined[l.site] = true
+			}
+		}
+	}
 	for _, s := range c.Sites {
 		if f, ok := byRealloc(c, s); ok {
 			found = append(found, f)
@@ -40,6 +49,9 @@ func find(c *rule.Case) []rule.Finding {
 			continue
 		}
 		for _, of := range containers {
+			if of.growth == rule.Growth && joined[s] {
+				continue
+			}
 			if f, ok := byContainer(s, of.growth, of.what); ok {
 				found = append(found, f)
 			}
@@ -182,25 +194,36 @@ var containers = []struct {
 	{rule.StringGrowth, "strings"},
 }
 
+// grownAt returns the blocks of the site that containers grew by, those of a
+// kind; nil where they are too few.
+func grownAt(s *rule.Site, growth rule.Symbol) *rule.Site {
+	grown := s.ByWithout(growth, rule.Element|rule.RegexCompile|rule.Matching)
+	if grown == nil || grown.Counters.Calls < leastCalls {
+		return nil
+	}
+	return grown
+}
+
 // byContainer finds growing vectors or strings: each step is a block twice as
 // large, and the growth itself releases the old one. A string that was put
 // together of two has gone through the same functions for its only block,
 // which its owner releases.
 func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding, ok bool) {
-	grown := s.ByWithout(growth, rule.Element|rule.RegexCompile|rule.Matching)
-	if grown == nil || grown.Counters.Calls < leastCalls || grown.OneSize() {
+	grown := grownAt(s, growth)
+	if grown == nil || grown.OneSize() {
 		return f, false
 	}
 	n := &grown.Counters
 	// Of a container, on average: by sizes, and by who releases. Both are
 	// estimates; the first is for vectors alone, which begin with one element.
-	bySizes := rule.Doublings(float64(grown.MeanSize()) / float64(max(1, n.SizeMin)))
+	_, most := stepsOf(grown)
+	bySizes := min(most, rule.Doublings(float64(grown.MeanSize())/float64(max(1, n.SizeMin))))
 	steps := bySizes
 	switch by, blocks := grown.Releaser(growth); by {
 	case rule.ByOwner:
 		return f, false
 	case rule.ByGrowth:
-		steps = float64(n.Calls) / float64(max(1, n.Calls-min(n.Calls, blocks)))
+		steps = min(most, float64(n.Calls)/float64(max(1, n.Calls-min(n.Calls, blocks))))
 		if growth == rule.Growth {
 			steps = min(steps, bySizes)
 		}
@@ -212,7 +235,18 @@ func byContainer(s *rule.Site, growth rule.Symbol, what string) (f rule.Finding,
 	if growth == rule.Growth {
 		longest = max(steps, bySizes)
 	}
-	return finding(grown, growth, what, steps, longest), true
+	return finding(&grown.Counters, []*rule.Site{grown}, growth, what, steps, longest), true
+}
+
+// stepsOf returns bounds of how many blocks a container takes on average: it has
+// no two of one size, so that there are as many containers as blocks of the size
+// that is the most common, or more. Both are infinite where nobody knows that size.
+func stepsOf(s *rule.Site) (least, most float64) {
+	common := s.Knowledge().Size
+	if common == nil || common.AndAllGreater || common.Least == 0 {
+		return math.Inf(1), math.Inf(1)
+	}
+	return float64(common.OutOf) / float64(common.Most), float64(common.OutOf) / float64(common.Least)
 }
 
 func mayDouble(s *rule.Site) bool {
@@ -225,13 +259,13 @@ func byHabit(s *rule.Site) (f rule.Finding, ok bool) {
 		return f, false
 	}
 	steps := rule.Doublings(float64(s.MeanSize()) / float64(max(1, s.Counters.SizeMin)))
-	return finding(s, 0, "buffers", steps, steps), true
+	return finding(&s.Counters, []*rule.Site{s}, 0, "buffers", steps, steps), true
 }
 
-// finding tells of containers with so many steps on average. Sizes may speak of
-// more: these are the steps of those that grow much, while others do not grow.
-func finding(grown *rule.Site, growth rule.Symbol, what string, steps, bySizes float64) rule.Finding {
-	n := &grown.Counters
+// finding tells of containers with so many steps on average, n in all at some
+// lines. Sizes may speak of more: these are the steps of those that grow much,
+// while others do not grow.
+func finding(n *recording.Counters, lines []*rule.Site, growth rule.Symbol, what string, steps, bySizes float64) rule.Finding {
 	last := min(n.SizeMax, n.SizeMin<<uint(min(62, math.Round(steps)-1)))
 	remedy, saved := reserve(n, last, growth), 1-1/steps
 	if n.SizeMax > widely*last {
@@ -245,15 +279,23 @@ func finding(grown *rule.Site, growth rule.Symbol, what string, steps, bySizes f
 	if growth == 0 {
 		evidence += "; the function that makes a block releases it when the next one is there, which is twice as large"
 	}
-	return rule.Finding{
+	f := rule.Finding{
 		Means:       rule.Avoid,
-		Title:       fmt.Sprintf("%s that grow by doubling take %s", what, rule.Blocks(n.Calls, grown)),
+		Title:       fmt.Sprintf("%s that grow by doubling take %s", what, rule.BlocksOf(n)),
 		Remedy:      remedy,
 		Evidence:    evidence,
-		Places:      rule.Places(grown.Frame),
-		Claims:      []rule.Claim{grown.Claim(uint64(saved * float64(n.Calls)))},
 		Nanoseconds: float64(n.Bytes) / 2 / bytesPerNanosecond,
 	}
+	// What the last lines make is what nobody has to.
+	for i, left := len(lines)-1, uint64(saved*float64(n.Calls)); i >= 0 && left > 0; i-- {
+		claimed := min(left, lines[i].Counters.Calls)
+		f.Claims = append(f.Claims, lines[i].Claim(claimed))
+		left -= claimed
+	}
+	for _, s := range lines {
+		f.Places = rule.Places(append(f.Places, s.Frame)...)
+	}
+	return f
 }
 
 // otherwise is with how much to begin where no size is known. A short string has

@@ -185,6 +185,77 @@ func unevenly(p *ruletest.Program, grows, line, owner string, least, most, large
 	}
 }
 
+// Of 2,000 vectors one ends with 1,024 elements and all others with one, which
+// another line enlarges: what the sizes come to on average is no number of steps.
+func TestOneLargeAmongMany(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	const line = "parse manifest.cc:60"
+	by := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, line)
+	elsewhere := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "other other.cc:72")
+	for range 1999 {
+		b := p.Alloc(by, 24)
+		other := p.Alloc(elsewhere, 48)
+		p.FreeFrom(b, p.By(vectorGrows))
+		p.FreeFrom(other, p.By("parse manifest.cc:90"))
+	}
+	grown(p, by, 24, 196608, vectorGrows, "parse manifest.cc:90")
+	p.Silent(growth.Rule)
+}
+
+const linesGrow = "void std::vector<Item, std::allocator<Item> >::_M_realloc_insert<Item const&>(Item const&)"
+
+// itemsAt is the growth of vectors of items at a line.
+func itemsAt(p *ruletest.Program, line string) recordingtest.Stack {
+	return p.Stack(recording.New, "operator new(unsigned long)", "std::__new_allocator<Item>::allocate(unsigned long, void const*)", linesGrow, line)
+}
+
+// A function pushes back one item at a line and two at another one; once it has
+// 8,192. Each of 2,000 vectors but that one takes three blocks, of which a reserve
+// saves two.
+func TestSeveralLines(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	one, two := itemsAt(p, "parse manifest.cc:60"), itemsAt(p, "parse manifest.cc:72")
+	outgrown, owner := p.By(linesGrow), p.By("parse manifest.cc:90")
+	for range 1999 {
+		first, second := p.Alloc(one, 24), p.Alloc(two, 48)
+		p.FreeFrom(first, outgrown)
+		third := p.Alloc(two, 96)
+		p.FreeFrom(second, outgrown)
+		p.FreeFrom(third, owner)
+	}
+	grownBy(p, one, 24, 196608, outgrown, owner)
+	p.Finds(growth.Rule, "several_lines")
+}
+
+// Two lines that push back one item each: neither grows by itself.
+func TestTwoLines(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	one, two := itemsAt(p, "parse manifest.cc:60"), itemsAt(p, "parse manifest.cc:72")
+	for range 2000 {
+		first, second := p.Alloc(one, 24), p.Alloc(two, 48)
+		p.FreeFrom(first, p.By(linesGrow))
+		p.FreeFrom(second, p.By("parse manifest.cc:90"))
+	}
+	p.Finds(growth.Rule, "two_lines")
+}
+
+// The vectors of one line grow in another function, and those of the other line
+// are of their own: reserve for one of them saves nothing at the other.
+func TestLinesOfTheirOwn(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	one, two := itemsAt(p, "parse manifest.cc:60"), itemsAt(p, "parse manifest.cc:72")
+	elsewhere := itemsAt(p, "add manifest.cc:10")
+	for i := range 2000 {
+		first, second := p.Alloc(one, 24), p.Alloc(elsewhere, 48)
+		p.FreeFrom(first, p.By(linesGrow))
+		p.FreeFrom(second, p.By("parse manifest.cc:90"))
+		if i%2 == 0 {
+			p.FreeFrom(p.Alloc(two, 48), p.By("parse manifest.cc:90"))
+		}
+	}
+	p.Silent(growth.Rule)
+}
+
 func oneInHundred(i int) bool { return i%100 == 0 }
 
 // Vectors of 16 elements, and a few of 2048: none knows beforehand what it will be.
