@@ -140,10 +140,12 @@ type likeness struct {
 
 // What lines count: where nobody knows how far a function has moved, less than
 // any other size does, as what was put before a site and has its number now is
-// not the site.
+// not the site. Of sites that are alike otherwise the one at the same line is it:
+// others may be as far from it by chance as two others are from each other.
 const (
-	ofLines      = 0.15
-	ofKnownLines = 0.5
+	ofLines       = 0.15
+	ofKnownLines  = 0.5
+	ofCommonShift = 0.01
 )
 
 func newLikeness(as, bs []*entry) *likeness {
@@ -201,8 +203,11 @@ func (l *likeness) difference(i, j int) float64 {
 	a, b := l.as[i], l.bs[j]
 	ca, cb := &a.place.Counters, &b.place.Counters
 	d := ofKinds*(1-overlap(l.kinds[a], l.kinds[b])) + ofSizes*differenceOfSizes(ca, cb) + ofCalls*apart(float64(ca.Calls), float64(cb.Calls))
-	if !l.shifts[b.place.Line-a.place.Line] && (a.place.Line > 0 || b.place.Line > 0) {
+	switch shift := b.place.Line - a.place.Line; {
+	case !l.shifts[shift] && (a.place.Line > 0 || b.place.Line > 0):
 		d += l.ofLines
+	case shift != 0:
+		d += ofCommonShift
 	}
 	return d
 }

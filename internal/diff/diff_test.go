@@ -65,6 +65,12 @@ func TestMatching(t *testing.T) {
 			"gone  f:72 1600->0\nnew  f:10 0->800\nchanged name f:60 801->1 fewer bigger\nsame name f:17 800->800\nsame name g:1 27->27\n",
 		},
 		{
+			"of several that were alike, the one at the same line",
+			"14 malloc 144: f a.c:83 < main m.c:1\n14 malloc 20: f a.c:111 < main m.c:1\n14 malloc 20: f a.c:116 < main m.c:1\n14 malloc 20: f a.c:121 < main m.c:1\n14 malloc 20: f a.c:149 < main m.c:1",
+			"14 malloc 144: f a.c:83 < main m.c:1\n14 malloc 80: f a.c:111 < main m.c:1",
+			"gone  f:116 14->0\ngone  f:121 14->0\ngone  f:149 14->0\nchanged name f:111 14->14 bigger\nsame name f:83 14->14\n",
+		},
+		{
 			"two that changed places",
 			"14 malloc 16: f a.c:10 < main m.c:1\n14 malloc 32: f a.c:11 < main m.c:1",
 			"14 malloc 32: f a.c:10 < main m.c:1\n14 malloc 16: f a.c:11 < main m.c:1",
