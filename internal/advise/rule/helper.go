@@ -2,9 +2,11 @@ package rule
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"mallow/internal/profile"
+	"mallow/internal/recording"
 )
 
 const (
@@ -13,8 +15,9 @@ const (
 	// A caller with this share of the calls is as good as the only one.
 	dominant = 0.9
 	// A caller's sizes are its own if they spread over no more than this part
-	// of what all callers ask for.
-	narrower = 0.5
+	// of what all callers ask for, and by magnitude over no more than that one:
+	// of sizes that are mostly small one caller has the largest by chance.
+	narrower, fewerMagnitudes = 0.5, 0.75
 )
 
 // branching is a part whose callers are looked at, and how far that went.
@@ -79,10 +82,15 @@ func (c *Case) releases(part *profile.Part) bool {
 	return by != nil && by.Function == part.Function && Share(by.Least, by.OutOf) >= 0.5
 }
 
+// spreadOf is how far sizes lie apart, in bytes and in powers of two.
+func spreadOf(n *recording.Counters) (bytes, magnitudes float64) {
+	return float64(n.SizeMax - n.SizeMin), math.Log2(float64(max(1, n.SizeMax)) / float64(max(1, n.SizeMin)))
+}
+
 // differ tells whether most calls come from callers that ask for sizes of
 // their own.
 func differ(part *profile.Part, callers []*profile.Part) bool {
-	spread := float64(part.Counters.SizeMax - part.Counters.SizeMin)
+	spread, magnitudes := spreadOf(&part.Counters)
 	functions := make(map[string]bool)
 	var calls uint64
 	for _, caller := range callers {
@@ -90,7 +98,10 @@ func differ(part *profile.Part, callers []*profile.Part) bool {
 		if caller.Function != part.Function {
 			functions[caller.Function] = true
 		}
-		if n.Calls > 0 && float64(n.SizeMax-n.SizeMin) <= narrower*spread {
+		if n.Calls == 0 {
+			continue
+		}
+		if own, ownMagnitudes := spreadOf(n); own <= narrower*spread && ownMagnitudes <= fewerMagnitudes*magnitudes {
 			calls += n.Calls
 		}
 	}

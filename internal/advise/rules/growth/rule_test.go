@@ -23,6 +23,30 @@ func TestRealloc(t *testing.T) {
 	p.Finds(growth.Rule, "realloc")
 }
 
+// Two callers read files alike, of which one is four times as large as all others:
+// it makes no helper of the line that reads them.
+func TestTwoCallers(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	for _, caller := range []struct {
+		line           string
+		files, largest uint64
+	}{{"left walk.rs:466", 110, 4096}, {"right walk.rs:471", 100, 16384}} {
+		read := p.Stack(recording.Realloc, "read parse.rs:37", caller.line)
+		for i := range caller.files {
+			most := uint64(2048)
+			if i == 50 {
+				most = caller.largest
+			}
+			b := p.Alloc(read, 32)
+			for size := uint64(64); size <= most; size *= 2 {
+				b = p.Realloc(b, read, size)
+			}
+			p.FreeFrom(b, p.By(caller.line))
+		}
+	}
+	p.Finds(growth.Rule, "two_callers")
+}
+
 // As Rust's containers do: malloc first, and four reallocs after it.
 func TestBegunByMalloc(t *testing.T) {
 	p := ruletest.NewProgram(t)
