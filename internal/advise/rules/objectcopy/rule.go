@@ -107,7 +107,7 @@ func (of *copies) finding() rule.Finding {
 		Means:  rule.Avoid,
 		AtMost: true,
 		Title:  fmt.Sprintf("copies of %s take %s (%s)%s, and are soon thrown away", of.class, figure.Counted(of.calls, "block", "blocks"), figure.Size(of.bytes), at),
-		Remedy: "take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed",
+		Remedy: "take and pass it as a const reference, in loops too (const auto&); copy it only where it is changed, and move it where it is no longer needed, into containers too (push_back(std::move(x)))",
 		Places: rule.Places(append(lines[:min(mostLines, len(lines))], makers...)...),
 		Claims: of.claims,
 	}
