@@ -18,31 +18,43 @@ type line struct {
 
 // severalLines returns lines whose vectors are grown on by other lines of their
 // function, each with those, the first one first.
-func severalLines(c *rule.Case) [][]line {
-	type key struct{ function, file, module, typed string }
-	groups := make(map[key][]line)
-	var order []key
+func severalLines(c *rule.Case) (all [][]line) {
+	var lines []line
 	for _, s := range c.Sites {
-		grown := grownAt(s, rule.Growth)
-		if grown == nil || s.Line == 0 {
-			continue
+		if grown := grownAt(s, rule.Growth); grown != nil && s.Line > 0 {
+			lines = append(lines, line{s, grown})
 		}
-		k := key{s.Function, s.File, s.Module, typeOf(c, grown)}
-		if k.typed == "" {
-			continue
-		}
-		if len(groups[k]) == 0 {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], line{s, grown})
 	}
-	var all [][]line
-	for _, k := range order {
-		if lines := chain(groups[k]); lines != nil {
-			all = append(all, lines)
+	functionOf := func(l line) profile.Frame {
+		return profile.Frame{Function: l.site.Function, File: l.site.File, Module: l.site.Module}
+	}
+	for _, function := range grouped(lines, functionOf) {
+		if len(function) < 2 {
+			continue
+		}
+		for _, typed := range grouped(function, func(l line) string { return typeOf(c, l.grown) }) {
+			if chained := chain(typed); chained != nil && typeOf(c, chained[0].grown) != "" {
+				all = append(all, chained)
+			}
 		}
 	}
 	return all
+}
+
+// grouped puts lines together that have something in common.
+func grouped[K comparable](lines []line, of func(line) K) (groups [][]line) {
+	at := make(map[K]int)
+	for _, l := range lines {
+		k := of(l)
+		i, known := at[k]
+		if !known {
+			i = len(groups)
+			at[k] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], l)
+	}
+	return groups
 }
 
 // typeOf is what the vectors hold; "" where they are of several types, or nobody
