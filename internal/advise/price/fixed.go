@@ -4,12 +4,12 @@ package price
 // allocation with its release, of whatever kind and size, and so many more
 // while it is recorded.
 func Fixed(plain, recording float64) func(Malloc) *Costs {
-	table := func(ns float64) *Table {
-		points := []Point{{Size: 1, Nanoseconds: ns}}
-		free := []Point{{Size: 1}}
-		return &Table{Hot: points, Mixed: points, Calloc: points, Realloc: free, Fresh: ns, Few: ns, Many: ns}
+	table := func(recording float64) *Table {
+		at := func(ns float64) []Point { return []Point{{Size: 1, Nanoseconds: ns}} }
+		hot := plain/besideWork + recording
+		return &Table{Hot: at(hot), Mixed: at(plain), Calloc: at(hot), Realloc: at(0), Fresh: hot, Few: hot, Many: hot}
 	}
 	return func(m Malloc) *Costs {
-		return &Costs{Malloc: m.Name, Plain: table(plain), Libmallow: table(plain), Recorded: table(plain + recording)}
+		return &Costs{Malloc: m.Name, Plain: table(0), Libmallow: table(0), Recorded: table(recording)}
 	}
 }

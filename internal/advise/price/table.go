@@ -130,11 +130,17 @@ func growth(points []Point) float64 {
 	return max(0, (high.Nanoseconds-low.Nanoseconds)/float64(high.Size-low.Size))
 }
 
+// besideWork is what is left of the time of a pair of hot calls where a program
+// does something else between them, as all do: a pair waits for the one before,
+// and the processor for neither. Of cppcheck, where 10.9 million of such pairs were
+// taken away, each took 5.8 ns of CPU time, 8.4 in a loop of its own; of
+// examples/logs 4.4 ns by samples.
+const besideWork = 0.6
+
 // malloc is what a malloc and the free cost, for blocks of which the share
 // hot is asked for and released in quick succession.
 func (t *Table) malloc(size uint64, hot float64) float64 {
-	quick := at(t.Hot, size, 0)
-	return quick + (1-hot)*max(0, at(t.Mixed, size, 0)-quick)
+	return hot*besideWork*at(t.Hot, size, 0) + (1-hot)*at(t.Mixed, size, 0)
 }
 
 // calloc costs besides what zeroing does.
