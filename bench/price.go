@@ -92,9 +92,9 @@ func priceReading(shares []share) string {
 		tooMuch = "More is promised than is saved of " + strings.Join(over, ", ") + "."
 	}
 	return fmt.Sprintf("\nWhat mallow says of malloc and free is between %.2f and %.2f times what the samples say. %s\n", least, most, tooMuch) + `
-Where nearly all blocks are freed at once (examples/logs) the processor does those calls beside other work. A cure saves what malloc takes and more: its blocks
-lie closer together, and what was done with the old ones is not done any more. Of that nothing is promised. Where estimated differs from the CPU time measured,
-another malloc changes more than the time in malloc itself: python3 on glibc's gives memory back and faults it in again.
+A cure saves what malloc takes and more: its blocks lie closer together, and what was done with the old ones is not done any more. Of that nothing is promised.
+Where estimated differs from the CPU time measured, another malloc changes more than the time in malloc itself: python3 on glibc's gives memory back and faults
+it in again.
 `
 }
 
