@@ -177,11 +177,14 @@ func named(s *rule.Site, group []*rule.Site) string {
 	return fmt.Sprintf("%s (%s)", rule.Name(&at), rule.Sizes(s))
 }
 
-// line is where the site is told from the others of its group: where one line asks
-// two helpers it is in both sites' place, and the helpers' own lines differ.
+// line is where the site is told from the others of its group: where one line gets
+// several blocks, by helpers of its own for each, it is in the place of all of them.
+// Then it is the innermost line that is on the way of none of the others.
 func line(s *rule.Site, group []*rule.Site) profile.Frame {
-	if slices.ContainsFunc(group, func(o *rule.Site) bool { return o != s && o.Frame == s.Frame }) {
-		return s.Way[0]
+	for _, f := range append([]profile.Frame{s.Frame}, s.Way...) {
+		if !slices.ContainsFunc(group, func(o *rule.Site) bool { return o != s && slices.Contains(o.Way, f) }) {
+			return f
+		}
 	}
 	return s.Frame
 }

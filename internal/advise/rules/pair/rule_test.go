@@ -68,6 +68,27 @@ func TestHelpersOfOneLine(t *testing.T) {
 	p.Finds(pair.Rule, "helpers_of_one_line")
 }
 
+// One line gets two texts by one helper, through two functions that others call,
+// too: these tell the texts apart.
+func TestOneHelperByTwoWays(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	text := func(way, caller string) recordingtest.Stack {
+		return p.Stack(recording.Malloc, "dup text.c:32", way, caller)
+	}
+	pairs := func(times int, name, value uint64, caller string) {
+		first, second := text("name_of token.c:99", caller), text("value_of token.c:55", caller)
+		for i := range times {
+			more := uint64(i%2) * 3
+			a, b := p.Alloc(first, name+more), p.Alloc(second, value+more)
+			p.FreeFrom(b, p.By("drop token.c:70"))
+			p.FreeFrom(a, p.By("drop token.c:71"))
+		}
+	}
+	pairs(300, 3, 3, "body parser.c:90")
+	pairs(60, 77, 897, "main main.c:7")
+	p.Finds(pair.Rule, "one_helper_by_two_ways")
+}
+
 // All texts of this run are as long: the next may be longer, and must not become a member.
 func TestTextsOfOneLength(t *testing.T) {
 	for golden, text := range map[string]struct {
