@@ -20,6 +20,7 @@ type Advice struct {
 	Title    string  // what is so, one line with its numbers
 	Remedy   string  // what to do, one or two sentences
 	Sites    []Place // the line to change first, then the others that take part
+	Uses     bool    // the first of Sites takes no part: it is the line that uses the packages of the others
 	Saves    Saves
 	At       []profile.Frame // the sites that allocate what it saves; Sites may be their callers
 	Libc     string          // the function of libc that the first site calls, where libc allocates what it saves; else ""
@@ -101,6 +102,7 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 	for _, place := range places(&f.Finding) {
 		a.Sites = append(a.Sites, Place{place})
 	}
+	a.toUser(f.Claims)
 	var at []profile.Frame
 	for _, part := range f.parts {
 		at = append(at, part.site.Way[0])
@@ -125,4 +127,37 @@ func places(f *rule.Finding) []profile.Frame {
 		return f.Places
 	}
 	return rule.Places(append(slices.Clone(f.Places), f.Claims[0].Site.Way[0])...)
+}
+
+// toUser tells advice of which all places are in packages to the line that uses
+// them, if there is one.
+func (a *Advice) toUser(claims []rule.Claim) {
+	if slices.ContainsFunc(a.Sites, func(place Place) bool { return !rule.OfPackage(place.File) }) {
+		return
+	}
+	if user := userOf(claims); user != (profile.Frame{}) {
+		a.Sites, a.Uses = append([]Place{{user}}, a.Sites...), true
+		a.Remedy += "; the code is a package's: look there for a call that borrows, or that fills what you keep"
+	}
+}
+
+// Taking are the places that take part in what the advice saves.
+func (a *Advice) Taking() []Place {
+	if a.Uses {
+		return a.Sites[1:]
+	}
+	return a.Sites
+}
+
+// userOf is the one line by which packages are used for all that is claimed; else
+// the zero Frame.
+func userOf(claims []rule.Claim) (user profile.Frame) {
+	for i, claim := range claims {
+		line := claim.Site.UserOfPackages()
+		if i > 0 && line != user {
+			return profile.Frame{}
+		}
+		user = line
+	}
+	return user
 }

@@ -128,6 +128,29 @@ func TestMovedOrHoisted(t *testing.T) {
 	}
 }
 
+// TestPackages has allocations of crates: the program's own line that uses them is
+// named first, where there is one.
+func TestPackages(t *testing.T) {
+	const registry = "/build/.cargo/registry/src/crates/"
+	p := ruletest.NewProgram(t)
+	write := func(line string) recordingtest.Stack {
+		return p.Stack(recording.Realloc, "WriterFormatter::write "+registry+"serde_json-1.0/src/value/mod.rs:232", "to_string "+registry+"serde_json-1.0/src/ser.rs:9", line)
+	}
+	const user = "mine::lines /build/mine/src/main.rs:24"
+	stack := write(user)
+	for range 1000 {
+		b := p.Alloc(stack, 8)
+		for size := uint64(16); size <= 128; size *= 2 {
+			b = p.Realloc(b, stack, size)
+		}
+		p.FreeFrom(b, p.By(user))
+	}
+	first := advise.For(p.Profile(), advise.Options{}).Advice[0]
+	if first.Rule != "growth" || len(first.Sites) != 2 || first.Sites[0].Line != 24 || first.Sites[1].Line != 232 || !strings.Contains(first.Remedy, "a package's") {
+		t.Errorf("%+v", first)
+	}
+}
+
 // TestHelper has a helper whose callers are told instead of it: it is named, too, for it is there that a vector grows.
 func TestHelper(t *testing.T) {
 	const grows = "void std::vector<Object, std::allocator<Object> >::_M_realloc_insert<Object>(Object*, Object&&)"

@@ -153,13 +153,13 @@ func first(a *advise.Advice) *profile.Frame {
 // same tells whether two advices of one rule are about the same lines, most of
 // those of the smaller one.
 func (p *places) same(old, new *advise.Advice) bool {
-	shared := 0
-	for i := range old.Sites {
-		if slices.ContainsFunc(new.Sites, func(place advise.Place) bool { return p.sameLine(&old.Sites[i].Frame, &place.Frame) }) {
+	shared, olds, news := 0, old.Taking(), new.Taking()
+	for i := range olds {
+		if slices.ContainsFunc(news, func(place advise.Place) bool { return p.sameLine(&olds[i].Frame, &place.Frame) }) {
 			shared++
 		}
 	}
-	return 2*shared >= min(len(old.Sites), len(new.Sites))
+	return 2*shared >= min(len(olds), len(news))
 }
 
 // sameLine tells whether two places are one site, or, where they do not
@@ -197,7 +197,7 @@ func (p *places) asker(at map[profile.Frame]*Site, a *advise.Advice, promise flo
 			of.sites = []*Site{s}
 		}
 	} else {
-		for _, place := range a.Sites {
+		for _, place := range a.Taking() {
 			add(place.Frame)
 		}
 		for _, f := range a.At {

@@ -52,6 +52,24 @@ func TestAdviceAboutCallers(t *testing.T) {
 	}
 }
 
+// The line that uses a package may allocate, too: what it makes less itself is
+// nothing that advice about the package's lines has brought, nor are two pieces of
+// such advice one.
+func TestAdviceAboutPackages(t *testing.T) {
+	d := diff.Compare(difftest.Profile("3000 malloc 48: clone p.rs:10 < count m.rs:5\n5000 malloc 4: count m.rs:5\n700 malloc 8: grow p.rs:30 < count m.rs:5"),
+		difftest.Profile("3000 malloc 48: clone p.rs:10 < count m.rs:5\n1000 malloc 4: count m.rs:5\n700 malloc 8: grow p.rs:30 < count m.rs:5"), diff.Options{All: true})
+	of := func(function string, line int) advise.Advice {
+		a := advised("rust-clone", "count", "m.rs", 5, 3000)
+		a.Sites, a.Uses = append(a.Sites, advised("", function, "p.rs", line, 0).Sites...), true
+		a.At = []profile.Frame{a.Sites[1].Frame}
+		return a
+	}
+	changes := d.Advice(advise.Result{Advice: []advise.Advice{of("clone", 10)}}, advise.Result{Advice: []advise.Advice{of("grow", 30)}})
+	if len(changes) != 2 || changes[0].Status != diff.Withdrawn || *changes[0].Brought != 0 || changes[1].Status != diff.Arisen {
+		t.Errorf("%+v", changes)
+	}
+}
+
 // What libc allocates for a line is at no site of it: it is counted by the function
 // that calls libc, of which others may call it instead.
 func TestAdviceAboutLibc(t *testing.T) {

@@ -1,0 +1,32 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"mallow/internal/profile"
+)
+
+// packages are where package managers put the sources of others, whose lines are
+// compiled into the program: of Rust's crates, of its library, of C++ in headers.
+var packages = []string{
+	"/.cargo/registry/src/", "/.cargo/git/checkouts/", "/share/cargo/registry/", "/rustc/", "/rustlib/src/",
+	"/usr/include/", "/usr/local/include/", "/.conan/data/", "/.conan2/p/", "/vcpkg_installed/",
+}
+
+// OfPackage tells whether a file is the source of a package, which who reads the
+// advice can hardly change.
+func OfPackage(file string) bool {
+	return slices.ContainsFunc(packages, func(folder string) bool { return strings.Contains(file, folder) })
+}
+
+// UserOfPackages returns the line nearest to the site that is in no package, if
+// nearly all calls come through one; else the zero Frame.
+func (s *Site) UserOfPackages() profile.Frame {
+	for _, f := range s.Outer() {
+		if f.File != "" && !OfPackage(f.File) {
+			return f
+		}
+	}
+	return profile.Frame{}
+}
