@@ -22,14 +22,21 @@ func (s *Site) IsArray() bool {
 }
 
 // IsObject tells that most of the site's blocks are single objects of one type:
-// they come from operator new, and have one size.
-func (s *Site) IsObject() bool { return s.OneSize() && s.InCpp() && !s.IsArray() }
+// they come from operator new, and have one size, which is that of an object.
+func (s *Site) IsObject() bool { return s.ofObjects(half) && s.InCpp() && !s.IsArray() }
 
 // MayBeObject tells blocks of one size that may be objects from texts that were
 // equally long in this run.
 func (s *Site) MayBeObject() bool {
-	const word = 8
-	return s.OneSize() && s.Counters.SizeMax%word == 0 && s.CallsOf(recording.GroupStrdup) == 0
+	return s.ofObjects(word) && s.CallsOf(recording.GroupStrdup) == 0
+}
+
+// An object is a multiple of what it is aligned to: of a word if it holds a
+// pointer or a length, of half of one if it holds a number.
+const word, half = 8, 4
+
+func (s *Site) ofObjects(multiple uint64) bool {
+	return s.OneSize() && s.Counters.SizeMax%multiple == 0
 }
 
 // IsElement tells that most of the site's blocks are released by a container of

@@ -56,6 +56,17 @@ func TestOfLibrary(t *testing.T) {
 	p.Finds(temporary.Rule, "of-library")
 }
 
+// A library of C++ returns texts that are equally long in this run: no object has 17 bytes.
+func TestTextOfLibrary(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	text := p.Stack(recording.New, "operator new(unsigned long)", "fmt::v9::vformat[abi:cxx11](fmt::v9::basic_string_view<char>)", "line_of(User const&) main.cc:18")
+	for range 500 {
+		p.FreeFrom(p.Alloc(text, 17), p.By("line_of(User const&) main.cc:18"))
+	}
+	p.Noise(500)
+	p.Finds(temporary.Rule, "text-of-library")
+}
+
 // A text that a function returns: to assign it to a string that is kept takes its new block.
 func TestReturned(t *testing.T) {
 	p := ruletest.NewProgram(t)
