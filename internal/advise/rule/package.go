@@ -20,11 +20,11 @@ func OfPackage(file string) bool {
 	return slices.ContainsFunc(packages, func(folder string) bool { return strings.Contains(file, folder) })
 }
 
-// UserOfPackages returns the line nearest to the site that is in no package, if
-// nearly all calls come through one; else the zero Frame.
+// UserOfPackages returns the line nearest to the site that is in the same module,
+// and in no package, if nearly all calls come through one; else the zero Frame.
 func (s *Site) UserOfPackages() profile.Frame {
 	for _, f := range s.Outer() {
-		if f.File != "" && !OfPackage(f.File) {
+		if f.File != "" && !OfPackage(f.File) && f.Module == s.Module {
 			return f
 		}
 	}
