@@ -86,18 +86,33 @@ func (p *preparation) add(function string) error {
 	if err != nil {
 		return err
 	}
-	for _, code := range found.Copies {
+	copies := withoutPreludes(found.Copies)
+	for _, code := range copies {
 		if err := p.addCode(name, file, code, found.Parts); err != nil {
 			return fmt.Errorf("calls of %s cannot be counted: %w", symbolize.Readable(code.Symbol), err)
 		}
 	}
-	if n := len(found.Copies); n > 1 {
+	if n := len(copies); n > 1 {
 		p.notes = append(p.notes, fmt.Sprintf("calls of %s: of %d functions of that name, or copies of one", name, n))
+	}
+	for _, code := range copies {
+		if len(code.Shared) > 0 {
+			p.notes = append(p.notes, fmt.Sprintf("calls of %s: with those of %s, whose code is the same", name, list(code.Shared)))
+		}
 	}
 	if n := p.symbolizer.Inlined(file, name, found.Copies); n > 0 {
 		p.notes = append(p.notes, fmt.Sprintf("calls of %s are counted without those that the compiler has inlined, in %d %s", name, n, plural(n)))
 	}
 	return nil
+}
+
+// list names the first of some functions.
+func list(names []string) string {
+	const most = 3
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 func plural(n int) string {

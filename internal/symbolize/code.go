@@ -5,6 +5,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +21,12 @@ type Code struct {
 	Address  uint64 // in the file
 	Bytes    []byte // nil where the symbol does not say how many there are
 	Indirect bool   // chosen at run time: the code only finds the real one
+	// Through are the stubs of the file, and the words that these jump by, through
+	// which its other code may call what has a name of this one.
+	Through []uint64
+	// Shared are other functions whose code it is too, as they are called in the
+	// source: aliases, and what compiler or linker found to be the same.
+	Shared []string
 }
 
 // FunctionCode is what a file has of a function.
@@ -54,32 +61,76 @@ func (img *image) codeOf(function string) FunctionCode {
 	var f FunctionCode
 	wanted := newWantedFunction(function)
 	seen := make(map[uint64]bool)
-	take := func(symbols []elf.Symbol, _ error) {
-		for _, symbol := range symbols {
-			kind := elf.ST_TYPE(symbol.Info)
-			name, _, _ := strings.Cut(symbol.Name, "@")
-			if symbol.Section == elf.SHN_UNDEF || !isCode(kind) || seen[symbol.Value] || !wanted.is(name) {
-				continue
-			}
-			seen[symbol.Value] = true
-			code := Code{Symbol: name, Address: symbol.Value, Indirect: kind == elf.STT_GNU_IFUNC}
-			code.Bytes = bytes.Clone(img.file.codeAt(symbol.Value, symbol.Size)) // the file is closed later
-			if clone := name[len(withoutClone(name)):]; isPart(clone) {
-				f.Parts = append(f.Parts, code)
-			} else {
-				f.Copies = append(f.Copies, code)
-			}
+	for symbol, exported := range img.functions() {
+		f.Known = f.Known || !exported
+		name, _, _ := strings.Cut(symbol.Name, "@")
+		if seen[symbol.Value] || !wanted.is(name) {
+			continue
+		}
+		seen[symbol.Value] = true
+		code := Code{Symbol: name, Address: symbol.Value, Indirect: elf.ST_TYPE(symbol.Info) == elf.STT_GNU_IFUNC}
+		code.Bytes = bytes.Clone(img.file.codeAt(symbol.Value, symbol.Size)) // the file is closed later
+		if clone := name[len(withoutClone(name)):]; isPart(clone) {
+			f.Parts = append(f.Parts, code)
+		} else {
+			f.Copies = append(f.Copies, code)
 		}
 	}
-	for _, o := range []*object{img.file, img.debug, img.file.minidebug()} {
-		if o != nil {
-			symbols, err := o.file.Symbols()
-			f.Known = f.Known || len(symbols) > 0
-			take(symbols, err)
-		}
-	}
-	take(img.file.file.DynamicSymbols())
+	img.tellOthers(f.Copies)
 	return f
+}
+
+// functions are the symbols of all code of the file, and whether only what it
+// exports tells of them.
+func (img *image) functions() iter.Seq2[elf.Symbol, bool] {
+	return func(yield func(elf.Symbol, bool) bool) {
+		pass := func(symbols []elf.Symbol, exported bool) bool {
+			for _, symbol := range symbols {
+				if symbol.Section != elf.SHN_UNDEF && isCode(elf.ST_TYPE(symbol.Info)) && !yield(symbol, exported) {
+					return false
+				}
+			}
+			return true
+		}
+		for _, o := range []*object{img.file, img.debug, img.file.minidebug()} {
+			if o != nil {
+				if symbols, err := o.file.Symbols(); err == nil && !pass(symbols, false) {
+					return
+				}
+			}
+		}
+		if symbols, err := img.file.file.DynamicSymbols(); err == nil {
+			pass(symbols, true)
+		}
+	}
+}
+
+// tellOthers fills in what else of the file has to do with some of its code.
+func (img *image) tellOthers(copies []Code) {
+	if len(copies) == 0 {
+		return
+	}
+	at := make(map[uint64]*Code)
+	ours := make(map[string]bool)
+	for i := range copies {
+		at[copies[i].Address] = &copies[i]
+		ours[readable(copies[i].Symbol)] = true
+	}
+	named := make(map[string]*Code)
+	for symbol := range img.functions() {
+		code := at[symbol.Value]
+		if code == nil {
+			continue
+		}
+		name, _, _ := strings.Cut(symbol.Name, "@")
+		named[name] = code
+		if other := readable(name); !ours[other] && !slices.Contains(code.Shared, other) {
+			code.Shared = append(code.Shared, other)
+		}
+	}
+	for address, symbol := range img.ways(func(symbol string) bool { return named[symbol] != nil }) {
+		named[symbol].Through = append(named[symbol].Through, address)
+	}
 }
 
 // Inlined returns in how many places of the file at path the compiler has put
@@ -127,14 +178,14 @@ type wantedFunction struct {
 	plain []string
 }
 
-var identifiers = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*`)
+var oneWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 
 func newWantedFunction(text string) wantedFunction {
-	text = strings.ReplaceAll(text, "<…>", "") // reports leave long template arguments out
+	text = tags.ReplaceAllString(strings.ReplaceAll(text, "<…>", ""), "") // reports leave long template arguments out
 	w := wantedFunction{text: text}
-	head, _, _ := strings.Cut(withoutTemplates(text), "(")
-	if all := identifiers.FindAllString(head, -1); len(all) > 0 {
-		w.part = all[len(all)-1]
+	_, last := signature.Method(text)
+	if last = strings.TrimPrefix(last, "~"); oneWord.MatchString(last) { // operators and lambdas have other names there
+		w.part = last
 	}
 	w.plain = []string{signature.WithoutParameters(text)}
 	for _, options := range readings[1:] {
@@ -152,22 +203,17 @@ var readings = [][]demangle.Option{
 	{demangle.NoClones, demangle.MaxLength(maxDemangledLog), demangle.NoParams, demangle.NoTemplateParams},
 }
 
-func withoutTemplates(text string) string {
-	head, _, _ := strings.Cut(text, "<")
-	return head
-}
-
 func (w wantedFunction) is(symbol string) bool {
 	base := withoutClone(symbol)
 	if base == w.text || symbol == w.text {
 		return true
 	}
-	if !strings.HasPrefix(base, "_") || !strings.Contains(base, w.part) || len(base) > maxMangled {
+	if !strings.HasPrefix(base, "_") || !strings.Contains(base, w.part) || len(base) > maxMangled || isAdded(base) {
 		return false
 	}
 	for _, options := range readings {
 		text, err := demangled(base, options...)
-		if err == nil && (text == w.text || signature.WithoutAnonymous(text) == w.text) {
+		if err == nil && w.isWritten(text) {
 			return true
 		}
 		if err == nil && strings.HasPrefix(base, "_R") && rustPath(text) == w.text {
@@ -176,6 +222,35 @@ func (w wantedFunction) is(symbol string) bool {
 	}
 	return false
 }
+
+// isAdded tells whether a symbol is that of code that the compiler adds to a
+// function, and that is no call of it: what a coroutine does when it is resumed
+// or released, and thunks, which correct `this` and go on to the function.
+func isAdded(symbol string) bool {
+	at := strings.LastIndexByte(symbol, '.')
+	return at > 0 && slices.Contains([]string{".actor", ".destroy", ".resume", ".cleanup"}, symbol[at:]) ||
+		strings.HasPrefix(symbol, "_ZT") || strings.HasPrefix(symbol, "_ZG")
+}
+
+// isWritten tells whether a name is what a person may have written for it, or
+// read in a report: without tags, namespaces that have no name, what C++ puts
+// before the names of template functions, parameters of functions around it.
+func (w wantedFunction) isWritten(name string) bool {
+	name = tags.ReplaceAllString(name, "")
+	if name == w.text {
+		return true
+	}
+	name = signature.WithoutAnonymous(name)
+	head, marks := name, ""
+	if at := strings.LastIndexByte(name, ')'); at >= 0 { // what follows may be " const"
+		head, marks = name[:at+1], name[at+1:]
+	}
+	return name == w.text || signature.WithoutReturnType(head)+marks == w.text ||
+		signature.WithoutReturnType(signature.WithoutParameters(name)) == w.text
+}
+
+// tags are what the library of C++ adds to functions that return a std::string.
+var tags = regexp.MustCompile(`\[abi:\w+\]`)
 
 // rustPath is a new name of Rust's as the source and old names have it, without
 // what the function is made for: mine::Cart::add of <mine::Cart>::add, and
@@ -276,6 +351,9 @@ func (s *inlineSearch) count(r *dwarf.Reader) int {
 func (s *inlineSearch) is(entry *dwarf.Entry, scopes []string) bool {
 	if linkage, _ := entry.Val(dwarf.AttrLinkageName).(string); linkage != "" {
 		return s.symbols[linkage] || s.wanted.is(linkage)
+	}
+	if artificial, _ := entry.Val(dwarf.AttrArtificial).(bool); artificial {
+		return false // what a coroutine does when it is resumed has the coroutine's name
 	}
 	name, _ := entry.Val(dwarf.AttrName).(string)
 	return name != "" && (name == s.wanted.text || slices.Contains(s.wanted.plain, strings.Join(scopes, "")+name))

@@ -237,6 +237,8 @@ func sameIdentifier(ours, theirs string) bool {
 	return scopesAdded(ours, theirs) || identifier(ours) == identifier(theirs)
 }
 
+var identifiers = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*`)
+
 // identifier returns the last identifier of a name without its arguments.
 func identifier(name string) string {
 	if head, _, ok := strings.Cut(name, "operator"); ok && !strings.ContainsAny(head, "<(") {
