@@ -216,8 +216,10 @@ func (w wantedFunction) is(symbol string) bool {
 		if err == nil && w.isWritten(text) {
 			return true
 		}
-		if err == nil && strings.HasPrefix(base, "_R") && rustPath(text) == w.text {
-			return true
+		if err == nil && ofRust.MatchString(base) {
+			if path := rustPath(text); path == w.text || withoutArguments(path) == w.text {
+				return true
+			}
 		}
 	}
 	return false
@@ -252,6 +254,9 @@ func (w wantedFunction) isWritten(name string) bool {
 // tags are what the library of C++ adds to functions that return a std::string.
 var tags = regexp.MustCompile(`\[abi:\w+\]`)
 
+// ofRust are its new names and its old ones.
+var ofRust = regexp.MustCompile(`^_R|^_ZN.*17h[0-9a-f]{16}E$`)
+
 // rustPath is a new name of Rust's as the source and old names have it, without
 // what the function is made for: mine::Cart::add of <mine::Cart>::add, and
 // mine::keep of mine::keep::<u32>.
@@ -269,6 +274,16 @@ func rustPath(name string) string {
 		}
 		name = rest
 	}
+}
+
+// withoutArguments leaves out what types are made for: mine::Cart::add of
+// mine::Cart<u8>::add.
+func withoutArguments(path string) string {
+	var b strings.Builder
+	for p := range signature.Outside(path, func(open signature.Part) bool { return open.Text == "<" && open.Start > 0 }) {
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
 
 // mostDebugInfo is up to how much debug information is searched for inlined
