@@ -371,8 +371,8 @@ func TestNamesOfRust(t *testing.T) {
 	for symbol, names := range map[string][]string{
 		"_RNvMNtCshmkZqTjk8a7_5known4shopNtB2_4Cart3add":                {"known::shop::Cart::add", "<known::shop::Cart>::add"},
 		"_RINvNtCshmkZqTjk8a7_5known4shop7genericmEB4_":                 {"known::shop::generic", "known::shop::generic::<u32>"},
-		"_RNvMs0_CskK7mfDs1mzF_1mINtB5_4CarthE3addB5_":                 {"m::Cart::add", "m::Cart<u8>::add", "<m::Cart<u8>>::add"},
-		"_ZN1m13Cart$LT$T$GT$3add17h59bd3b614758e5a2E":                 {"m::Cart::add", "m::Cart<T>::add"},
+		"_RNvMs0_CskK7mfDs1mzF_1mINtB5_4CarthE3addB5_":                  {"m::Cart::add", "m::Cart<u8>::add", "<m::Cart<u8>>::add"},
+		"_ZN1m13Cart$LT$T$GT$3add17h59bd3b614758e5a2E":                  {"m::Cart::add", "m::Cart<T>::add"},
 		"_ZN5known4shop5_keep17h59bd3b614758e5a2E":                      {"known::shop::_keep"},
 		"_RNvXs_NtCshmkZqTjk8a7_5known4shopNtB4_4CartNtB4_5Price5price": {"<known::shop::Cart as known::shop::Price>::price"},
 	} {
