@@ -71,4 +71,11 @@ MALLOW_ALIGNS_STACK uint64_t CoarseNanoseconds() { return ReadCoarse(CLOCK_MONOT
 MALLOW_ALIGNS_STACK uint64_t RealtimeNanoseconds() { return Read(CLOCK_REALTIME); }
 MALLOW_ALIGNS_STACK uint64_t CoarseRealtimeNanoseconds() { return ReadCoarse(CLOCK_REALTIME_COARSE); }
 
+uint64_t TickNanoseconds() {
+  constexpr uint64_t kMostCommon = 4'000'000;
+  timespec tick = {};
+  SystemCall(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, reinterpret_cast<long>(&tick));
+  return Nanoseconds(tick) != 0 ? Nanoseconds(tick) : kMostCommon;
+}
+
 }  // namespace mallow::os

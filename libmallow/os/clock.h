@@ -13,4 +13,7 @@ uint64_t CoarseNanoseconds();
 uint64_t RealtimeNanoseconds();
 uint64_t CoarseRealtimeNanoseconds();
 
+// From one tick of the kernel's clock to the next: so late the coarse ones are at the most.
+uint64_t TickNanoseconds();
+
 }  // namespace mallow::os

@@ -59,6 +59,7 @@ void EndCpuSamples() {
 void CpuSampler::Start(uint64_t hertz) {
   if (!table_.StartIn(&g_process.file())) return;
   process_ = os::ProcessId();
+  tick_ = os::TickNanoseconds();
   interval_ = kSecond / (hertz < kMostHertz ? hertz : kMostHertz);
   g_process.header().cpu_interval = interval_;
   if (os::HandleSignal(kSignal, &OnSignal)) Begin();
@@ -81,7 +82,7 @@ void CpuSampler::ContinueInChild() {
   Thread* own = t_thread;
   t_thread = nullptr;
   if (own == nullptr) return;
-  own->left_over = os::MonotonicNanoseconds() % interval_;
+  BeginStride(*own);
   PutBack(own);
 }
 
@@ -112,7 +113,7 @@ bool CpuSampler::Arm() {
   thread->stack_cache.Forget();
   thread->sampled_at = os::ThreadCpuNanoseconds();
   t_thread = thread;
-  thread->timer.ExpireAfter(interval_ - thread->left_over % interval_);
+  Expire(*thread);
   return true;
 }
 
@@ -129,6 +130,29 @@ void CpuSampler::End() {
   PutBack(thread);
 }
 
+uint64_t CpuSampler::StrideTicks() const { return (interval_ + tick_ - 1) / tick_; }
+
+void CpuSampler::BeginStride(Thread& thread) const {
+  thread.left_over = 0;
+  thread.due = os::MonotonicNanoseconds() % StrideTicks() * tick_;
+  thread.is_first = true;
+}
+
+// How much time the sample stands for that is taken now. What the first one comes later than the tick at which it was due
+// is time like any other.
+uint64_t CpuSampler::StandsFor(Thread& thread, uint64_t unsampled) const {
+  if (!thread.is_first) return unsampled;
+  const uint64_t last = thread.due + tick_;
+  thread.is_first = false;
+  thread.due = interval_;
+  return StrideTicks() * tick_ + (unsampled > last ? unsampled - last : 0);
+}
+
+// A timer is off that is set to expire after nothing.
+void CpuSampler::Expire(Thread& thread) {
+  thread.timer.ExpireAfter(thread.left_over < thread.due ? thread.due - thread.left_over : 1);
+}
+
 CpuSampler::Thread* CpuSampler::Take() {
   SpinlockHolder holder(threads_lock_);
   return TakeLocked();
@@ -142,7 +166,7 @@ CpuSampler::Thread* CpuSampler::TakeLocked() {
   const size_t bytes = (sizeof(Thread) + os::PageSize() - 1) / os::PageSize() * os::PageSize();
   auto* thread = static_cast<Thread*>(os::Map(nullptr, bytes));
   if (thread == nullptr) return nullptr;
-  thread->left_over = os::MonotonicNanoseconds() % interval_;
+  BeginStride(*thread);
   thread->next = all_;
   __atomic_store_n(&all_, thread, __ATOMIC_RELEASE);
   return thread;
@@ -184,7 +208,7 @@ void CpuSampler::OnSignal(int, siginfo_t* info, void* context) {
 void CpuSampler::Sample(Thread& thread, const ucontext_t& interrupted) {
   const HandlerRanks ranks;
   const uint64_t now = os::ThreadCpuNanoseconds();
-  const uint64_t spent = now - thread.sampled_at + thread.left_over;
+  const uint64_t spent = StandsFor(thread, now - thread.sampled_at + thread.left_over);
   thread.left_over = 0;
   if (g_process.HoldsLock()) {
     table_.Add(kRoot, CpuPart::kRecorder, spent, 1);
@@ -196,7 +220,7 @@ void CpuSampler::Sample(Thread& thread, const ucontext_t& interrupted) {
   LookForThreads();
   thread.sampled_at = os::ThreadCpuNanoseconds();
   table_.Add(kRoot, CpuPart::kSampler, thread.sampled_at - now, 0);
-  thread.timer.ExpireAfter(interval_);
+  Expire(thread);
 }
 
 NodeId CpuSampler::Capture(Thread& thread, const ucontext_t& interrupted) {
@@ -252,7 +276,7 @@ void CpuSampler::LookAmong(int first, int last) {
       continue;
     }
     __atomic_fetch_add(&with_timer_, 1, __ATOMIC_RELAXED);
-    thread->timer.ExpireAfter(interval_ - thread->left_over % interval_);
+    Expire(*thread);
   }
 }
 

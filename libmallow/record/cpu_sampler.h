@@ -7,8 +7,12 @@
 // the one before: where the program takes SIGURG for itself, it sees one more signal in each thread, and then no more.
 //
 // A sample stands for the CPU time since the one before it, less what the samples themselves cost, so their sum is
-// the CPU time of the thread. What a thread leaves unsampled at its end counts for the one that takes its sampler over; a
-// process begins at a random point of an interval, so that short ones are neither missed nor counted too high on average.
+// the CPU time of the thread. What a thread leaves unsampled at its end counts for the one that takes its sampler over.
+//
+// The kernel looks at the timers at its clock tick, so two samples are some whole ticks apart, at least an interval: a
+// *stride*. What the process uses after the last sample no sample stands for, half a stride on average. So the first one
+// is due at the first tick or at another one of a stride, at random, and stands for a whole stride: then each moment of
+// the process, of one that ends before the next tick too, is sampled as likely as any other, and stands for as much.
 //
 // A thread gets its timer when it first allocates. One that never does is looked for by the others, now and then when they
 // are sampled: the kernel tells how many there are, and new ones have ids a little above those of others. It is not found
@@ -69,6 +73,8 @@ class CpuSampler {
     bool found;           // by another thread: nothing tells when it ends
     uint64_t sampled_at;  // CPU time of the thread
     uint64_t left_over;   // CPU time of earlier owners that no sample stands for yet
+    uint64_t due;         // how much CPU time without a sample the next one is to come after
+    bool is_first;        // that one
     CaptureStatistics statistics;
     StackCache stack_cache;
     Thread* next_free;
@@ -84,6 +90,10 @@ class CpuSampler {
   void End();
   void Sample(Thread& thread, const ucontext_t& interrupted);
   NodeId Capture(Thread& thread, const ucontext_t& interrupted);
+  uint64_t StrideTicks() const;
+  void BeginStride(Thread& thread) const;
+  static void Expire(Thread& thread);
+  uint64_t StandsFor(Thread& thread, uint64_t unsampled) const;
   Thread* Take();
   void PutBack(Thread* thread);
   Thread* TakeLocked();
@@ -96,6 +106,7 @@ class CpuSampler {
   void NoteProcessTime();
 
   uint64_t interval_ = 0;  // ns; 0: off
+  uint64_t tick_ = 0;      // ns
   int process_ = 0;        // id of the one whose timers these are
   CpuTable table_;
   Thread* free_ = nullptr;

@@ -172,6 +172,15 @@ func TestChildren(t *testing.T) {
 	})
 }
 
+// Processes that end before the clock ticks again have their share on average, however rarely samples are taken.
+func TestShortProcesses(t *testing.T) {
+	for _, flags := range [][]string{often, {"--cpu"}} {
+		settles(t, flags, []string{harness.Program(t, "programs/cpu_short")}, func(cpu *together) error {
+			return cpu.lasts("briefly", cpu.In("briefly"), 0.5, 0.15)
+		})
+	}
+}
+
 // A program that profiles itself sees its own signals and no others.
 func TestProgramWithItsOwnProfiler(t *testing.T) {
 	settles(t, often, []string{harness.Program(t, "programs/cpu_own_timer")}, func(cpu *together) error {

@@ -32,7 +32,7 @@ static const struct {
     CALL(close),          CALL(read),         CALL(write),       CALL(lseek),         CALL(ftruncate),
     CALL(statx),          CALL(newfstatat),   CALL(readlinkat),  CALL(getcwd),        CALL(prlimit64),
     CALL(getppid),        CALL(timer_create), CALL(tgkill),      CALL(timer_settime), CALL(timer_delete),
-    CALL(rt_sigaction),   CALL(rt_sigreturn), CALL(munlock),     CALL(geteuid),
+    CALL(rt_sigaction),   CALL(rt_sigreturn), CALL(munlock),     CALL(geteuid),       CALL(clock_getres),
 };
 
 // What becomes of threads and processes is their own.
