@@ -26,31 +26,31 @@ inline constexpr uint32_t kShortLifeEvents = 32;
 
 // The side record of a block: what its release needs to know of its birth.
 struct Tag {
-  static constexpr unsigned kSizeBits = 44, kShardBits = 18;
+  static constexpr unsigned kSizeBits = 44, kOwnerBits = 18;
 
   StackId stack;
   uint32_t clock;   // of the allocating thread, at birth
-  uint64_t origin;  // the number of the shard, above the size; above both a Study
+  uint64_t origin;  // the number of the thread, above the size; above both a Study
 
   // How `origin` begins, or ends, for a thread.
-  static constexpr uint64_t OriginOf(uint32_t shard) { return uint64_t{shard} << kSizeBits; }
-  static constexpr Tag Of(StackId stack, uint32_t clock, uint64_t size, uint32_t shard, Study study) {
-    const uint64_t studied = static_cast<uint64_t>(study) << (kSizeBits + kShardBits);
-    return {stack, clock, (size & ((uint64_t{1} << kSizeBits) - 1)) | OriginOf(shard) | studied};
+  static constexpr uint64_t OriginOf(uint32_t owner) { return uint64_t{owner} << kSizeBits; }
+  static constexpr Tag Of(StackId stack, uint32_t clock, uint64_t size, uint32_t owner, Study study) {
+    const uint64_t studied = static_cast<uint64_t>(study) << (kSizeBits + kOwnerBits);
+    return {stack, clock, (size & ((uint64_t{1} << kSizeBits) - 1)) | OriginOf(owner) | studied};
   }
   constexpr uint64_t size() const { return origin & ((uint64_t{1} << kSizeBits) - 1); }
-  constexpr uint32_t shard() const {
-    return static_cast<uint32_t>(origin >> kSizeBits) & ((1u << kShardBits) - 1);
+  constexpr uint32_t owner() const {
+    return static_cast<uint32_t>(origin >> kSizeBits) & ((1u << kOwnerBits) - 1);
   }
-  constexpr Study study() const { return static_cast<Study>(origin >> (kSizeBits + kShardBits)); }
+  constexpr Study study() const { return static_cast<Study>(origin >> (kSizeBits + kOwnerBits)); }
 };
 static_assert(sizeof(Tag) == 16);
 inline constexpr StackId kReleased = ~StackId{0};                  // no block in use has it
-inline constexpr uint32_t kNoShard = (1u << Tag::kShardBits) - 1;  // born while its thread could not record
+inline constexpr uint32_t kNoOwner = (1u << Tag::kOwnerBits) - 1;  // born while its thread could not record
 
 // Whether the block's birth was counted in this process, so that its death has to be.
 inline bool IsOurs(const Tag& tag) {
-  return tag.shard() >= g_process.first_shard() && tag.shard() != kNoShard;
+  return tag.owner() >= g_process.first_owner() && tag.owner() != kNoOwner;
 }
 
 // Whether libc releases what it has allocated for itself. A block of the program it releases for the program, which
@@ -168,7 +168,7 @@ inline Tag Counting::Birth(StackId stack, size_t bytes, size_t usable_bytes) {
   const bool due = CountBirth(counts, stack, bytes, usable_bytes);
   if (MALLOW_UNLIKELY(study != Study::kNone || due || IsFull(counts)))
     NoteBirthOf(counts, stack, born_before, bytes, study);
-  return Tag::Of(stack, static_cast<uint32_t>(shard_.events), bytes, thread_.number, study);
+  return Tag::Of(stack, static_cast<uint32_t>(shard_.events), bytes, thread_.owner, study);
 }
 
 inline StackId Counting::CountRun(StackId stack) {
@@ -217,7 +217,7 @@ inline void Counting::Death(const Tag& tag, const void* block, Release how, uint
   uint64_t life = 0;
   Counts& counts = thread_.CountsOf(tag.stack);
   BeginDeath(tag.size());
-  if (MALLOW_LIKELY(tag.shard() == thread_.number)) {
+  if (MALLOW_LIKELY(tag.owner() == thread_.owner)) {
     life = CountLife(counts, tag.clock, block);
   } else {
     counts.foreign++;

@@ -45,7 +45,7 @@ MALLOW_NOINLINE void* FinishBirth(ThreadRecorder& thread, void* p, Tag* tag, Cou
   const Study study = StudyOf(counts.calls);
   const size_t bytes = tag->size();
   if (counts.calls == 1) counts.size_min = static_cast<uint32_t>(bytes);
-  *tag = Tag::Of(tag->stack, tag->clock, bytes, thread.number, study);
+  *tag = Tag::Of(tag->stack, tag->clock, bytes, thread.owner, study);
   Counting(thread).NoteBirthOf(counts, tag->stack, born_before, bytes, study);
   InFlight::End(*thread.shard);
   Exit(thread);
@@ -210,7 +210,7 @@ template <typename... Said>
 MALLOW_NOINLINE void ReleaseRarer(ThreadRecorder& thread, void* p, Tag* tag, uintptr_t pc,
                                   OtherRelease<Said...>* otherwise, Said... said) {
   const StackId stack = tag->stack;
-  if (stack == kReleased || tag->shard() != thread.number || g_process.IsLdSo(pc)) {
+  if (stack == kReleased || tag->owner() != thread.owner || g_process.IsLdSo(pc)) {
     Exit(thread);
     return otherwise(p, said...);
   }
@@ -300,7 +300,7 @@ MALLOW_ALWAYS_INLINE void* TryReallocate(void* p, size_t bytes, const uintptr_t*
   const heap::RecordedObject old = heap::RecordMap::At<kSideRecordBytes>(p);
   if (MALLOW_UNLIKELY(old.size_class == 0)) return refuse();
   const Tag old_tag = *TagOf(old);
-  if (MALLOW_UNLIKELY(old_tag.stack == kReleased || old_tag.shard() != thread.number)) return refuse();
+  if (MALLOW_UNLIKELY(old_tag.stack == kReleased || old_tag.owner() != thread.owner)) return refuse();
   const StackId stack = leaf->memo.value;
   const size_t old_usable_bytes = old.bytes();
   heap::RecordedObject object = old;

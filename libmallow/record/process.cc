@@ -138,11 +138,12 @@ bool Process::Start(const char* folder, uint64_t joined) {
   return true;
 }
 
-// Numbers of shards are not given twice: a side record from before tells by its number that it is not of this session,
-// and 0, which cleared ones have, is of none that joined.
+// Numbers are not given twice: a side record from before tells by its owner's that it is not of this session, and 0, which
+// cleared ones have, is of none that joined.
 void Process::ForgetLastSession(bool joins) {
   first_shard_ = session_ == 0 ? joins : first_shard_ + shard_count_;
-  shard_count_ = 0;
+  first_owner_ = session_ == 0 ? joins : first_owner_ + owner_count_;
+  shard_count_ = owner_count_ = 0;
   live_threads_ = 0;
 }
 
@@ -231,9 +232,21 @@ bool Process::ContinuesInOwnFile() {
 
 ThreadRecorder* Process::Adopt(ThreadRecorder* own) {
   ThreadRecorder* recorder = Take(own);
+  if (recorder != nullptr && recorder->shard->threads++ != 0) NameNextOwner(recorder);
   t_recorder = recorder != nullptr ? recorder : RefusedIn(session_);
-  if (recorder != nullptr) recorder->shard->threads++;
   return recorder;
+}
+
+void Process::NameOwner(ThreadRecorder* recorder) {
+  recorder->owner = first_owner_ + owner_count_++;
+  recorder->origin = Tag::OriginOf(recorder->owner);
+}
+
+// The blocks of the one before are another thread's. Half of the numbers are kept for new shards: where so many threads
+// have come and gone, the next ones go on under the name of the one before.
+void Process::NameNextOwner(ThreadRecorder* recorder) {
+  SpinlockHolder holder(threads_lock_);
+  if (first_owner_ + owner_count_ < kNoOwner / 2) NameOwner(recorder);
 }
 
 ThreadRecorder* Process::Borrow() { return t_recorder == kEnded ? Lend(Loan::kToEnded) : nullptr; }
@@ -325,8 +338,7 @@ bool Process::Renew(ThreadRecorder* recorder) {
 // A shard comes with the pages of stack 0, so that from then on every call of the thread can be counted.
 bool Process::GiveShard(ThreadRecorder* recorder) {
   if (!file_.Grow(Section::kShards, shard_count_ + 1, kShardsFull)) return false;
-  const uint32_t number = first_shard_ + shard_count_;
-  if (number >= kNoShard) {
+  if (first_owner_ + owner_count_ >= kNoOwner) {
     header().incomplete |= kShardsFull;
     return false;
   }
@@ -337,8 +349,8 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
   }
   recorder->full = false;
   recorder->counts_pages.items[0] = counts;
-  recorder->number = number;
-  recorder->origin = Tag::OriginOf(number);
+  recorder->number = first_shard_ + shard_count_;
+  NameOwner(recorder);
   recorder->session = session_;
   recorder->header = &header();
   if (shard_count_ == 0) first_recorder_ = recorder;
@@ -551,7 +563,8 @@ bool Process::MakeFileInChild(MappedFile::Mapping* parent) {
   }
   strcpy(child.parent_file, parent_name);
   first_shard_ += shard_count_;
-  shard_count_ = 0;
+  first_owner_ += owner_count_;
+  shard_count_ = owner_count_ = 0;
   child.parent_shards = first_shard_;
   child.parent_nodes = stacks_.node_count();
   child.parent_stacks = stacks_.stack_count();

@@ -70,7 +70,8 @@ class Process {
   Header& header() { return *file_.header(); }
   const NodeTable& node_table() const { return node_table_; }
 
-  // Blocks of a shard with a lower number were there before the last fork, or before the session.
+  // Blocks of a thread with a lower number were there before the last fork, or before the session.
+  uint32_t first_owner() const { return first_owner_; }
   uint32_t first_shard() const { return first_shard_; }
   // Every call since the process began was recorded: side records tell all of every block.
   bool from_beginning() const { return from_beginning_; }
@@ -105,6 +106,8 @@ class Process {
   bool MakeFileInChild(MappedFile::Mapping* parent);
   // Gives the calling thread a recorder: `own` if not null, else one that a finished thread left, else a new one.
   ThreadRecorder* Adopt(ThreadRecorder* own);
+  void NameOwner(ThreadRecorder* recorder);
+  void NameNextOwner(ThreadRecorder* recorder);
   // The same without making it the thread's.
   ThreadRecorder* Take(ThreadRecorder* own);
   // What a thread has left the next one goes on with.
@@ -146,6 +149,8 @@ class Process {
   uint32_t first_shard_ = 0;
   ThreadRecorder* first_recorder_ = nullptr;  // of shard 0 of the file
   uint32_t shard_count_ = 0;  // in this file; the header's may be that of a parent, which goes on
+  uint32_t first_owner_ = 0;
+  uint32_t owner_count_ = 0;  // likewise
   uint32_t live_threads_ = 0;
   ThreadRecorder* free_threads_ = nullptr;
   ThreadRecorder* all_threads_ = nullptr;

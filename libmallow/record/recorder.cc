@@ -23,7 +23,7 @@ namespace {
 void NoteLost() { __atomic_fetch_add(&g_process.header().lost_calls, 1, __ATOMIC_RELAXED); }
 
 // Of a block that was not seen to be born, or is no sample.
-constexpr Tag kNotOurs = Tag::Of(kNoStack, 0, 0, kNoShard, Study::kNone);
+constexpr Tag kNotOurs = Tag::Of(kNoStack, 0, 0, kNoOwner, Study::kNone);
 
 // The calling thread within the recorder. Not valid when it has no recorder, or is in here already (a signal handler
 // interrupted it): then the call is served, and counted as lost.
@@ -125,7 +125,7 @@ NodeId NodeOf(ThreadRecorder& thread, const Registers& caller) {
 }
 
 uint64_t ClockOf(const ThreadRecorder& thread, const Tag& tag) {
-  return tag.shard() == thread.number ? tag.clock : EventStream::kNoClock;
+  return tag.owner() == thread.owner ? tag.clock : EventStream::kNoClock;
 }
 
 // Blocks from before recording have no side record, nor has a block that has just been given an object of theirs.
@@ -147,7 +147,7 @@ MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, 
   }
   Entry entry;
   if (!entry) {
-    *tag = Tag::Of(kNoStack, 0, bytes, kNoShard, Study::kNone);
+    *tag = Tag::Of(kNoStack, 0, bytes, kNoOwner, Study::kNone);
     return p;
   }
   ThreadRecorder& thread = entry.thread();
@@ -192,7 +192,7 @@ MALLOW_ALWAYS_INLINE const Tag* Known(const Tag* tag, const void* p, const char*
 
 MALLOW_ALWAYS_INLINE void CountDeath(ThreadRecorder& thread, const Tag& tag, const void* p,
                                      Counting::Release how, uintptr_t pc) {
-  if (MALLOW_LIKELY(tag.shard() == thread.number || IsOurs(tag))) {
+  if (MALLOW_LIKELY(tag.owner() == thread.owner || IsOurs(tag))) {
     Counting(thread).Death(tag, p, how, pc);
   } else {
     thread.shard->inherited_frees++;
@@ -426,7 +426,7 @@ MALLOW_ALIGNS_STACK void* Reallocate(Function function, void* p, size_t bytes, c
       thread.log->Move(stack, p, ClockOf(thread, old), bytes, moved, thread.shard->events);
     }
   } else {
-    *moved_tag = Tag::Of(kNoStack, 0, bytes, kNoShard, Study::kNone);
+    *moved_tag = Tag::Of(kNoStack, 0, bytes, kNoOwner, Study::kNone);
   }
   if (moved != p) {
     if (MALLOW_LIKELY(tag != nullptr)) tag->stack = kReleased;

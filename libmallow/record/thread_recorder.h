@@ -1,7 +1,7 @@
 // What one thread needs to record: its shard in the recording, where its counter records lie, its stack cache.
 //
 // A thread recorder and its shard stay together for good. When the thread ends both are handed to the next
-// thread that comes, and go on adding.
+// thread that comes, and go on adding. Blocks tell by the number of their thread, their owner, whose they are.
 //
 // Invariants
 //  T1  Only the owning thread writes its shard and its counter pages, by plain stores.
@@ -132,7 +132,7 @@ struct ThreadRecorder {
   Header* header;
   uint64_t session;  // of the process, in which it has its shard
   uint64_t origin;   // of side records of its blocks, see Tag::OriginOf
-  uint32_t number;   // of the shard, counted on from the parent's
+  uint32_t owner;    // number of the thread, counted on from the parent's
   // One word, because nearly every call asks only whether all of it is zero.
   struct State {
     bool busy;
@@ -172,6 +172,7 @@ struct ThreadRecorder {
   static constexpr size_t kRecentReallocs = 256;
   Reallocs* recent_reallocs[kRecentReallocs];
 
+  uint32_t number;  // of the shard, counted on from the parent's
   Registers wrapped_caller;
   uint64_t wrapped_argument;
   uint32_t now_ms;            // since the file was made, as of the last look at the clock

@@ -189,3 +189,16 @@ func TestHabitsOfManyCalls(t *testing.T) {
 	near("second: lifetime of 1 event", second.Lifetime[0], 70000, 200)
 	near("row: lifetime of 1 event", row.Lifetime[0], 1000, 100)
 }
+
+// A thread that comes when another one has ended is another one: what it releases of that one's is.
+func TestThreadsInSuccession(t *testing.T) {
+	_, recording := harness.Record(t, harness.Command{Arguments: []string{harness.Program(t, "programs/succession")}})
+	report := harness.ReadReport(t, recording)
+	for function, want := range map[string]struct{ blocks, foreign, shortLived uint64 }{"make": {300, 300, 0}, "make_own": {600, 0, 0}} {
+		for _, site := range report.Sites {
+			if site.Function == function && (site.Allocations != want.blocks || site.Foreign != want.foreign || site.ShortLived != want.shortLived) {
+				t.Errorf("%s: %d blocks, %d released by another thread, %d short-lived, want %+v", function, site.Allocations, site.Foreign, site.ShortLived, want)
+			}
+		}
+	}
+}
