@@ -183,8 +183,10 @@ var oneWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 func newWantedFunction(text string) wantedFunction {
 	text = tags.ReplaceAllString(strings.ReplaceAll(text, "<…>", ""), "") // reports leave long template arguments out
 	w := wantedFunction{text: text}
-	_, last := signature.Method(text)
-	if last = strings.TrimPrefix(last, "~"); oneWord.MatchString(last) { // operators and lambdas have other names there
+	class, last := signature.Method(text)
+	last = strings.TrimPrefix(last, "~")
+	// Operators and lambdas have other names there, and so have some classes of the library, and their constructors.
+	if _, name := signature.Split(class); oneWord.MatchString(last) && !(strings.HasPrefix(class, "std::") && name == last) {
 		w.part = last
 	}
 	w.plain = []string{signature.WithoutParameters(text)}

@@ -360,6 +360,32 @@ func TestNamesAsReportsShowThem(t *testing.T) {
 			t.Errorf("%s is none", name)
 		}
 	}
+	for name, symbol := range map[string]string{
+		"std::allocator<int>::allocator()":          "_ZNSaIiEC2Ev",
+		"std::allocator::~allocator":                "_ZNSaIiED1Ev",
+		"net::operator==<int>(int, int)":            "_ZN3neteqIiEEbT_S1_",
+		"main::{lambda(int)#1}::operator()":         "_ZZ4mainENKUliE_clEi",
+		"Money::operator bool":                      "_ZNK5MoneycvbEv",
+		"greet":                                     "_Z5greetB5cxx11i",
+		"greet[abi:cxx11]":                          "_Z5greetB5cxx11i",
+		"scaled<int>(int)":                          "_Z6scaledIiET_S0_",
+		"net::Order::total(int) const":              "_ZNK3net5Order5totalEi",
+		"_ZThn16_N3net5Order5totalEi":               "_ZThn16_N3net5Order5totalEi",
+		"_Z5wordsPZ5wordsiE15_Z5wordsi.Frame.actor": "_Z5wordsPZ5wordsiE15_Z5wordsi.Frame.actor",
+	} {
+		if !newWantedFunction(name).is(symbol) {
+			t.Errorf("%s is not %s", name, symbol)
+		}
+	}
+	for name, symbol := range map[string]string{
+		"net::Order::total": "_ZThn16_N3net5Order5totalEi",
+		"words":             "_Z5wordsPZ5wordsiE15_Z5wordsi.Frame.actor",
+		"words(int)":        "_Z5wordsi.resume",
+	} {
+		if newWantedFunction(name).is(symbol) {
+			t.Errorf("%s is taken for %s", symbol, name)
+		}
+	}
 	if newWantedFunction("std::vector<…>::push_front").is("_ZNSt6vectorIiSaIiEE9push_backERKi") {
 		t.Error("push_front is push_back")
 	}
