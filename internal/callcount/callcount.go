@@ -230,7 +230,7 @@ func librariesOf(path string, env []string) []string {
 			line = found
 		}
 		name, _, _ := strings.Cut(line, " (0x")
-		if strings.HasPrefix(name, "/") {
+		if strings.Contains(name, "/") { // not the kernel's own
 			libraries = append(libraries, name)
 		}
 	}

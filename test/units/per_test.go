@@ -3,6 +3,7 @@ package units
 import (
 	"debug/elf"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -213,6 +214,27 @@ func TestCallsWhereCodeIsProtected(t *testing.T) {
 	}
 	if warnings := harness.ReadReport(t, recording).Quality.Warnings; strings.Contains(strings.Join(warnings, "\n"), "not loaded") {
 		t.Errorf("the program that has none of it is blamed: %q", warnings)
+	}
+}
+
+// A program may name its libraries by a path that begins where it is started.
+func TestLibraryOfARelativePath(t *testing.T) {
+	folder := harness.TempDir(t)
+	library, err := os.ReadFile(compiled(t, "gcc", "-O1", "-shared", "-fPIC", "calls_library.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "library.so"), library, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "program")
+	source := filepath.Join(harness.Root(), "test", "units", "testdata", "calls.cc")
+	if result := harness.Run(t, harness.Command{Arguments: []string{"g++", "-o", program, source, "./library.so", "-pthread"}, Directory: folder}); result.Status != 0 {
+		t.Fatal(result.Errors)
+	}
+	result := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "-o", "run.mallow", "--per", "in_library", "--", program}, Directory: folder})
+	if result.Status != 0 || !strings.Contains(result.Errors, "call of in_library") {
+		t.Errorf("%s: %s", result.Ending(), result.Errors)
 	}
 }
 
