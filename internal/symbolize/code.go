@@ -29,6 +29,23 @@ type Code struct {
 	Shared []string
 }
 
+// IsFormBefore tells whether two are forms of one constructor or destructor of
+// C++, which differ in the digit of their symbols, and this one has the lower:
+// D0 destroys an object and releases its memory, C1 and D1 are of a whole
+// object, C2 and D2 of the part of a derived one.
+func (c Code) IsFormBefore(other Code) bool {
+	a, b := c.Symbol, other.Symbol
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	if at == 0 || at >= min(len(a), len(b)) || a[at+1:] != b[at+1:] || readable(a) != readable(b) {
+		return false
+	}
+	const inherited = 'I' // behind C
+	return '0' <= a[at] && a[at] < b[at] && b[at] <= '9' && (a[at-1] == 'C' || a[at-1] == 'D' || a[at-1] == inherited)
+}
+
 // FunctionCode is what a file has of a function.
 type FunctionCode struct {
 	// Copies are the function, others of that name, and copies that the compiler
@@ -295,10 +312,11 @@ const mostDebugInfo = 64 << 20
 // inlined counts the places where the compiler put the function's code into
 // its callers.
 func (img *image) inlined(wanted wantedFunction, copies []Code) int {
-	search := inlineSearch{wanted: wanted, symbols: make(map[string]bool), addresses: make(map[uint64]bool)}
+	search := inlineSearch{wanted: wanted, symbols: make(map[string]bool), addresses: make(map[uint64]bool), forms: make(map[uint64]bool)}
 	for _, c := range copies {
 		search.symbols[withoutClone(c.Symbol)] = true
 		search.addresses[c.Address] = true
+		search.forms[c.Address] = slices.ContainsFunc(copies, c.IsFormBefore)
 	}
 	for _, o := range []*object{img.file, img.debug} {
 		if o == nil || !o.hasDebugInfo() || len(o.content(".debug_info")) > mostDebugInfo {
@@ -316,13 +334,18 @@ type inlineSearch struct {
 	wanted    wantedFunction
 	symbols   map[string]bool // of the function's code
 	addresses map[uint64]bool // and where it begins
+	// forms are addresses of those that another form may have been put into: that is
+	// no call.
+	forms map[uint64]bool
 }
 
 func (s *inlineSearch) count(r *dwarf.Reader) int {
 	named := make(map[dwarf.Offset]bool)
 	declared := make(map[dwarf.Offset]dwarf.Offset)
 	inlined := make(map[dwarf.Offset]int)
+	intoForm := make(map[dwarf.Offset]map[uint64]bool) // which forms have it in them
 	var scopes []string
+	var within []uint64 // the functions around, by their addresses
 	for {
 		entry, err := r.Next()
 		if entry == nil || err != nil {
@@ -330,9 +353,9 @@ func (s *inlineSearch) count(r *dwarf.Reader) int {
 		}
 		switch entry.Tag {
 		case 0: // the end of a scope
-			scopes = scopes[:max(0, len(scopes)-1)]
+			scopes, within = scopes[:max(0, len(scopes)-1)], within[:max(0, len(within)-1)]
 		case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagTypeUnit:
-			scopes = scopes[:0]
+			scopes, within = scopes[:0], within[:0]
 		case dwarf.TagSubprogram:
 			if s.is(entry, scopes) {
 				named[entry.Offset] = true
@@ -348,16 +371,23 @@ func (s *inlineSearch) count(r *dwarf.Reader) int {
 		case dwarf.TagInlinedSubroutine:
 			if origin, ok := entry.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
 				inlined[origin]++
+				if around := slices.IndexFunc(within, func(address uint64) bool { return s.forms[address] }); around >= 0 {
+					if intoForm[origin] == nil {
+						intoForm[origin] = make(map[uint64]bool)
+					}
+					intoForm[origin][within[around]] = true
+				}
 			}
 		}
 		if entry.Children {
-			scopes = append(scopes, scopeOf(entry))
+			address, _ := entry.Val(dwarf.AttrLowpc).(uint64)
+			scopes, within = append(scopes, scopeOf(entry)), append(within, address)
 		}
 	}
 	count := 0
 	for origin, n := range inlined {
 		if named[origin] || named[declared[origin]] {
-			count += n
+			count += n - len(intoForm[origin])
 		}
 	}
 	return count

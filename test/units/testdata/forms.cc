@@ -54,6 +54,24 @@ struct Inheriting : Base {
   using Base::Base;
 };
 
+// Whose destructor calls that of another object, which may be known not to be overridden.
+struct Chain final {
+  explicit Chain(Chain* after) : next(after) { sum += 1; }
+  NOINLINE virtual ~Chain() {
+    delete next;
+    sum += 5;
+  }
+  Chain* next;
+};
+
+// Not marked: where it is optimized, one form has the code of the other in it.
+struct Open {
+  explicit Open(int n) : number(n) { sum += n; }
+  virtual ~Open() { sum -= number * other; }
+  int number, other = 3;
+};
+Open* volatile opened;
+
 struct Money {
   NOINLINE explicit operator bool() const { return (sum += 1) > cents; }
   NOINLINE int operator()(int n) const { return sum += n * cents; }
@@ -116,6 +134,13 @@ void run() {
   for (int i = 0; i < 7; i++) delete static_cast<Base*>(new Last(i + 1));
   for (int i = 0; i < 8; i++) {
     Last local(i + 1);
+  }
+  Chain* chain = nullptr;
+  for (int i = 0; i < 10; i++) chain = new Chain(chain);
+  delete chain;
+  for (int i = 0; i < 11; i++) {
+    opened = new Open(i);
+    delete opened;
   }
   Inheriting inherited(3);
   Money one{1}, two{2};
