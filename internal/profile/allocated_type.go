@@ -33,6 +33,9 @@ func (t *typeFinder) of(leaf node) string {
 		}
 		for i := range frames[:max(0, last)] {
 			told := t.tells(frames[i].Function)
+			if told == ofConstructor {
+				return strings.TrimPrefix(found, anyOwner)
+			}
 			if told != "" && (found == "" || isPartOf(found, told)) {
 				found = told
 			}
@@ -56,6 +59,11 @@ func (t *typeFinder) tells(function string) string {
 // anyOwner stands before what only an allocator was asked for: the container
 // that asked, if there is one, tells more.
 const anyOwner = "\x00"
+
+// ofConstructor stands for functions that only construct objects where there is
+// memory for them: what is allocated inside is the object's own, and not of the
+// container around.
+const ofConstructor = "\x01"
 
 func isPartOf(part, whole string) bool {
 	return strings.HasPrefix(part, anyOwner) && !strings.HasPrefix(whole, anyOwner) || part == "Vec<u8>" && whole == "String"
@@ -104,6 +112,10 @@ func libraryType(method, owner signature.Name) string {
 			return ""
 		}
 		return container + "<" + strings.Join(arguments[:count], ", ") + ">"
+	}
+	switch method.Name {
+	case "construct", "construct_at", "__construct_at", "_Construct", "_Sp_counted_ptr_inplace", "__shared_ptr_emplace":
+		return ofConstructor
 	}
 	switch owner.Name {
 	case "vector", "_Vector_base":

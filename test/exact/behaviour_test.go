@@ -242,3 +242,24 @@ func TestDaemonGoesOn(t *testing.T) {
 		t.Errorf("%d allocations of the daemon, want 2000", got)
 	}
 }
+
+// Of a type are the blocks that hold it, and not what an object in them has allocated for itself.
+func TestTypes(t *testing.T) {
+	_, recording := harness.Record(t, harness.Command{Arguments: []string{harness.Program(t, "programs/typed_cxx")}})
+	got := map[string]uint64{}
+	for _, site := range harness.ReadReport(t, recording, "--by", "type").Sites {
+		got[site.Type] += site.Allocations
+	}
+	for of, want := range map[string]uint64{
+		"std::vector<std::any>":                                 8, // 1, 2, 4 ... 128
+		"node of std::list<std::unique_ptr<std::string>>":       30,
+		"node of std::map<int, std::shared_ptr<std::string>>":   20,
+		"std::string with its shared_ptr":                       20,
+		"std::vector<std::promise<int>>":                        7,
+		"std::__future_base::_State_baseV2 with its shared_ptr": 50,
+	} {
+		if got[of] != want {
+			t.Errorf("%s: %d blocks, want %d; all: %v", of, got[of], want, got)
+		}
+	}
+}

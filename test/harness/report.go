@@ -76,6 +76,7 @@ type Stack struct {
 
 // Site is a line that allocates.
 type Site struct {
+	Type        string  `json:"type"`
 	Function    string  `json:"function"`
 	File        string  `json:"file"`
 	Line        int     `json:"line"`
