@@ -176,7 +176,7 @@ func TestChildren(t *testing.T) {
 func TestShortProcesses(t *testing.T) {
 	for _, flags := range [][]string{often, {"--cpu"}} {
 		settles(t, flags, []string{harness.Program(t, "programs/cpu_short")}, func(cpu *together) error {
-			return cpu.lasts("briefly", cpu.In("briefly"), 0.5, 0.15)
+			return cpu.lasts("briefly", cpu.In("briefly"), 0.5, 0.3) // the clock of a busy machine ticks rarely
 		})
 	}
 }
