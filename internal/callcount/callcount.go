@@ -100,7 +100,7 @@ func (p *preparation) add(function string) error {
 			p.notes = append(p.notes, fmt.Sprintf("calls of %s: with those of %s, whose code is the same", name, list(code.Shared)))
 		}
 	}
-	if n := p.symbolizer.Inlined(file, name, found.Copies); n > 0 {
+	if n, _ := p.symbolizer.Inlined(file, name, found.Copies); n > 0 {
 		p.notes = append(p.notes, fmt.Sprintf("calls of %s are counted without those that the compiler has inlined, in %d %s", name, n, plural(n)))
 	}
 	return nil
@@ -143,9 +143,12 @@ func (p *preparation) find(name, file string) (symbolize.FunctionCode, string, e
 		}
 	}
 	where := filepath.Base(files[0])
+	inlined, defined := p.symbolizer.Inlined(files[0], name, nil)
 	switch {
-	case p.symbolizer.Inlined(files[0], name, nil) > 0:
+	case inlined > 0:
 		return symbolize.FunctionCode{}, "", fmt.Errorf("%s has no code of its own: the compiler has inlined all its calls (__attribute__((noinline)) keeps it from that)", name)
+	case defined:
+		return symbolize.FunctionCode{}, "", fmt.Errorf("%s has no code of its own: nothing calls it, or the compiler has found another function to do the same and left it out", name)
 	case !known:
 		return symbolize.FunctionCode{}, "", fmt.Errorf("there is no function %s in %s, whose symbols were stripped", name, where)
 	case len(files) > 1:

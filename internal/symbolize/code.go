@@ -152,19 +152,20 @@ func (img *image) tellOthers(copies []Code) {
 
 // Inlined returns in how many places of the file at path the compiler has put
 // the code of a function instead of a call, as far as the debug information
-// says; copies are what CodeOf returned of it.
-func (s *Symbolizer) Inlined(path, function string, copies []Code) (places int) {
+// says, and whether that has the function at all; copies are what CodeOf
+// returned of it.
+func (s *Symbolizer) Inlined(path, function string, copies []Code) (places int, defined bool) {
 	file, err := openObject(path)
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	img := &image{file: file, module: Module{Path: path}}
 	defer img.close()
 	s.guard(img, func() {
 		s.openDebug(img, path)
-		places = img.inlined(newWantedFunction(function), copies)
+		places, defined = img.inlined(newWantedFunction(function), copies)
 	})
-	return places
+	return places, defined
 }
 
 // isPart tells whether a symbol's suffix is that of a piece of a function, and
@@ -311,7 +312,7 @@ const mostDebugInfo = 64 << 20
 
 // inlined counts the places where the compiler put the function's code into
 // its callers.
-func (img *image) inlined(wanted wantedFunction, copies []Code) int {
+func (img *image) inlined(wanted wantedFunction, copies []Code) (places int, defined bool) {
 	search := inlineSearch{wanted: wanted, symbols: make(map[string]bool), addresses: make(map[uint64]bool), forms: make(map[uint64]bool)}
 	for _, c := range copies {
 		search.symbols[withoutClone(c.Symbol)] = true
@@ -326,7 +327,7 @@ func (img *image) inlined(wanted wantedFunction, copies []Code) int {
 			return search.count(data.Reader())
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // inlineSearch tells the entries of a function from those of others.
@@ -339,7 +340,7 @@ type inlineSearch struct {
 	forms map[uint64]bool
 }
 
-func (s *inlineSearch) count(r *dwarf.Reader) int {
+func (s *inlineSearch) count(r *dwarf.Reader) (places int, defined bool) {
 	named := make(map[dwarf.Offset]bool)
 	declared := make(map[dwarf.Offset]dwarf.Offset)
 	inlined := make(map[dwarf.Offset]int)
@@ -359,6 +360,8 @@ func (s *inlineSearch) count(r *dwarf.Reader) int {
 		case dwarf.TagSubprogram:
 			if s.is(entry, scopes) {
 				named[entry.Offset] = true
+				only, _ := entry.Val(dwarf.AttrDeclaration).(bool)
+				defined = defined || !only
 			}
 			if declaration, ok := entry.Val(dwarf.AttrSpecification).(dwarf.Offset); ok {
 				declared[entry.Offset] = declaration
@@ -384,13 +387,12 @@ func (s *inlineSearch) count(r *dwarf.Reader) int {
 			scopes, within = append(scopes, scopeOf(entry)), append(within, address)
 		}
 	}
-	count := 0
 	for origin, n := range inlined {
 		if named[origin] || named[declared[origin]] {
-			count += n - len(intoForm[origin])
+			places += n - len(intoForm[origin])
 		}
 	}
-	return count
+	return places, defined
 }
 
 // is tells whether a function is the one that is wanted, by its linkage name,

@@ -70,3 +70,15 @@ func TestFormsOfAFunction(t *testing.T) {
 		})
 	}
 }
+
+// Where two functions have one code, calls of both count and the other one is named; one without any is not said to be unknown.
+func TestFunctionsOfOneCode(t *testing.T) {
+	result, recording := recordPer(t, compiled(t, "gcc", "-O2", "twins.c"), []string{"--per", "second_twin"})
+	if count := harness.ReadReport(t, recording).Unit("second_twin").Count; count != 20 || !strings.Contains(result.Errors, "calls of second_twin: with those of first_twin, whose code is the same") {
+		t.Errorf("%s: %d calls: %s", result.Ending(), count, result.Errors)
+	}
+	result, _ = recordPer(t, compiled(t, "gcc", "-O3", "twins.c"), []string{"--per", "second_twin"})
+	if result.Status != 125 || !strings.Contains(result.Errors, "second_twin has no code of its own: nothing calls it, or the compiler has found another function to do the same") {
+		t.Errorf("%s: %s", result.Ending(), result.Errors)
+	}
+}
