@@ -113,7 +113,7 @@ func trust(b *gocode.Benchmark) string {
 	if b.Stock != nil {
 		text += "of the runtime's own profile, which misses tiny objects (" + b.Stock.Error() + ")"
 	} else if b.Checked {
-		text += "every allocation is in it: " + figure.Count(b.Mallocs) + " as runtime.MemStats counts them"
+		text += "every allocation is in it: the longer one made " + figure.Count(b.Mallocs) + ", as runtime.MemStats counts them"
 	} else {
 		text += "whether every allocation is in it could not be checked"
 	}
