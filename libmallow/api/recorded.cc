@@ -17,7 +17,8 @@ MALLOW_NOINLINE void* Fail(Function function, const record::Registers& caller) {
 
 // No start of a block of ours.
 MALLOW_COLD void FreeUnknown(void* p) {
-  if (heap::Owns(p)) DieAt("free(): the pointer is not the start of a block", p);
+  if (heap::Owns(p))
+    DieAt("free(): the pointer is not the start of a block, or the block was freed before", p);
   FreeForeign(p);
 }
 

@@ -56,7 +56,7 @@ bool Owns(const void* p) { return PageMap::StateOf(PageOf(p)) != PageState::kFor
 size_t UsableBytes(const void* p) {
   const Span* span = SpanOfBlock(p);
   if (MALLOW_UNLIKELY(span == nullptr))
-    DieAt("malloc_usable_size(): the pointer was not returned by malloc", p);
+    DieAt("malloc_usable_size(): the pointer is not the start of a block, or the block was freed before", p);
   return BytesOf(span);
 }
 
@@ -68,7 +68,8 @@ size_t BytesOfBlockAt(const void* p) {
 
 bool ResizeInPlace(void* p, size_t bytes) {
   Span* span = SpanOfBlock(p);
-  if (MALLOW_UNLIKELY(span == nullptr)) DieAt("realloc(): the pointer was not returned by malloc", p);
+  if (MALLOW_UNLIKELY(span == nullptr))
+    DieAt("realloc(): the pointer is not the start of a block, or the block was freed before", p);
   if (span->state == SpanState::kLarge) {
     // An object that an alignment or its growth made large may be shorter than any other large one.
     if (bytes > kMaxSmallBytes || bytes > BytesOf(span)) return ResizeLarge(span, bytes);

@@ -253,7 +253,8 @@ MALLOW_NOINLINE bool ReleasePerhapsSample(void* p, const heap::Block& block, con
 MALLOW_NOINLINE void* ReallocatePerhapsSample(Function function, void* p, size_t bytes,
                                               const Registers& caller) {
   const heap::Block old = Describe(p);
-  if (MALLOW_UNLIKELY(old.span == nullptr)) DieAt("realloc(): the pointer is not the start of a block", p);
+  if (MALLOW_UNLIKELY(old.span == nullptr))
+    DieAt("realloc(): the pointer is not the start of a block, or the block was freed before", p);
   void* moved = p;
   if (!heap::ResizeInPlace(p, bytes)) {
     moved = heap::Relocate(p, bytes);
@@ -395,7 +396,7 @@ MALLOW_ALIGNS_STACK void* Reallocate(Function function, void* p, size_t bytes, c
   if (MALLOW_UNLIKELY(g_sampling)) return ReallocatePerhapsSample(function, p, bytes, caller);
   const heap::Block old_block = Describe(p);
   if (MALLOW_UNLIKELY(old_block.span == nullptr))
-    DieAt("realloc(): the pointer is not the start of a block", p);
+    DieAt("realloc(): the pointer is not the start of a block, or the block was freed before", p);
   Tag* tag = TagOf(old_block);
   const Tag old = *Known(tag, p, "realloc(): the block was freed before");
   void* moved = p;

@@ -188,14 +188,14 @@ static const char kInvalidFree[] = "free(): invalid pointer";
 static const char kNoStart[] =
     "free(): the pointer is not the start of a block, or the block was freed before";
 static const char kTwice[] = "free(): the block was freed twice";
-static const char kRecordedFree[] = "free(): the pointer is not the start of a block";
 static const char kRecordedTwice[] = "free(): double free of a block";
-static const char kRecordedRealloc[] = "realloc(): the pointer is not the start of a block";
 static const char kInside[] = "free(): the pointer is inside a block, not at its start";
+static const char kNoStartRealloc[] =
+    "realloc(): the pointer is not the start of a block, or the block was freed before";
 static const char kInvalidRealloc[] = "realloc(): invalid pointer";
-static const char kForeignRealloc[] = "realloc(): the pointer was not returned by malloc";
 static const char kInvalidUsable[] = "malloc_usable_size(): invalid pointer";
-static const char kForeignUsable[] = "malloc_usable_size(): the pointer was not returned by malloc";
+static const char kNoStartUsable[] =
+    "malloc_usable_size(): the pointer is not the start of a block, or the block was freed before";
 static const char kOtherSize[] = "delete: the block has another size than the one that is given";
 
 static const struct {
@@ -207,15 +207,15 @@ static const struct {
     {"double_free", FreeTwice, kTwice, kRecordedTwice},
     {"double_free_with_one_between", FreeTwiceWithOneBetween, kTwice, kRecordedTwice},
     {"double_free_found_later", FreeTwiceFoundLater, kTwice, kRecordedTwice},
-    {"double_free_of_large", FreeLargeTwice, kTwice, kRecordedFree},
-    {"double_free_of_large_after_others", FreeLargeTwiceAfterOthers, kNoStart, kRecordedFree},
-    {"double_free_of_large_in_threads", FreeLargeTwiceInThreads, kNoStart, kRecordedFree},
-    {"double_free_of_large_elsewhere", FreeLargeHereAndElsewhere, kTwice, kRecordedFree},
-    {"interior", FreeInterior, kInside, kRecordedFree},
-    {"interior_of_large", FreeInteriorOfLarge, kNoStart, kRecordedFree},
-    {"interior_page_of_large", FreeInteriorPageOfLarge, kNoStart, kRecordedFree},
-    {"odd_address_in_large", FreeOddAddressInLarge, kNoStart, kRecordedFree},
-    {"end_of_large", FreeEndOfLarge, kNoStart, kRecordedFree},
+    {"double_free_of_large", FreeLargeTwice, kTwice, kNoStart},
+    {"double_free_of_large_after_others", FreeLargeTwiceAfterOthers, kNoStart, NULL},
+    {"double_free_of_large_in_threads", FreeLargeTwiceInThreads, kNoStart, NULL},
+    {"double_free_of_large_elsewhere", FreeLargeHereAndElsewhere, kTwice, kNoStart},
+    {"interior", FreeInterior, kInside, kNoStart},
+    {"interior_of_large", FreeInteriorOfLarge, kNoStart, NULL},
+    {"interior_page_of_large", FreeInteriorPageOfLarge, kNoStart, NULL},
+    {"odd_address_in_large", FreeOddAddressInLarge, kNoStart, NULL},
+    {"end_of_large", FreeEndOfLarge, kNoStart, NULL},
     {"global", FreeGlobal, kInvalidFree, NULL},
     {"odd_global", FreeOddGlobal, kInvalidFree, NULL},
     {"code", FreeCode, kInvalidFree, NULL},
@@ -230,12 +230,12 @@ static const struct {
     {"realloc_global", ReallocGlobal, kInvalidRealloc, NULL},
     {"realloc_own_mapping", ReallocOwnMapping, kInvalidRealloc, NULL},
     {"realloc_null_plus_8", ReallocNullPlus8, kInvalidRealloc, NULL},
-    {"realloc_interior_of_large", ReallocInteriorOfLarge, kForeignRealloc, kRecordedRealloc},
-    {"realloc_freed_large", ReallocFreedLarge, kForeignRealloc, kRecordedRealloc},
+    {"realloc_interior_of_large", ReallocInteriorOfLarge, kNoStartRealloc, NULL},
+    {"realloc_freed_large", ReallocFreedLarge, kNoStartRealloc, NULL},
     {"realloc_to_nothing_of_global", ReallocToNothingOfGlobal, kInvalidRealloc, NULL},
     {"usable_size_of_global", UsableSizeOfGlobal, kInvalidUsable, NULL},
     {"usable_size_of_null_plus_8", UsableSizeOfNullPlus8, kInvalidUsable, NULL},
-    {"usable_size_in_large", UsableSizeInLarge, kForeignUsable, NULL},
+    {"usable_size_in_large", UsableSizeInLarge, kNoStartUsable, NULL},
     {"sized_free_of_large", SizedFreeOfLarge, kOtherSize, NULL},
     {"sized_free_of_large_too_long", SizedFreeOfLargeTooLong, kOtherSize, NULL},
 };
