@@ -124,7 +124,7 @@ void SetReleasePolicy(const ReleasePolicy& policy) {
   ThreadCache* const cache = thread_words.cache;
   if (reinterpret_cast<uintptr_t>(cache) <= 1) return;
   cache->large().Flush();
-  cache->large().Reset();
+  cache->large().SetMost(thread_registry.LargePagesPerThread());
 }
 
 ReleasePolicy GetReleasePolicy() { return page_heap.release_policy(); }

@@ -13,6 +13,14 @@ void LargeCache::GiveBack(bool idle_only) {
   }
 }
 
+void LargeCache::SetMost(Pages most) {
+  if (pages() > most) Flush();
+  const Pages kept = pages();
+  const Pages closed = kMostPages - Min(kMostPages, most);
+  __atomic_store_n(&closed_, static_cast<uint32_t>(closed), __ATOMIC_RELAXED);
+  __atomic_store_n(&total_, kept + closed, __ATOMIC_RELAXED);
+}
+
 size_t LargeCache::count() const {
   size_t count = 0;
   for (const Pages& pages : pages_) count += __atomic_load_n(&pages, __ATOMIC_RELAXED) != 0;

@@ -53,12 +53,8 @@ class LargeCache {
   void Collect() { GiveBack(true); }
   // Gives back everything.
   void Flush() { GiveBack(false); }
-  // The memory of a new one is zero. Of later policies it hears nothing.
-  void Reset() {
-    const Pages closed = kMostPages - Min(kMostPages, page_heap.MostKept());
-    __atomic_store_n(&closed_, static_cast<uint32_t>(closed), __ATOMIC_RELAXED);
-    for (size_t i = 0; i < kSlots; ++i) StorePages(i, 0, closed);
-  }
+  // From now on it keeps so many pages at most, and gives everything back when it has more. The memory of a new one is zero.
+  void SetMost(Pages most);
 
   size_t count() const;
   Pages pages() const {
@@ -88,7 +84,7 @@ class LargeCache {
   Pages pages_[kSlots] = {};  // 0: nothing in this slot
   Span* spans_[kSlots] = {};
   bool idle_[kSlots] = {};  // since the last collection
-  uint32_t closed_ = 0;     // pages of kMostPages that are never to be kept
+  uint32_t closed_ = 0;     // pages of kMostPages that are not to be kept, see SetMost
   Pages total_ = 0;         // with those
 };
 

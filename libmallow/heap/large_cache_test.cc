@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "heap/heap.h"
 #include "heap/heap_checks.h"
+#include "heap/statistics.h"
 #include "heap/thread_registry.h"
 
 namespace mallow::heap {
@@ -85,6 +88,40 @@ TEST(LargeCache, KeepsNothingThatGoesBackAtOnce) {
   SetReleasePolicy({.interval = 0});
   EXPECT_EQ(CurrentCache()->large().count(), 0u);
   EXPECT_EQ(returns(1 << 20), 0u);
+}
+
+// Threads that sleep keep what they have: many of them must not have much.
+TEST(LargeCache, KeepsLessInEachOfManyThreads) {
+  constexpr size_t kThreads = 100, kBlocks = 4;
+  page_heap.SetReleasePolicy({.interval = 0});
+  std::barrier worked(kThreads + 1), looked(kThreads + 1);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      void* blocks[kBlocks];
+      for (void*& block : blocks) block = Allocate(2 << 20);
+      for (void* block : blocks) Free(block);
+      worked.arrive_and_wait();
+      looked.arrive_and_wait();
+    });
+  }
+  worked.arrive_and_wait();
+  // The first ones kept what was theirs when there were few.
+  EXPECT_LT(GetStatistics().kept_large_bytes, size_t{200} << 20);
+  ThreadCache* const cache = CurrentCache();
+  cache->Collect();
+  Free(Allocate(2 << 20));
+  EXPECT_EQ(cache->large().count(), 0u);
+  Free(Allocate(512 << 10));
+  EXPECT_EQ(cache->large().count(), 1u);
+  EXPECT_TRUE(cache->large().IsValid());
+  looked.arrive_and_wait();
+  for (std::thread& thread : threads) thread.join();
+  cache->large().Flush();
+  cache->Collect();
+  Free(Allocate(8 << 20));
+  EXPECT_EQ(cache->large().pages(), PagesFor(8 << 20));
+  Trim(0);
 }
 
 TEST(LargeCache, IsEmptiedBeforeTheHeapGrows) {

@@ -79,7 +79,7 @@ void ThreadCache::Begin() {
   capacity_bytes_ = fetched_ = 0;
   short_of_room_ = false;
   budget_ = Min(kFirstBudget, thread_registry.BudgetPerThread());
-  cursors_.large.Reset();
+  cursors_.large.SetMost(thread_registry.LargePagesPerThread());
   watch_.Stop();
 }
 
@@ -310,6 +310,7 @@ void ThreadCache::Collect() {
   budget_ = thread_registry.BudgetPerThread();
   for (SizeClass c = 1; c < kClassCount; ++c) CollectBin(c);
   cursors_.large.Collect();
+  cursors_.large.SetMost(thread_registry.LargePagesPerThread());
   short_of_room_ = false;
 }
 

@@ -25,6 +25,9 @@ constexpr size_t kSmallHeap = 16 * 1024 * 1024;
 constexpr size_t kHeapShare = 2;
 constexpr size_t kLeastPerThread = 256 * 1024;
 constexpr size_t kMostPerThread = 32 * 1024 * 1024;
+// Of large objects together: all that some threads can keep, so that only many have to share, and they may all sleep then.
+constexpr Pages kLeastTotalLarge = 64 * 1024 * 1024 / kPageBytes;
+constexpr Pages kHeapShareLarge = 8;
 // What ended threads may leave together, if it is more than what a living one may have.
 constexpr size_t kLeastWarm = 1024 * 1024;
 // Of threads that end soon after one another one tells the others: it takes time for each.
@@ -86,6 +89,11 @@ size_t ThreadRegistry::BudgetPerThread() const {
   const size_t heap = page_heap.system_pages() * kPageBytes;
   const size_t total = Clamp(heap, kLeastTotal, Max(kSmallHeap, heap / kHeapShare));
   return Clamp(total / Max<size_t>(1, threads()), kLeastPerThread, kMostPerThread);
+}
+
+Pages ThreadRegistry::LargePagesPerThread() const {
+  const Pages total = Max(kLeastTotalLarge, page_heap.system_pages() / kHeapShareLarge);
+  return Min(total / Max<size_t>(1, threads()), page_heap.MostKept());
 }
 
 void ThreadRegistry::SeeThreadsEnd() {

@@ -30,6 +30,8 @@ class ThreadRegistry {
 
   // What each thread may keep, from the number of threads and the size of the heap.
   size_t BudgetPerThread() const;
+  // The same of large objects, in pages. None of those that go back at once.
+  Pages LargePagesPerThread() const;
 
   // Gives back what ended threads have left.
   void ReleaseWarm();

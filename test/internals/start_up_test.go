@@ -1,7 +1,9 @@
 package internals
 
 import (
+	"debug/elf"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,4 +84,32 @@ func TestStartUpMemory(t *testing.T) {
 			t.Errorf("%s says at most %s at the start (%s), but it is %d KiB", bound.place, bound.text, bound.origin, bytes>>10)
 		}
 	}
+}
+
+// TestCodeSegment: the page says how much of the library's code comes into the memory of every process.
+func TestCodeSegment(t *testing.T) {
+	library, err := elf.Open(harness.Library(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer library.Close()
+	symbols, err := library.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	malloc := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == "malloc" })].Value
+	for _, segment := range library.Progs {
+		if segment.Type != elf.PT_LOAD || malloc-segment.Vaddr >= segment.Memsz {
+			continue
+		}
+		const page = 4096
+		bytes := (segment.Memsz + page - 1) / page * page
+		for _, n := range bounds(t, "code") {
+			if float64(bytes) != n.value {
+				t.Errorf("%s says %s, and the segment with malloc takes %d bytes", n.place, n.text, bytes)
+			}
+		}
+		return
+	}
+	t.Fatal("malloc is in no segment")
 }
