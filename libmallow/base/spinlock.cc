@@ -31,7 +31,12 @@ constinit std::atomic<uintptr_t> interrupted_thread{0};
 
 void Spinlock::LockSlow() {
   const uintptr_t self = ThreadIdentity();
-  if (HeldByThisThread()) DieOfHandler();
+  if (InUseByThisThread()) DieOfHandler();
+  if (HeldByThisThread()) {
+    passes_ = true;
+    holder_.fetch_or(kMore, std::memory_order_relaxed);
+    return;
+  }
   for (int spin = 0; spin < kSpins; ++spin) {
     uintptr_t free = 0;
     if (holder_.load(std::memory_order_relaxed) == 0 &&
@@ -40,20 +45,28 @@ void Spinlock::LockSlow() {
     }
     SpinPause();
   }
-  // Who has slept takes the lock with the sleepers bit set: others may still sleep, and a wake too many is
+  // Who has slept takes the lock with the bit set: others may still sleep, and a wake too many is
   // cheap.
   for (;;) {
     uintptr_t seen = holder_.load(std::memory_order_relaxed);
     if (seen == 0) {
-      if (holder_.compare_exchange_weak(seen, self | kSleepers, std::memory_order_acquire)) return;
+      if (holder_.compare_exchange_weak(seen, self | kMore, std::memory_order_acquire)) return;
       continue;
     }
-    if ((seen & kSleepers) != 0 ||
-        holder_.compare_exchange_weak(seen, seen | kSleepers, std::memory_order_relaxed)) {
+    if ((seen & kMore) != 0 || holder_.compare_exchange_weak(seen, seen | kMore, std::memory_order_relaxed)) {
       SystemCall(SYS_futex, FutexAddress(&holder_), FUTEX_WAIT_PRIVATE,
-                 static_cast<long>(static_cast<uint32_t>(seen | kSleepers)));
+                 static_cast<long>(static_cast<uint32_t>(seen | kMore)));
     }
   }
+}
+
+void Spinlock::UnlockSlow() {
+  if (passes_) {
+    passes_ = false;
+    return;
+  }
+  holder_.store(0, std::memory_order_release);
+  Wake();
 }
 
 void Spinlock::Wake() { SystemCall(SYS_futex, FutexAddress(&holder_), FUTEX_WAKE_PRIVATE, 1); }
@@ -65,7 +78,10 @@ bool Spinlock::ForkLock() {
   }
   for (int attempt = 0; attempt < kForkAttempts; ++attempt) {
     uintptr_t free = 0;
-    if (holder_.compare_exchange_strong(free, ThreadIdentity(), std::memory_order_acquire)) return true;
+    if (holder_.compare_exchange_strong(free, ThreadIdentity(), std::memory_order_acquire)) {
+      taken_by_fork_ = true;
+      return true;
+    }
     if (attempt < kSpins) {
       SpinPause();
     } else {
@@ -80,7 +96,8 @@ void Spinlock::ForkUnlock(bool child) {
     --fork_skips_;
     return;
   }
-  if (holder_.exchange(0, std::memory_order_release) & kSleepers && !child) Wake();
+  taken_by_fork_ = false;
+  if (holder_.exchange(0, std::memory_order_release) & kMore && !child) Wake();
 }
 
 void Spinlock::EnterRank() {

@@ -3,7 +3,7 @@
 // Synchronisation: Lock() acquires, Unlock() releases. The lock word is the identity of the holder (see
 // ThreadIdentity), so a holder is known from the very instruction that took the lock: a fork from a signal
 // handler that interrupted a critical section can tell its own locks from those of others. Bit 0 says that
-// somebody sleeps.
+// Unlock has more to do: somebody sleeps, or the lock is to stay taken.
 //
 // Rank: a thread takes locks in strictly rising rank, which excludes deadlock; asserted with MALLOW_CHECKS.
 // Two locks of the same rank are held together only by ForkLock (see there).
@@ -52,16 +52,20 @@ class Spinlock {
 
   MALLOW_ALWAYS_INLINE void Unlock() {
     if constexpr (kChecksEnabled) LeaveRank();
-    if (MALLOW_UNLIKELY(holder_.exchange(0, std::memory_order_release) & kSleepers)) Wake();
+    uintptr_t self = ThreadIdentity();
+    if (MALLOW_UNLIKELY(!holder_.compare_exchange_strong(self, 0, std::memory_order_release))) UnlockSlow();
   }
 
   bool HeldByThisThread() const {
-    return (holder_.load(std::memory_order_relaxed) & ~kSleepers) == ThreadIdentity();
+    return (holder_.load(std::memory_order_relaxed) & ~kMore) == ThreadIdentity();
   }
+  // Whether a critical section of this thread has it, so that it may be taken in none that began later.
+  bool InUseByThisThread() const { return HeldByThisThread() && (!taken_by_fork_ || passes_); }
 
   // For fork only: takes the lock regardless of rank, or leaves it alone when this thread is the holder already: it
   // forks from a signal handler that interrupted its critical section. False, and nothing is done, when another
-  // thread holds it for long.
+  // thread holds it for long. Until ForkUnlock critical sections of this thread pass a lock that was taken so: nothing
+  // that it guards is half done, and handlers of others that run around a fork may allocate.
   bool ForkLock();
   // For a fork child whose copy of the lock may be held by a thread that is not there.
   void ResetInChild() { holder_.store(0, std::memory_order_relaxed); }
@@ -71,15 +75,18 @@ class Spinlock {
   void ForkUnlock(bool child);
 
  private:
-  static constexpr uintptr_t kSleepers = 1;
+  static constexpr uintptr_t kMore = 1;
 
   MALLOW_NOINLINE void LockSlow();
-  MALLOW_NOINLINE void Wake();
+  MALLOW_NOINLINE void UnlockSlow();
+  void Wake();
   void EnterRank();
   void LeaveRank();
 
   std::atomic<uintptr_t> holder_{0};
   LockRank rank_;  // without checks 0, so that what has locks may lie in .bss, untouched where unused
+  bool taken_by_fork_ = false;
+  bool passes_ = false;  // a critical section of the thread that forks
   // Forks by the holder from signal handlers, which left the lock alone: such a fork may also interrupt another
   // one between its handlers.
   int fork_skips_ = 0;

@@ -51,6 +51,31 @@ TEST(Spinlock, SleepersAreWoken) {
   EXPECT_EQ(done, 4);
 }
 
+TEST(Spinlock, WhatForkTookTheThreadPasses) {
+  Spinlock lock(LockRank::kLeaf);
+  ASSERT_TRUE(lock.ForkLock());
+  for (int i = 0; i < 2; ++i) {
+    SpinlockHolder holder(lock);
+    EXPECT_TRUE(lock.HeldByThisThread());
+  }
+  std::thread([&] { EXPECT_FALSE(lock.TryLock()); }).join();
+  EXPECT_TRUE(lock.TakenByFork());
+  lock.ForkUnlock(false);
+  EXPECT_FALSE(lock.HeldByThisThread());
+}
+
+TEST(SpinlockDeathTest, WhatForkTookTheThreadPassesOnceAtATime) {
+  EXPECT_DEATH(
+      {
+        Spinlock lock(LockRank::kLeaf);
+        lock.ForkLock();
+        lock.Lock();
+        const HandlerRanks handler;
+        lock.Lock();
+      },
+      "interrupted malloc");
+}
+
 TEST(Spinlock, ForkSkipsWhatTheThreadHolds) {
   Spinlock held(LockRank::kCentralList);
   Spinlock other(LockRank::kPageHeap);

@@ -201,7 +201,7 @@ ThreadRecorder* Process::CurrentSlow() {
     // on with the parent's.
     const os::SignalsBlocked quiet;
     // Held by this thread: the handler of a system call that a sandbox refused allocates.
-    if (threads_lock_.HeldByThisThread() || !ContinuesInOwnFile() || has_none()) return nullptr;
+    if (threads_lock_.InUseByThisThread() || !ContinuesInOwnFile() || has_none()) return nullptr;
     recorder = IsRecorder(t_recorder) ? t_recorder : nullptr;
     if (recorder == nullptr || !IsOfThisSession(recorder)) {
       if (recorder != nullptr && recorder->state.busy) return nullptr;
@@ -254,7 +254,7 @@ ThreadRecorder* Process::Borrow() { return t_recorder == kEnded ? Lend(Loan::kTo
 ThreadRecorder* Process::BorrowFirst() { return t_recorder == nullptr ? Lend(Loan::kToNew) : nullptr; }
 
 ThreadRecorder* Process::Lend(Loan loan) {
-  if (threads_lock_.HeldByThisThread()) return nullptr;
+  if (threads_lock_.InUseByThisThread()) return nullptr;
   const os::SignalsBlocked quiet;
   if (!ContinuesInOwnFile()) return nullptr;
   ThreadRecorder* recorder = Take(nullptr);
