@@ -1,5 +1,6 @@
 // fork_handlers FORKS: handlers of pthread_atfork that were there before any malloc allocate, while other threads do. They run
-// within those of malloc, so while its locks are taken.
+// within those of malloc with libmallow.a, so while its locks are taken; with libmallow.so malloc's run within them, so that they
+// may wait for a mutex under which others allocate.
 #include <pthread.h>
 #include <sys/wait.h>
 
@@ -19,7 +20,18 @@ static void Allocate(void) {
   for (int i = 0; i < kBlocks; ++i) free(blocks[i]);
 }
 
+// In a program that has libmallow.a the mutex is nobody's while it allocates.
+#ifdef MALLOW_LINKED
+static void Enter(void) {}
+static void Leave(void) {}
+#else
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void Enter(void) { CHECK(pthread_mutex_lock(&mutex) == 0); }
+static void Leave(void) { CHECK(pthread_mutex_unlock(&mutex) == 0); }
+#endif
+
 static void Prepare(void) {
+  Enter();
   ++prepared;
   Allocate();
 }
@@ -27,6 +39,7 @@ static void Prepare(void) {
 static void Continue(void) {
   ++continued;
   Allocate();
+  Leave();
 }
 
 // Before the constructors of libraries.
@@ -34,7 +47,11 @@ static void Register(void) { CHECK(pthread_atfork(Prepare, Continue, Continue) =
 __attribute__((section(".preinit_array"), used)) static void (*const register_early)(void) = Register;
 
 static void* AllocateOn(void* nothing) {
-  while (!stop) Allocate();
+  while (!stop) {
+    Enter();
+    Allocate();
+    Leave();
+  }
   return nothing;
 }
 
