@@ -34,7 +34,6 @@ void Spinlock::LockSlow() {
   if (InUseByThisThread()) DieOfHandler();
   if (HeldByThisThread()) {
     passes_ = true;
-    holder_.fetch_or(kMore, std::memory_order_relaxed);
     return;
   }
   for (int spin = 0; spin < kSpins; ++spin) {
@@ -45,28 +44,20 @@ void Spinlock::LockSlow() {
     }
     SpinPause();
   }
-  // Who has slept takes the lock with the bit set: others may still sleep, and a wake too many is
+  // Who has slept takes the lock with the sleepers bit set: others may still sleep, and a wake too many is
   // cheap.
   for (;;) {
     uintptr_t seen = holder_.load(std::memory_order_relaxed);
     if (seen == 0) {
-      if (holder_.compare_exchange_weak(seen, self | kMore, std::memory_order_acquire)) return;
+      if (holder_.compare_exchange_weak(seen, self | kSleepers, std::memory_order_acquire)) return;
       continue;
     }
-    if ((seen & kMore) != 0 || holder_.compare_exchange_weak(seen, seen | kMore, std::memory_order_relaxed)) {
+    if ((seen & kSleepers) != 0 ||
+        holder_.compare_exchange_weak(seen, seen | kSleepers, std::memory_order_relaxed)) {
       SystemCall(SYS_futex, FutexAddress(&holder_), FUTEX_WAIT_PRIVATE,
-                 static_cast<long>(static_cast<uint32_t>(seen | kMore)));
+                 static_cast<long>(static_cast<uint32_t>(seen | kSleepers)));
     }
   }
-}
-
-void Spinlock::UnlockSlow() {
-  if (passes_) {
-    passes_ = false;
-    return;
-  }
-  holder_.store(0, std::memory_order_release);
-  Wake();
 }
 
 void Spinlock::Wake() { SystemCall(SYS_futex, FutexAddress(&holder_), FUTEX_WAKE_PRIVATE, 1); }
@@ -97,7 +88,7 @@ void Spinlock::ForkUnlock(bool child) {
     return;
   }
   taken_by_fork_ = false;
-  if (holder_.exchange(0, std::memory_order_release) & kMore && !child) Wake();
+  if (holder_.exchange(0, std::memory_order_release) & kSleepers && !child) Wake();
 }
 
 void Spinlock::EnterRank() {

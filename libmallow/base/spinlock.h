@@ -3,7 +3,7 @@
 // Synchronisation: Lock() acquires, Unlock() releases. The lock word is the identity of the holder (see
 // ThreadIdentity), so a holder is known from the very instruction that took the lock: a fork from a signal
 // handler that interrupted a critical section can tell its own locks from those of others. Bit 0 says that
-// Unlock has more to do: somebody sleeps, or the lock is to stay taken.
+// somebody sleeps.
 //
 // Rank: a thread takes locks in strictly rising rank, which excludes deadlock; asserted with MALLOW_CHECKS.
 // Two locks of the same rank are held together only by ForkLock (see there).
@@ -52,12 +52,15 @@ class Spinlock {
 
   MALLOW_ALWAYS_INLINE void Unlock() {
     if constexpr (kChecksEnabled) LeaveRank();
-    uintptr_t self = ThreadIdentity();
-    if (MALLOW_UNLIKELY(!holder_.compare_exchange_strong(self, 0, std::memory_order_release))) UnlockSlow();
+    if (MALLOW_UNLIKELY(passes_)) {
+      passes_ = false;  // it stays the fork's
+    } else if (MALLOW_UNLIKELY(holder_.exchange(0, std::memory_order_release) & kSleepers)) {
+      Wake();
+    }
   }
 
   bool HeldByThisThread() const {
-    return (holder_.load(std::memory_order_relaxed) & ~kMore) == ThreadIdentity();
+    return (holder_.load(std::memory_order_relaxed) & ~kSleepers) == ThreadIdentity();
   }
   // Whether a critical section of this thread has it, so that it may be taken in none that began later.
   bool InUseByThisThread() const { return HeldByThisThread() && (!taken_by_fork_ || passes_); }
@@ -75,16 +78,16 @@ class Spinlock {
   void ForkUnlock(bool child);
 
  private:
-  static constexpr uintptr_t kMore = 1;
+  static constexpr uintptr_t kSleepers = 1;
 
   MALLOW_NOINLINE void LockSlow();
-  MALLOW_NOINLINE void UnlockSlow();
-  void Wake();
+  MALLOW_NOINLINE void Wake();
   void EnterRank();
   void LeaveRank();
 
   std::atomic<uintptr_t> holder_{0};
   LockRank rank_;  // without checks 0, so that what has locks may lie in .bss, untouched where unused
+  // Of the holder alone:
   bool taken_by_fork_ = false;
   bool passes_ = false;  // a critical section of the thread that forks
   // Forks by the holder from signal handlers, which left the lock alone: such a fork may also interrupt another
