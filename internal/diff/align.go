@@ -171,16 +171,9 @@ func kindsOf(e *entry) map[recording.Group]uint64 {
 // commonShifts are the distances that several of the sites may have moved by
 // together, as they do when lines before them are added or taken away.
 func commonShifts(as, bs []*entry) map[int]bool {
-	if len(as)*len(bs) > mostCells/16 {
+	count := distances(knownLines(as), knownLines(bs))
+	if count == nil {
 		return nil
-	}
-	count := make(map[int]int)
-	for _, a := range as {
-		for _, b := range bs {
-			if a.place.Line > 0 && b.place.Line > 0 {
-				count[b.place.Line-a.place.Line]++
-			}
-		}
 	}
 	shifts := make(map[int]bool)
 	for shift, n := range count {
@@ -189,6 +182,16 @@ func commonShifts(as, bs []*entry) map[int]bool {
 		}
 	}
 	return shifts
+}
+
+// knownLines are the lines of some sites, as far as they have any.
+func knownLines(entries []*entry) (lines []int) {
+	for _, e := range entries {
+		if e.place.Line > 0 {
+			lines = append(lines, e.place.Line)
+		}
+	}
+	return lines
 }
 
 // haveMoved says by how many lines the sites' function has moved.

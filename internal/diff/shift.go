@@ -1,6 +1,11 @@
 package diff
 
-import "mallow/internal/profile"
+import (
+	"maps"
+	"slices"
+
+	"mallow/internal/profile"
+)
 
 // function is one by its names on one side.
 type function struct{ module, name, file string }
@@ -30,6 +35,21 @@ func (s *side) linesOf(e *entry) map[int]bool {
 	return s.lines[functionOf(&e.place.Frame)]
 }
 
+// distances counts by how many lines each line of one side lies from each of the
+// other; nil where they are too many.
+func distances(as, bs []int) map[int]int {
+	if len(as)*len(bs) > mostCells/16 {
+		return nil
+	}
+	count := make(map[int]int)
+	for _, a := range as {
+		for _, b := range bs {
+			count[b-a]++
+		}
+	}
+	return count
+}
+
 const (
 	// A function has moved as a whole if so many of its lines did, at least
 	// leastLines, and no more than half as many by any other distance.
@@ -40,17 +60,8 @@ const (
 // shiftOf is by how many lines the function whose lines these are has moved from
 // one side to the other. Not sure: by none, or its lines do not tell.
 func shiftOf(as, bs map[int]bool) (shift int, sure bool) {
-	if len(as)*len(bs) > mostCells/16 {
-		return 0, false
-	}
-	count := make(map[int]int)
-	for a := range as {
-		for b := range bs {
-			count[b-a]++
-		}
-	}
 	most, next := 0, 0
-	for distance, n := range count {
+	for distance, n := range distances(slices.Collect(maps.Keys(as)), slices.Collect(maps.Keys(bs))) {
 		switch {
 		case n > most:
 			shift, most, next = distance, n, most

@@ -34,13 +34,13 @@ func sizes(n *recording.Counters) string {
 }
 
 // Blocks writes a number of blocks of a site with their sizes.
-func Blocks(n uint64, s *Site) string {
-	return figure.Counted(n, "block", "blocks") + " of " + Sizes(s)
-}
+func Blocks(n uint64, s *Site) string { return blocks(n, &s.Counters) }
 
 // BlocksOf writes all blocks that were counted together.
-func BlocksOf(n *recording.Counters) string {
-	return figure.Counted(n.Calls, "block", "blocks") + " of " + sizes(n)
+func BlocksOf(n *recording.Counters) string { return blocks(n.Calls, n) }
+
+func blocks(n uint64, of *recording.Counters) string {
+	return figure.Counted(n, "block", "blocks") + " of " + sizes(of)
 }
 
 // SoonGone writes how many blocks of a site are freed within a few heap events,

@@ -14,6 +14,7 @@ import (
 type line struct {
 	site  *rule.Site
 	grown *rule.Site // its blocks for vectors of one type
+	typed string     // see typeOf; known where the function has several lines
 }
 
 // severalLines returns lines whose vectors are grown on by other lines of their
@@ -22,7 +23,7 @@ func severalLines(c *rule.Case) (all [][]line) {
 	var lines []line
 	for _, s := range c.Sites {
 		if grown := grownAt(s, rule.Growth); grown != nil && s.Line > 0 {
-			lines = append(lines, line{s, grown})
+			lines = append(lines, line{site: s, grown: grown})
 		}
 	}
 	functionOf := func(l line) profile.Frame {
@@ -32,8 +33,11 @@ func severalLines(c *rule.Case) (all [][]line) {
 		if len(function) < 2 {
 			continue
 		}
-		for _, typed := range grouped(function, func(l line) string { return typeOf(c, l.grown) }) {
-			if chained := chain(typed); chained != nil && typeOf(c, chained[0].grown) != "" {
+		for i := range function {
+			function[i].typed = typeOf(c, function[i].grown)
+		}
+		for _, same := range grouped(function, func(l line) string { return l.typed }) {
+			if chained := chain(same); chained != nil && same[0].typed != "" {
 				all = append(all, chained)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
+	"mallow/internal/profile"
 	"mallow/internal/recording"
 )
 
@@ -292,9 +293,11 @@ func finding(n *recording.Counters, lines []*rule.Site, growth rule.Symbol, what
 		f.Claims = append(f.Claims, lines[i].Claim(claimed))
 		left -= claimed
 	}
-	for _, s := range lines {
-		f.Places = rule.Places(append(f.Places, s.Frame)...)
+	frames := make([]profile.Frame, len(lines))
+	for i, s := range lines {
+		frames[i] = s.Frame
 	}
+	f.Places = rule.Places(frames...)
 	return f
 }
 
