@@ -76,8 +76,8 @@ class RecordMap {
     return {records + (word.OffsetOf(p) * Info(size_class).reciprocal >> 32) * kRecordBytes, size_class};
   }
 
-  // Whether the small object there has no side record. False: the span is to be asked. Of an object that was given one
-  // before the caller came to hold it never true.
+  // Whether the small object there has no side record. False: the span is to be asked. Never true of an object that was given
+  // one by At or by MakeRecord, for whom it is handed to.
   static MALLOW_ALWAYS_INLINE bool HasNone(const void* p) {
     return internal::record_window.KnowsOf(p) && internal::record_window.Of(p) == 0;
   }

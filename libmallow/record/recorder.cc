@@ -134,11 +134,19 @@ MALLOW_COLD Tag* MakeTag(const void* p) {
   return static_cast<Tag*>(heap::MakeRecord(p));
 }
 
+// A sample's. Records that the record map does not know may be those that another thread is just making, and until it
+// knows them the hit paths, which ask nothing else, would take the sample for none at its end. MakeTag waits for that.
+heap::NewBlock DescribeSample(const void* p) {
+  const heap::RecordedObject object = heap::RecordMap::At<kSideRecordBytes>(p);
+  if (MALLOW_LIKELY(object.size_class != 0)) return {object.record, object.bytes()};
+  return {MakeTag(p), Describe(p).usable_bytes};
+}
+
 // Counts a block that came into being, and writes its side record. `argument` is for the log.
 template <bool kSampled>
 MALLOW_ALWAYS_INLINE void* CountBirth(Function function, void* p, size_t bytes, const Registers& caller,
                                       uint64_t argument) {
-  const heap::NewBlock block = heap::DescribeNew<kSideRecordBytes>(p);
+  const heap::NewBlock block = kSampled ? DescribeSample(p) : heap::DescribeNew<kSideRecordBytes>(p);
   Tag* tag = static_cast<Tag*>(block.record);
   if (MALLOW_UNLIKELY(tag == nullptr) && (tag = MakeTag(p)) == nullptr) {
     // Its release will count as that of a block from before.

@@ -296,6 +296,25 @@ func TestInheritedSamples(t *testing.T) {
 	}
 }
 
+// A thread's samples in a span whose side records another thread is just making are seen to end.
+func TestOverlapping(t *testing.T) {
+	r, run := record(t, "--sample", "1", harness.Program(t, "programs/overlapping"))
+	var calls float64
+	if _, err := fmt.Sscan(run.Output, &calls); err != nil || calls < 2 {
+		t.Fatalf("%q: %v", run.Output, err)
+	}
+	var allocations, live float64
+	for _, site := range r.Sites {
+		if site.Function == "hasty" {
+			allocations += float64(site.Allocations)
+			live += float64(site.LiveBlocks)
+		}
+	}
+	if allocations != 6*calls || live != 3*calls {
+		t.Errorf("%v calls made %v blocks, of which %v live", calls, allocations, live)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ arguments, says string }{
 		{"--sample 0 true", "--sample takes a number of bytes"},
