@@ -4,7 +4,7 @@
 // they keep nothing in callee-saved registers (see caller.h).
 #include "api/caller.h"
 #include "api/slow.h"
-#include "base/check.h"
+#include "heap/damage.h"
 #include "heap/heap.h"
 
 namespace mallow::api {
@@ -17,8 +17,7 @@ MALLOW_NOINLINE void* Fail(Function function, const record::Registers& caller) {
 
 // No start of a block of ours.
 MALLOW_COLD void FreeUnknown(void* p) {
-  if (heap::Owns(p))
-    DieAt("free(): the pointer is not the start of a block, or the block was freed before", p);
+  if (heap::Owns(p)) heap::DieOfNoBlock("free()", p);
   FreeForeign(p);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "heap/damage.h"
 #include "heap/hit_switch.h"
 #include "heap/large.h"
 #include "heap/page_heap.h"
@@ -55,8 +56,7 @@ bool Owns(const void* p) { return PageMap::StateOf(PageOf(p)) != PageState::kFor
 
 size_t UsableBytes(const void* p) {
   const Span* span = SpanOfBlock(p);
-  if (MALLOW_UNLIKELY(span == nullptr))
-    DieAt("malloc_usable_size(): the pointer is not the start of a block, or the block was freed before", p);
+  if (MALLOW_UNLIKELY(span == nullptr)) DieOfNoBlock("malloc_usable_size()", p);
   return BytesOf(span);
 }
 
@@ -68,8 +68,7 @@ size_t BytesOfBlockAt(const void* p) {
 
 bool ResizeInPlace(void* p, size_t bytes) {
   Span* span = SpanOfBlock(p);
-  if (MALLOW_UNLIKELY(span == nullptr))
-    DieAt("realloc(): the pointer is not the start of a block, or the block was freed before", p);
+  if (MALLOW_UNLIKELY(span == nullptr)) DieOfNoBlock("realloc()", p);
   if (span->state == SpanState::kLarge) {
     // An object that an alignment or its growth made large may be shorter than any other large one.
     if (bytes > kMaxSmallBytes || bytes > BytesOf(span)) return ResizeLarge(span, bytes);

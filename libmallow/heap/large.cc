@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "heap/damage.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
 #include "heap/reclaim.h"
@@ -82,7 +83,7 @@ bool RefuseToFree(void* p) {
   if (span != nullptr && span->State() == SpanState::kKept && span->start() == p) {
     DieAt("free(): the block was freed twice", p);
   }
-  DieAt("free(): the pointer is not the start of a block, or the block was freed before", p);
+  DieOfNoBlock("free()", p);
 }
 
 void FreeLarge(Span* span) {

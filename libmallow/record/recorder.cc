@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "heap/block.h"
+#include "heap/damage.h"
 #include "heap/hit_switch.h"
 #include "heap/statistics.h"
 #include "record/counting.h"
@@ -261,8 +262,7 @@ MALLOW_NOINLINE bool ReleasePerhapsSample(void* p, const heap::Block& block, con
 MALLOW_NOINLINE void* ReallocatePerhapsSample(Function function, void* p, size_t bytes,
                                               const Registers& caller) {
   const heap::Block old = Describe(p);
-  if (MALLOW_UNLIKELY(old.span == nullptr))
-    DieAt("realloc(): the pointer is not the start of a block, or the block was freed before", p);
+  if (MALLOW_UNLIKELY(old.span == nullptr)) heap::DieOfNoBlock("realloc()", p);
   void* moved = p;
   if (!heap::ResizeInPlace(p, bytes)) {
     moved = heap::Relocate(p, bytes);
@@ -403,8 +403,7 @@ MALLOW_ALIGNS_STACK void* Reallocate(Function function, void* p, size_t bytes, c
   }
   if (MALLOW_UNLIKELY(g_sampling)) return ReallocatePerhapsSample(function, p, bytes, caller);
   const heap::Block old_block = Describe(p);
-  if (MALLOW_UNLIKELY(old_block.span == nullptr))
-    DieAt("realloc(): the pointer is not the start of a block, or the block was freed before", p);
+  if (MALLOW_UNLIKELY(old_block.span == nullptr)) heap::DieOfNoBlock("realloc()", p);
   Tag* tag = TagOf(old_block);
   const Tag old = *Known(tag, p, "realloc(): the block was freed before");
   void* moved = p;
