@@ -216,8 +216,9 @@ func (p *places) asker(at map[profile.Frame]*Site, a *advise.Advice, promise flo
 
 // instead is what new sites make in place of those that are gone, as a function
 // by another name does, or one that took it in: what they allocate in the
-// function of such a site or one that calls it, or called from there. No call
-// stands for two.
+// function of such a site or one that calls it, or called from there. In place of
+// what a site makes less it is what they allocate in its function, or called from
+// there, as another line may do a part. No call stands for two.
 func (p *places) instead(all []*asker) map[*Site]float64 {
 	var arisen []*Site
 	for _, s := range p.diff.Sites {
@@ -233,10 +234,13 @@ func (p *places) instead(all []*asker) map[*Site]float64 {
 	made := make(map[*Site]float64)
 	for _, a := range all {
 		for _, s := range a.sites {
-			if _, known := made[s]; known || s.Status != Gone {
+			if _, known := made[s]; known || s.Old == nil || s.Excess >= 0 {
 				continue
 			}
-			near := p.callers(p.diff.Old, s.Old)
+			near := make(map[string]float64)
+			if s.Status == Gone {
+				near = p.callers(p.diff.Old, s.Old)
+			}
 			near[p.nameOf(&s.Old.Frame)] = 0
 			open := -s.Excess
 			for i, other := range arisen {

@@ -38,6 +38,18 @@ func TestDividedAdvice(t *testing.T) {
 	}
 }
 
+// Part of what a line makes less is made by a new line of its function. What is new
+// elsewhere stands for nothing.
+func TestAdviceWithNewLineBeside(t *testing.T) {
+	d := diff.Compare(difftest.Profile("36000 malloc 48: insert map.cc:283 < build b.cc:1\n5000 malloc 8: note map.cc:300 < build b.cc:2"),
+		difftest.Profile("12000 malloc 64: insert map.cc:283 < build b.cc:1\n6000 malloc 128: insert map.cc:284 < build b.cc:1\n100 malloc 8: note map.cc:300 < build b.cc:2\n700 malloc 9: text t.cc:3 < build b.cc:3"), diff.Options{All: true})
+	growth, copies := advised("growth", "insert", "map.cc", 283, 24267), advised("temporary", "note", "map.cc", 300, 4990)
+	changes := d.Advice(advise.Result{Advice: []advise.Advice{growth, copies}}, advise.Result{})
+	if len(changes) != 2 || changes[0].Status != diff.Followed || *changes[0].Brought != 18000 || *changes[1].Brought != 4900 {
+		t.Errorf("%v %v", *changes[0].Brought, *changes[1].Brought)
+	}
+}
+
 // Advice about callers of lines that allocate is credited with what those make less.
 func TestAdviceAboutCallers(t *testing.T) {
 	d := diff.Compare(difftest.Profile("3000 malloc 48: item a.c:10 < object b.c:1\n5000 malloc 4: text a.c:20 < object b.c:2"), difftest.Profile("9 malloc 65536: chunk c.c:7"), diff.Options{All: true})
