@@ -269,7 +269,8 @@ func byHabit(s *rule.Site) (f rule.Finding, ok bool) {
 func finding(n *recording.Counters, lines []*rule.Site, growth rule.Symbol, what string, steps, bySizes float64) rule.Finding {
 	last := min(n.SizeMax, n.SizeMin<<uint(min(62, math.Round(steps)-1)))
 	remedy, saved := reserve(n, last, growth), 1-1/steps
-	if n.SizeMax > widely*last {
+	wide := n.SizeMax > widely*last
+	if wide {
 		// Nobody knows beforehand which will be the large ones.
 		remedy = fmt.Sprintf("reserve() what is known beforehand of each%s: they end with %s each, and %s at the most",
 			otherwise(n, growth), rule.Bytes(last), rule.Bytes(n.SizeMax))
@@ -285,6 +286,7 @@ func finding(n *recording.Counters, lines []*rule.Site, growth rule.Symbol, what
 		Title:       fmt.Sprintf("%s that grow by doubling take %s", what, rule.BlocksOf(n)),
 		Remedy:      remedy,
 		Evidence:    evidence,
+		AtMost:      last < n.SizeMax && !wide, // the usual size saves the longer ones only a part of their steps
 		Nanoseconds: float64(n.Bytes) / 2 / bytesPerNanosecond,
 	}
 	// What the last lines make is what nobody has to.

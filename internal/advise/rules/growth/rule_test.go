@@ -113,6 +113,18 @@ func TestVector(t *testing.T) {
 	p.Finds(growth.Rule, "vector")
 }
 
+// Half of the vectors end with eight elements, half with two: who reserves the
+// usual four spares the long ones less than all of their steps.
+func TestSeveralSizes(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	grow := p.Stack(recording.New, "operator new(unsigned long)", vectorGrows, "insert map.cc:20")
+	for range 2000 {
+		grown(p, grow, 16, 128, vectorGrows, "insert map.cc:24")
+		grown(p, grow, 16, 32, vectorGrows, "insert map.cc:24")
+	}
+	p.Finds(growth.Rule, "several_sizes")
+}
+
 // What libc++ notes while a regex is matched nobody else can reserve.
 func TestRegex(t *testing.T) {
 	const matches = "bool std::__1::basic_regex<char, std::__1::regex_traits<char> >::__match_at_start_ecma<std::__1::allocator<int> >(char const*) const"
