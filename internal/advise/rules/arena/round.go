@@ -70,7 +70,8 @@ func mayTakePartInRound(s *rule.Site) bool {
 }
 
 // commonFunction returns the nearest function that most of the sites'
-// allocations come through, and the sites of which that is so.
+// allocations come through, with the line if it is one for all of them, and the
+// sites of which that is so.
 func commonFunction(sites []*rule.Site) (nearest profile.Frame, through []*rule.Site) {
 	type reach struct {
 		frame        profile.Frame
@@ -86,6 +87,9 @@ func commonFunction(sites []*rule.Site) (nearest profile.Frame, through []*rule.
 				of = &reach{frame: f}
 				byFunction[functionOf(&f)] = of
 				order = append(order, of)
+			}
+			if of.frame.Line != f.Line {
+				of.frame.Line = 0
 			}
 			of.calls += s.Counters.Calls
 			of.depth += uint64(depth) * s.Counters.Calls

@@ -16,8 +16,9 @@ const (
 	leastCalls = 10_000
 	// An arena is a change of many lines: it must save more than others do.
 	leastShare = 5 * rule.Worthwhile
-	// Blocks that go earlier are not for an arena.
-	mostShortLived = 0.1
+	// Blocks that go earlier stay in an arena until all go: of more of them it
+	// would be no gain.
+	mostShortLived = 0.2
 	leastFreed     = 0.9
 	// Releases in a row, that of a whole scope or of a part of it.
 	leastRow = 16
@@ -127,13 +128,15 @@ func finding(c *rule.Case, group []*rule.Site) rule.Finding {
 	} else {
 		f.Evidence = fmt.Sprintf("released in rows of %s on average", figure.Count(first.Counters.Releases/max(1, first.Knowledge().DeathRuns)))
 	}
-	f.Evidence += fmt.Sprintf("; %s of the blocks outlive the next 32 heap events", figure.Percent(first.Counters.Calls-first.Counters.ShortLived, first.Counters.Calls))
 	var places []profile.Frame
+	var shortLived uint64
 	for _, s := range group {
 		places = append(places, s.Frame)
+		shortLived += s.Counters.ShortLived
 		chunks := s.Counters.Bytes/chunk + 1
 		f.Claims = append(f.Claims, s.Claim(s.Counters.Calls-min(s.Counters.Calls, chunks)))
 	}
+	f.Evidence += fmt.Sprintf("; %s of the blocks outlive the next 32 heap events", figure.Percent(calls-shortLived, calls))
 	f.Places = rule.Places(places...)
 	return f
 }

@@ -42,6 +42,27 @@ func TestRows(t *testing.T) {
 	p.Finds(arena.Rule, "rows")
 }
 
+// A tree of which one node in seven was dropped while it was built: an arena keeps
+// a seventh more, and the line takes part.
+func TestSomeDropped(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	node, text := p.Stack(recording.Malloc, "node_new tree.c:31"), p.Stack(recording.Malloc, "text_new tree.c:42")
+	var all []recordingtest.Block
+	for i := range 7000 {
+		n, of := p.Alloc(node, 112), p.Alloc(text, 20)
+		if i%7 == 0 {
+			p.FreeFrom(of, p.By("tree_free tree.c:51"))
+			p.FreeFrom(n, p.By("tree_free tree.c:50"))
+			continue
+		}
+		all = append(all, n, of)
+	}
+	for _, b := range all {
+		p.FreeFrom(b, p.By("tree_free tree.c:50"))
+	}
+	p.Finds(arena.Rule, "some_dropped")
+}
+
 func TestRust(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	record := p.Stack(recording.Malloc, "alloc::alloc::alloc", "alloc::boxed::Box<T>::new", "csv::Record::new csv.rs:140")
@@ -118,6 +139,23 @@ func TestRounds(t *testing.T) {
 	}
 	p.Noise(1000)
 	p.Finds(arena.Rule, "rounds")
+}
+
+// An evaluator calls itself at two lines: the rounds are below the function, and
+// below no one of its lines.
+func TestRoundsOfSeveralLines(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	number := p.Stack(recording.Malloc, "number_new value.c:10", "eval eval.c:70", "serve server.c:5")
+	text := p.Stack(recording.Malloc, "text_new value.c:20", "eval eval.c:80", "serve server.c:5")
+	list := p.Stack(recording.Malloc, "list_new value.c:30", "eval eval.c:90", "serve server.c:5")
+	item := p.Stack(recording.Malloc, "item_new value.c:40", "eval eval.c:90", "serve server.c:5")
+	for range 3000 {
+		for _, b := range []recordingtest.Block{p.Alloc(number, 72), p.Alloc(text, 30), p.Alloc(list, 16), p.Alloc(item, 24)} {
+			p.FreeFrom(b, p.By("release mem.c:9"))
+		}
+	}
+	p.Noise(1000)
+	p.Finds(arena.Rule, "rounds_of_several_lines")
 }
 
 // Blocks that are made as often, but below functions that have nothing in
