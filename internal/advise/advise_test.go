@@ -132,7 +132,7 @@ func TestMovedOrHoisted(t *testing.T) {
 // TestPackages has allocations of crates: the program's own line that uses them is
 // named first; what starts a thread is none.
 func TestPackages(t *testing.T) {
-	const crates = "/build/.cargo/registry/src/crates/"
+	const crates = "/build/.cargo/registry/src/crates-6f17d22bba15001f/"
 	for user, lines := range map[string][]int{"mine::lines /build/mine/src/main.rs:24": {24, 232}, "libc!start_thread nptl/pthread_create.c:442": {1, 232}} {
 		p := ruletest.NewProgram(t)
 		stack := p.Stack(recording.Realloc, "WriterFormatter::write "+crates+"serde_json-1.0/src/value/mod.rs:232", "to_string "+crates+"serde_json-1.0/src/ser.rs:9", user)

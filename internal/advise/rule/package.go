@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,14 +11,18 @@ import (
 // packages are where package managers put the sources of others, whose lines are
 // compiled into the program: of Rust's crates, of its library, of C++ in headers.
 var packages = []string{
-	"/.cargo/registry/src/", "/.cargo/git/checkouts/", "/share/cargo/registry/", "/rustc/", "/rustlib/src/",
+	"/share/cargo/registry/", "/rustc/", "/rustlib/src/",
 	"/usr/include/", "/usr/local/include/", "/.conan/data/", "/.conan2/p/", "/vcpkg_installed/",
 }
+
+// cargoHome has the sources of crates below any folder that CARGO_HOME names: by
+// their registry or repository, with a hash of its address.
+var cargoHome = regexp.MustCompile(`/(registry/src|git/checkouts)/[^/]+-[0-9a-f]{16}/`)
 
 // OfPackage tells whether a file is the source of a package, which who reads the
 // advice can hardly change.
 func OfPackage(file string) bool {
-	return slices.ContainsFunc(packages, func(folder string) bool { return strings.Contains(file, folder) })
+	return cargoHome.MatchString(file) || slices.ContainsFunc(packages, func(folder string) bool { return strings.Contains(file, folder) })
 }
 
 // UserOfPackages returns the line nearest to the site that is in the same module,
