@@ -53,6 +53,8 @@ var alternatives = map[string]alternative{
 	"strings.Repeat":                      {"it makes a new string", "a constant, or a loop that writes the part as often as needed", ""},
 	"strings.ToLower":                     {"it makes a new string where a letter changes", "strings.EqualFold to compare; otherwise convert once and keep it", ""},
 	"strings.ToUpper":                     {"it makes a new string where a letter changes", "strings.EqualFold to compare; otherwise convert once and keep it", ""},
+	"bytes.ToLower":                       {"it makes a new slice", "bytes.EqualFold to compare; otherwise convert once and keep it", ""},
+	"bytes.ToUpper":                       {"it makes a new slice", "bytes.EqualFold to compare; otherwise convert once and keep it", ""},
 	"strings.Replace":                     {"it makes a new string where something is replaced", "a strings.Replacer that is kept, with WriteString to where it goes", ""},
 	"strings.ReplaceAll":                  {"it makes a new string where something is replaced", "a strings.Replacer that is kept, with WriteString to where it goes", ""},
 	"strings.Map":                         {"it makes a new string where a rune changes", "append to a buffer that is kept", ""},

@@ -220,6 +220,8 @@ func (e *Escape) reason() string {
 const (
 	// storedBy begins the words for a value that is found in another one later.
 	storedBy = "it is stored by "
+	// argumentOf begins those for an argument of a function.
+	argumentOf = "it is an argument of "
 	// mayKeep ends those for an argument of a function of which no more is known.
 	mayKeep = "which may keep it"
 )
@@ -233,7 +235,7 @@ func escapeWords(kind, expression string) string {
 		if callName(expression) == "append" {
 			return storedBy + expression
 		}
-		return "it is an argument of " + callName(expression) + ", " + mayKeep
+		return argumentOf + callName(expression) + ", " + mayKeep
 	case "interface-converted":
 		return "it becomes an interface value"
 	case "assign", "assign-pair", "star-assign", "star-dot-equals", "slice-element-equals", "dot-equals", "key-value", "map-assign":

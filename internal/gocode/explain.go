@@ -81,6 +81,7 @@ var rules = []rule{
 	{"closure", findClosure},
 	{"scratch", findScratch},
 	{"pool", findLarge},
+	{"reuse", findMoved},
 	{"slab", findSlab},
 	{"value", findSmall},
 	{"slab", findMany},

@@ -59,6 +59,44 @@ func TestExplainWhatEndsALoop(t *testing.T) {
 	}
 }
 
+// A variable that is on the heap for what it is handed to can be declared once; one
+// whose address is kept needs a place of its own in each turn.
+func TestExplainMovedVariables(t *testing.T) {
+	seen := 0
+	marked(t, "announced", "// moved: ", func(s *subject, _ []byte) {
+		seen++
+		name, want, _ := strings.Cut(s.line.Callee, " ")
+		s.line.Callee = newObject
+		flow := "from render(&" + name + ", text) (call parameter)"
+		if want == "slab" {
+			flow = "from append(all, &kept) (call parameter)"
+		}
+		s.escapes = []Escape{{Message: "moved to heap: " + name, Flow: []Step{{Text: flow}}}}
+		if r := s.reason(); r.Rule != want && (want != "other" || r.Rule == "slab" || r.Rule == "reuse") {
+			t.Errorf("line %d: %s: %s by %q", s.line.Line, r.Why, r.Remedy, r.Rule)
+		}
+	})
+	if seen != 3 {
+		t.Errorf("%d lines", seen)
+	}
+}
+
+// What converts bytes only to compare them is told so, as of strings.
+func TestExplainFoldedBytes(t *testing.T) {
+	seen := 0
+	marked(t, "announced", "// fold: ", func(s *subject, _ []byte) {
+		seen++
+		want := s.line.Callee
+		s.line.Callee = "bytes.ToLower"
+		if r := s.reason(); !strings.HasPrefix(r.Remedy, want) {
+			t.Errorf("line %d: %s: %s by %q", s.line.Line, r.Why, r.Remedy, r.Rule)
+		}
+	})
+	if seen != 2 {
+		t.Errorf("%d lines", seen)
+	}
+}
+
 // What a function returns is its own, whatever those do that it is inlined into.
 func TestExplainReturnedWhereInlined(t *testing.T) {
 	l := &Line{Frame: Frame{Function: "example.org/text.array", File: "text.go", Line: 1}, Callee: "runtime.makeslice"}

@@ -61,15 +61,31 @@ func findStream(s *subject) (why, remedy string, found bool) {
 }
 
 func findFold(s *subject) (why, remedy string, found bool) {
-	if s.line.Callee != "strings.ToLower" && s.line.Callee != "strings.ToUpper" {
+	var pkg, what string
+	switch s.line.Callee {
+	case "strings.ToLower", "strings.ToUpper":
+		pkg, what = "strings", "string"
+	case "bytes.ToLower", "bytes.ToUpper":
+		pkg, what = "bytes", "slice"
+	default:
 		return "", "", false
 	}
 	for _, at := range s.calls() {
-		if comparison, ok := at.path[1].(*ast.BinaryExpr); ok && (comparison.Op == token.EQL || comparison.Op == token.NEQ) {
-			return shortName(s.line.Callee) + " makes a new string, which is only compared", "strings.EqualFold, where no other letters matter than those of ASCII", true
+		if compares(at.path[1]) {
+			return shortName(s.line.Callee) + " makes a new " + what + ", which is only compared", pkg + ".EqualFold, where no other letters matter than those of ASCII", true
 		}
 	}
 	return "", "", false
+}
+
+func compares(e ast.Node) bool {
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		return e.Op == token.EQL || e.Op == token.NEQ
+	case *ast.CallExpr:
+		return types.ExprString(e.Fun) == "bytes.Equal"
+	}
+	return false
 }
 
 // perObject are the bytes of one object of the line.
@@ -183,6 +199,31 @@ func (s *subject) pointed() (reason string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// findMoved finds a variable of a loop's body that is on the heap only for what it
+// is handed to, as the buffer is that a function writes to.
+func findMoved(s *subject) (why, remedy string, found bool) {
+	for i := range s.escapes {
+		name, moved := strings.CutPrefix(s.escapes[i].Message, "moved to heap: ")
+		reason := s.escapes[i].reason()
+		if !moved || !strings.Contains(reason, ": "+argumentOf) {
+			continue
+		}
+		for _, at := range s.sources.spots(s.line.File, s.line.Line, isNamed(name)) {
+			if at.loop() != nil {
+				return reason + ", in every turn of the loop", "declare it before the loop and set it anew in each turn (Reset), where nobody keeps its address", true
+			}
+		}
+	}
+	return "", "", false
+}
+
+func isNamed(name string) func(*sourceFile, ast.Expr) bool {
+	return func(_ *sourceFile, e ast.Expr) bool {
+		identifier, ok := e.(*ast.Ident)
+		return ok && identifier.Name == name
+	}
 }
 
 func findSlab(s *subject) (why, remedy string, found bool) {
