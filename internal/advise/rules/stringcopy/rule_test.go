@@ -66,3 +66,15 @@ func TestReturned(t *testing.T) {
 	}
 	p.Finds(Rule, "returned")
 }
+
+// What an object has of a string goes with the object, wherever that goes.
+func TestInObject(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	label := p.Stack(recording.New, copied, "Label::Label("+text+" const&) label.h:5", "report report.cc:20")
+	item := p.Stack(recording.New, copied, "item("+text+" const&) item.cc:9", "report report.cc:21")
+	for range 2000 {
+		p.FreeFrom(p.Alloc(label, 61), p.By("report report.cc:20"))
+		p.FreeFrom(p.Alloc(item, 61), p.By("Item::~Item() item.h:3"))
+	}
+	p.Finds(Rule, "in_object")
+}
