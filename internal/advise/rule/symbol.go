@@ -28,6 +28,7 @@ const (
 	Clone                              // Rust: Clone::clone, ToOwned::to_owned, String::from, to_vec of a slice
 	Format                             // Rust: format! and ToString::to_string
 	TextCopy                           // Rust: to_string of what is a text already
+	TextChange                         // Rust: str::replace, to_lowercase and the like, which make a String whether anything changes or not
 	Collect                            // Rust: Iterator::collect
 	Box                                // Rust: Box::new
 	Counted                            // Rust: Rc::new, Arc::new
@@ -172,7 +173,7 @@ func symbolOf(function string) Symbol {
 	if strings.HasPrefix(function, "__cxa_") || strings.HasPrefix(function, "__cxxabiv1::__cxa_") {
 		return Exception
 	}
-	if strings.Contains(function, "alloc::") || strings.Contains(function, "core::") || strings.HasPrefix(function, "<[") {
+	if strings.Contains(function, "alloc::") || strings.Contains(function, "core::") || strings.HasPrefix(function, "<[") || strings.HasPrefix(function, "<str>::") {
 		if symbol := rustSymbol(function); symbol != 0 {
 			return symbol
 		}
@@ -379,6 +380,8 @@ func rustSymbol(function string) Symbol {
 		strings.Contains(function, " as alloc::string::ToString>::to_string"),
 		strings.Contains(function, " as alloc::string::SpecToString>::spec_to_string"):
 		return Format
+	case changesText(function):
+		return Format | TextChange
 	case strings.Contains(function, "core::iter::traits::iterator::Iterator::collect"),
 		strings.Contains(function, " as core::iter::traits::collect::FromIterator<"),
 		strings.Contains(function, "::spec_from_iter"):
@@ -391,6 +394,15 @@ func rustSymbol(function string) Symbol {
 		return Counted
 	}
 	return 0
+}
+
+func changesText(function string) bool {
+	method, ok := strings.CutPrefix(function, "alloc::str::<impl str>::")
+	if !ok {
+		method, ok = strings.CutPrefix(function, "<str>::")
+	}
+	method, _, _ = strings.Cut(method, "::<")
+	return ok && slices.Contains([]string{"replace", "replacen", "to_lowercase", "to_uppercase", "to_ascii_lowercase", "to_ascii_uppercase"}, method)
 }
 
 // isNewOf tells whether the function is new of a type, written "Rc<T>::new" or

@@ -15,11 +15,14 @@ var Rule = rule.Rule{Name: "rust-format", Find: find}
 var ways = []struct {
 	of           func(*rule.Site) *rule.Site
 	what, remedy string
+	atMost       bool
 }{
-	{func(s *rule.Site) *rule.Site { return s.ByWithout(rule.Format, rule.TextCopy) },
-		"allocations by format! or to_string for strings", "write! into one String that is cleared each time, or straight to where the text goes"},
+	{func(s *rule.Site) *rule.Site { return s.ByWithout(rule.Format, rule.TextCopy|rule.TextChange) },
+		"allocations by format! or to_string for strings", "write! into one String that is cleared each time, or straight to where the text goes", false},
 	{func(s *rule.Site) *rule.Site { return s.By(rule.TextCopy) },
-		"copies by to_string of texts", "pass the text as &str: get and get_mut of a map with String keys, a comparison and most functions take one; where entry() wants a String, ask get_mut first and make one only for what is new"},
+		"copies by to_string of texts", "pass the text as &str: get and get_mut of a map with String keys, a comparison and most functions take one; where entry() wants a String, ask get_mut first and make one only for what is new", false},
+	{func(s *rule.Site) *rule.Site { return s.ByWithout(rule.TextChange, rule.TextCopy) },
+		"allocations by replace, to_lowercase and the like for strings", "look first whether anything changes (contains), and pass the text itself on where nothing does (Cow<str>); eq_ignore_ascii_case compares without a copy", true},
 }
 
 func find(c *rule.Case) []rule.Finding {
@@ -34,6 +37,7 @@ func find(c *rule.Case) []rule.Finding {
 			found = append(found, rule.Finding{
 				Named:    true,
 				Means:    rule.Avoid,
+				AtMost:   way.atMost,
 				Title:    fmt.Sprintf("%s %s that are soon dropped", rule.SoonGone(s), way.what),
 				Remedy:   way.remedy,
 				Evidence: fmt.Sprintf("%s of them, %s on average, were freed within 32 heap events", figure.Percent(n.ShortLived, n.Calls), figure.Size(s.MeanSize())),
