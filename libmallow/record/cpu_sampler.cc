@@ -96,10 +96,11 @@ bool CpuSampler::Arm() {
   const os::SignalsBlocked quiet;
   if (t_thread != nullptr || !IsOwnProcess()) return false;
   const int id = os::ThreadId();
-  Thread* thread = Take();
-  if (thread != nullptr) {
+  Thread* thread = TakeFor(id);
+  if (thread != nullptr && thread->found) {
     thread->found = false;
-    thread->id = id;  // first, so that nobody looks for it
+    t_thread = thread;
+    return true;
   }
   if (thread == nullptr || !thread->timer.Create(id, kSignal, thread)) {
     if (thread != nullptr) {
@@ -153,9 +154,16 @@ void CpuSampler::Expire(Thread& thread) {
   thread.timer.ExpireAfter(thread.left_over < thread.due ? thread.due - thread.left_over : 1);
 }
 
-CpuSampler::Thread* CpuSampler::Take() {
+// The one with which another thread has found it, timer and all; else one that is its own from here on, so that nobody looks
+// for it.
+CpuSampler::Thread* CpuSampler::TakeFor(int id) {
   SpinlockHolder holder(threads_lock_);
-  return TakeLocked();
+  if (Thread* const found = Of(id); found != nullptr) return found;
+  Thread* const thread = TakeLocked();
+  if (thread == nullptr) return nullptr;
+  thread->found = false;
+  thread->id = id;
+  return thread;
 }
 
 CpuSampler::Thread* CpuSampler::TakeLocked() {
@@ -262,7 +270,7 @@ void CpuSampler::LookForThreads() {
 void CpuSampler::LookAmong(int first, int last) {
   if (last - first > kMostIds) first = last - kMostIds;
   for (int id = first + 1; id <= last; ++id) {
-    if (!os::HasThread(id) || IsKnown(id)) continue;
+    if (!os::HasThread(id) || Of(id) != nullptr) continue;
     Thread* thread = TakeLocked();
     if (thread == nullptr) return;
     thread->found = true;
@@ -280,10 +288,10 @@ void CpuSampler::LookAmong(int first, int last) {
   }
 }
 
-bool CpuSampler::IsKnown(int id) const {
-  const Thread* thread = all_;
+CpuSampler::Thread* CpuSampler::Of(int id) const {
+  Thread* thread = all_;
   while (thread != nullptr && thread->id != id) thread = thread->next;
-  return thread != nullptr;
+  return thread;
 }
 
 void CpuSampler::NoteProcessTime() {

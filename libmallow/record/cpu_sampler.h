@@ -94,15 +94,16 @@ class CpuSampler {
   void BeginStride(Thread& thread) const;
   static void Expire(Thread& thread);
   uint64_t StandsFor(Thread& thread, uint64_t unsampled) const;
-  Thread* Take();
+  Thread* TakeFor(int id);
   void PutBack(Thread* thread);
+  // The next three with the lock held.
+  Thread* Of(int id) const;  // null: nobody has that
   Thread* TakeLocked();
   void PutBackLocked(Thread* thread);
   bool IsOurs(const void* thread) const;
   static Thread* Claim(void* value);
   void LookForThreads();
   void LookAmong(int first, int last);
-  bool IsKnown(int id) const;
   void NoteProcessTime();
 
   uint64_t interval_ = 0;  // ns; 0: off

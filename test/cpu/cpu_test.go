@@ -161,6 +161,14 @@ func TestThreadsThatNeverAllocate(t *testing.T) {
 	})
 }
 
+// Those that allocate after they were found are not counted twice, or it would seem that there was nobody else to find.
+func TestThreadsThatAllocateLate(t *testing.T) {
+	settles(t, often, []string{harness.Program(t, "programs/cpu_late_threads")}, func(cpu *together) error {
+		return errors.Join(cpu.sampled("main", cpu.In("main"), 0.4, 1),
+			cpu.lasts("silent", cpu.In("silent"), 0.35, 0.15))
+	})
+}
+
 func TestChildren(t *testing.T) {
 	settles(t, often, []string{harness.Program(t, "programs/cpu_children")}, func(cpu *together) error {
 		// The child without an image of its own has not touched its parent's.
