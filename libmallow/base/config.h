@@ -60,6 +60,11 @@ inline constexpr size_t kCacheLineBytes = 64;
 // to those who ask for such an address, as we never do.)
 inline constexpr int kAddressBits = 47;
 inline constexpr bool kChecksEnabled = MALLOW_CHECKS_ENABLED != 0;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
 
 // Tells the processor that this is a waiting loop.
 MALLOW_ALWAYS_INLINE void SpinPause() { __builtin_ia32_pause(); }

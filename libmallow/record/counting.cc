@@ -104,11 +104,23 @@ void Counting::Start() {
   thread_.flush_below = thread_.is_first() ? INT64_MIN : -kFlushBytes;
 }
 
-void Counting::RaiseSharedPeaks(int64_t sum, int64_t sum_program) {
+Counting::Live Counting::LiveOfFirst() const {
+  const int64_t all = __atomic_load_n(&first().live_bytes, __ATOMIC_ACQUIRE);
+  return {all, all - __atomic_load_n(&first().live_bytes_libc, __ATOMIC_ACQUIRE)};
+}
+
+// What the others have at one moment and the first one has at another are no sum that ever was: it may hand over to them in
+// between. So of it counts what it has before and after, the lesser; before it has less it looks at the peaks itself.
+template <typename OfOthers>
+void Counting::RaiseSharedPeaks(OfOthers of_others) {
+  const Live before = LiveOfFirst();
+  const Live others = of_others();
+  const Live after = LiveOfFirst();
+  const int64_t sum = others.all + Min(before.all, after.all);
   if (sum > Greater(first().peak_bytes, header().shared_peak))
     __atomic_store_n(&first().at_peak, 1, __ATOMIC_RELAXED);
   RaisePeak(&header().shared_peak, sum);
-  RaisePeak(&header().shared_peak_program, sum_program);
+  RaisePeak(&header().shared_peak_program, others.program + Min(before.program, after.program));
 }
 
 void Counting::Flush() {
@@ -118,19 +130,18 @@ void Counting::Flush() {
   thread_.flushed_live_libc = shard_.live_bytes_libc;
   thread_.flush_above = thread_.flushed_live + kFlushBytes;
   thread_.flush_below = thread_.flushed_live - kFlushBytes;
-  const int64_t first_live = __atomic_load_n(&first().live_bytes, __ATOMIC_RELAXED);
-  const int64_t first_program = first_live - __atomic_load_n(&first().live_bytes_libc, __ATOMIC_RELAXED);
   int64_t& shared = header().shared_live;
   int64_t& shared_program = header().shared_live_program;
   if (change < 0) {
-    RaiseSharedPeaks(__atomic_load_n(&shared, __ATOMIC_RELAXED) + first_live,
-                     __atomic_load_n(&shared_program, __ATOMIC_RELAXED) + first_program);
+    RaiseSharedPeaks([&]() -> Live {
+      return {__atomic_load_n(&shared, __ATOMIC_ACQUIRE), __atomic_load_n(&shared_program, __ATOMIC_ACQUIRE)};
+    });
     LeavePeak();
   }
-  const int64_t sum = __atomic_add_fetch(&shared, change, __ATOMIC_RELAXED) + first_live;
-  const int64_t sum_program =
-      __atomic_add_fetch(&shared_program, change_program, __ATOMIC_RELAXED) + first_program;
-  RaiseSharedPeaks(sum, sum_program);
+  RaiseSharedPeaks([&]() -> Live {
+    return {__atomic_add_fetch(&shared, change, __ATOMIC_ACQ_REL),
+            __atomic_add_fetch(&shared_program, change_program, __ATOMIC_ACQ_REL)};
+  });
   __atomic_store_n(&thread_.first->peak_limit, INT64_MIN, __ATOMIC_RELAXED);
 }
 

@@ -122,9 +122,15 @@ class Counting {
   Shard& first() const { return *thread_.first->shard; }
   Header& header() const { return *thread_.header; }
   uint64_t Epoch() const { return __atomic_load_n(&header().peak_epoch, __ATOMIC_RELAXED); }
+  // Live bytes at some moment.
+  struct Live {
+    int64_t all, program;
+  };
+  Live LiveOfFirst() const;
   void LeavePeak();
   MALLOW_ALWAYS_INLINE void LowerPeakLimit(int64_t bytes);
-  void RaiseSharedPeaks(int64_t sum, int64_t sum_program);
+  template <typename OfOthers>
+  void RaiseSharedPeaks(OfOthers of_others);
   MALLOW_ALWAYS_INLINE void SaveForPeak(Counts& counts);
   // Of a block of a GiB or more: returns what of its usable bytes is still to be counted.
   MALLOW_COLD size_t CountHuge(StackId stack, size_t bytes, size_t usable_bytes);
@@ -241,10 +247,12 @@ inline uint64_t Counting::CountLife(Counts& counts, uint32_t clock, const void* 
 
 // Of libc's blocks so many bytes are gone: the program may have its peak with so many less in all.
 inline void Counting::LowerPeakLimit(int64_t bytes) {
-  int64_t limit = __atomic_load_n(&thread_.peak_limit, __ATOMIC_RELAXED);
-  // What another thread stores meanwhile must not be lost; and below 0 every death of a thread that is alone looks.
-  limit = header().most_threads == 1 && limit >= 0 ? limit - bytes : INT64_MIN;
-  __atomic_store_n(&thread_.peak_limit, limit, __ATOMIC_RELAXED);
+  const int64_t limit = __atomic_load_n(&thread_.peak_limit, __ATOMIC_RELAXED);
+  // Below 0 every death of a thread that is alone looks.
+  __atomic_store_n(&thread_.peak_limit, limit >= 0 ? limit - bytes : INT64_MIN, __ATOMIC_RELAXED);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  // What another thread has stored meanwhile must not be lost, the first one either that came only now.
+  if (header().most_threads != 1) __atomic_store_n(&thread_.peak_limit, INT64_MIN, __ATOMIC_RELAXED);
 }
 
 inline bool Counting::CountDeath(Counts& counts, StackId stack, uint64_t bytes) {

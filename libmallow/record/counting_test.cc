@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/stepped_test.h"
 #include "record/process.h"
 #include "record/recorder.h"
 #include "record/test_folder.h"
@@ -96,6 +97,13 @@ class CountingTest : public ::testing::Test {
   }
   int64_t Peak(uint64_t Shard::*peak, int64_t sum) {
     return Pending(peak, sum) ? sum : static_cast<int64_t>(First().*peak);
+  }
+
+  // What there is then is the greatest sum.
+  void ForgetPeak() {
+    process_.header().shared_peak = process_.header().shared_peak_program = 0;
+    process_.file().Items<Shard>(Section::kShards)->peak_bytes = 0;
+    process_.file().Items<Shard>(Section::kShards)->peak_bytes_program = 0;
   }
 
   static inline TestFolder* folder_;
@@ -340,6 +348,82 @@ TEST_F(CountingTest, ThreadsSumUpAndThePeakErrorIsBounded) {
   const int64_t expected = before + int64_t{kThreads} * kBlocks * kBytes;
   EXPECT_LE(peak, expected);
   EXPECT_GE(peak + static_cast<int64_t>(process_.header().most_threads) * kFlushBytes, expected);
+}
+
+// Shorter than what it takes from one look at a figure of another thread to the next.
+constexpr size_t kStep = 8;
+
+// Others that hand over what they have while a thread is held up in a flush: the two never had it at once.
+TEST_F(CountingTest, SumsOfDifferentMomentsAreNoPeak) {
+  if (kSanitized) GTEST_SKIP() << "there is a trap at each of far too many instructions";
+  constexpr uint64_t kBytes = 4ull << 30;
+  ThreadRecorder& first = *process_.Current();
+  ASSERT_TRUE(first.is_first());
+  std::thread([&] {
+    ThreadRecorder& other = *process_.Current();
+    std::thread([&] {
+      ThreadRecorder& third = *process_.Current();
+      const StackId stack = stacks_[1];
+      const auto give = [&](ThreadRecorder& from, ThreadRecorder& to, const Tag& tag) {
+        Counting(from).Death(tag, nullptr, Counting::Release::kFree, 0);
+        return Birth(to, stack, kBytes);
+      };
+      const int64_t most = LiveSum() + kBytes + 4 * kFlushBytes;
+      Tag tag = Birth(first, stack, kBytes);
+      Tag change = {};
+      bool interrupted = true;
+      for (size_t at = 0; interrupted; at += kStep) {
+        for (const int64_t bytes : {1, -1}) {
+          if (bytes > 0) {
+            change = Birth(other, stack, 1);
+          } else {
+            Counting(other).Death(change, nullptr, Counting::Release::kFree, 0);
+          }
+          interrupted = Stepped::InterruptAt(
+              at, [&] { Counting(other).Flush(); }, [&] { tag = give(first, third, tag); });
+          if (!interrupted) tag = give(first, third, tag);
+          Counting(other).Flush();
+          ASSERT_LE(static_cast<int64_t>(std::max(First().peak_bytes, process_.header().shared_peak)), most)
+              << bytes << ", at " << at;
+          tag = give(third, first, tag);
+        }
+      }
+    }).join();
+  }).join();
+}
+
+// The second thread of a process, while the first one frees what libc has allocated.
+TEST_F(CountingTest, FirstBytesOfTheSecondThreadAreInThePeak) {
+  if (kSanitized) GTEST_SKIP() << "there is a trap at each of far too many instructions";
+  constexpr uint64_t kBytes = 8ull << 30;
+  ThreadRecorder& first = *process_.Current();
+  std::thread([&] {
+    ThreadRecorder& other = *process_.Current();
+    const uint32_t threads = process_.header().most_threads;
+    bool interrupted = true;
+    ForgetPeak();
+    for (size_t at = 0; interrupted; at += kStep) {
+      const Tag libcs = Birth(first, stacks_[0], 100);
+      process_.header().most_threads = 1;
+      // From here on the limit is known, and far away.
+      Counting(first).Death(Birth(first, stacks_[1], 2 * kBytes), nullptr, Counting::Release::kFree, 0);
+      Tag others;
+      const auto begin = [&] {
+        process_.header().most_threads = threads;
+        others = Birth(other, stacks_[1], 2 * kBytes);
+      };
+      interrupted = Stepped::InterruptAt(
+          at, [&] { Counting(first).Death(libcs, nullptr, Counting::Release::kFree, 0); }, begin);
+      if (!interrupted) begin();
+      const Tag firsts = Birth(first, stacks_[1], kBytes), small = Birth(first, stacks_[1], 100);
+      const int64_t sum = LiveSum();
+      Counting(first).Death(small, nullptr, Counting::Release::kFree, 0);
+      ASSERT_EQ(First().peak_bytes, sum) << "at " << at;
+      Counting(first).Death(firsts, nullptr, Counting::Release::kFree, 0);
+      Counting(other).Death(others, nullptr, Counting::Release::kFree, 0);
+      ForgetPeak();
+    }
+  }).join();
 }
 
 }  // namespace
