@@ -106,15 +106,32 @@ bool Process::Start(const char* folder, uint64_t joined) {
   }
   if (session_ != 0) {
     // In a fork child the other threads are not there.
-    if (IsForkChild()) all_threads_ = free_threads_ = nullptr;
+    if (IsForkChild()) {
+      all_threads_ = free_threads_ = nullptr;
+      for (size_t i = 0; i < kLocks; ++i) LockAt(i).ResetInChild();
+    }
+    // Calls that a thread began in a session before may only now come to be counted.
+    __atomic_store_n(&g_alive.session, kBetween, __ATOMIC_SEQ_CST);
     WaitForRecords();
   }
+  while (!TryLockAll()) os::Nap();
+  const bool begun = Begin(joined);
+  UnlockAll(false);
+  __atomic_store_n(&g_alive.session, session_, __ATOMIC_RELEASE);
+  if (!begun) return false;
+  // Without a shard, for want of room, every call is counted as lost: the recording says what it lacks.
+  Current();
+  return true;
+}
+
+// While nobody else is in any of the tables.
+bool Process::Begin(uint64_t joined) {
   if (!file_.Create(folder_)) return false;
   os::SetSpare([] { return g_process.GiveBackRoom(); });
   if (g_event_log.wanted()) header().log = g_event_log.Create(folder_, file_.name()) ? kLogKept : kLogRefused;
   ForgetLastSession(joined != 0 || g_sampler.on());
   from_beginning_ = joined == 0 && !g_sampler.on();
-  __atomic_store_n(&g_alive.session, ++session_, __ATOMIC_RELAXED);
+  ++session_;
   header().parent_shards = first_shard_;
   header().joined = joined;
   g_sampler.StartIn(&file_, session_);
@@ -133,8 +150,6 @@ bool Process::Start(const char* folder, uint64_t joined) {
     }
     return false;
   }
-  // Without a shard, for want of room, every call is counted as lost: the recording says what it lacks.
-  Current();
   return true;
 }
 
@@ -147,10 +162,12 @@ void Process::ForgetLastSession(bool joins) {
   live_threads_ = 0;
 }
 
-// A record takes a microsecond, unless its thread has to wait for a processor.
+// A record takes a microsecond, unless its thread has to wait for a processor, or a handler has left it for good.
 void Process::WaitForRecords() {
-  constexpr int kMostNaps = 50;
+  constexpr int kMostNaps = 1000;
   for (int naps = 0; naps < kMostNaps; ++naps) {
+    // First this: who has not seen by then that it should not begin is seen to be busy.
+    os::Nap();
     bool busy = false;
     {
       QuietHolder holder(threads_lock_);
@@ -158,7 +175,6 @@ void Process::WaitForRecords() {
         busy = busy || __atomic_load_n(&recorder->state.busy, __ATOMIC_RELAXED);
     }
     if (!busy) return;
-    os::Nap();
   }
 }
 
@@ -217,6 +233,7 @@ ThreadRecorder* Process::CurrentSlow() {
 
 // The first thread to come here opens the file, and need not be the one that forked; who comes meanwhile waits for it.
 bool Process::ContinuesInOwnFile() {
+  while (IsBetweenSessions()) os::Nap();
   if (MALLOW_LIKELY(!IsForkChild())) return true;
   // The fork was made by a signal handler within a record: that one has to end first, see PartFromParent.
   if (IsRecorder(t_recorder) && t_recorder->state.busy) return false;
@@ -497,8 +514,7 @@ void Process::OnThreadExit(void* argument) {
 
 void Process::GiveBack(ThreadRecorder* recorder) {
   if (IsForkChild()) return;
-  const bool counts = IsOfThisSession(recorder);
-  if (counts) {
+  if (IsOfThisSession(recorder)) {
     recorder->regions.ReturnTo(*recorder, 0);
     if (!recorder->is_first()) Counting(*recorder).Flush();
     recorder->shard->state = kShardFree;
@@ -506,7 +522,7 @@ void Process::GiveBack(ThreadRecorder* recorder) {
   SpinlockHolder holder(threads_lock_);
   recorder->next_free = free_threads_;
   free_threads_ = recorder;
-  if (counts) live_threads_--;
+  if (IsOfThisSession(recorder)) live_threads_--;
 }
 
 // A handler that interrupted a record has forked, and the record ends here too. It is the parent's: here it counts in

@@ -20,7 +20,7 @@
 
 namespace mallow::record {
 
-// In the page that a fork wipes: session, 0, or kParting. Of the image, so that no call has to look where it is.
+// In the page that a fork wipes: session, 0, kParting or kBetween. Of the image, so that no call has to look where it is.
 struct alignas(4096) AliveWord {
   uint64_t session;
 };
@@ -116,6 +116,7 @@ class Process {
   bool Renew(ThreadRecorder* recorder);
   bool IsOfThisSession(const ThreadRecorder* recorder) const { return recorder->session == session_; }
   bool SetFolder(const char* folder);
+  bool Begin(uint64_t joined);
   void WaitForRecords();
   void LetGoOfFile();
   void ForgetLastSession(bool joins);
@@ -126,6 +127,9 @@ class Process {
     const uint64_t session = __atomic_load_n(&g_alive.session, __ATOMIC_ACQUIRE);
     return session == 0 || session == kParting;
   }
+  // One session has ended and the next one has not begun. Who has a call of an earlier one to count waits.
+  static constexpr uint64_t kBetween = ~uint64_t{1};
+  static bool IsBetweenSessions() { return __atomic_load_n(&g_alive.session, __ATOMIC_ACQUIRE) == kBetween; }
   static constexpr size_t kLocks = 7;
   Spinlock& LockAt(size_t index);
   void HideOwnFrames();

@@ -88,6 +88,8 @@ MALLOW_ALWAYS_INLINE StackId StackOf(ThreadRecorder& thread, Function function, 
   const RegionId region = thread.regions.innermost();
   const uint32_t context = MemoKey(function, region);
   if (MALLOW_LIKELY(captured.memo != nullptr && captured.memo->key == context)) return captured.memo->value;
+  // Late from the session before: its nodes mean nothing in this one.
+  if (MALLOW_UNLIKELY(thread.session != g_process.session())) return kNoStack;
   StackId stack = g_process.stacks().FindStack(captured.node, function, region);
   if (stack == kNoStack) {
     StackTable& stacks = g_process.stacks();

@@ -861,6 +861,26 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+// What a thread began in one session and ends while the next one is just beginning leaves that one whole.
+func TestLatecomer(t *testing.T) {
+	for at, more := 1, true; more; at++ {
+		folder := harness.TempDir(t)
+		run := harness.Run(t, harness.Command{
+			Arguments: []string{harness.Program(t, "programs/latecomer"), folder, fmt.Sprint(at)},
+			Settings:  []string{"LD_PRELOAD=" + harness.Library(t)},
+		})
+		more = run.Status == 0
+		if !more && (run.Status != 3 || at < 10) {
+			t.Fatalf("at %d: %s: %s", at, run.Ending(), run.Errors)
+		}
+		report := harness.ReadReport(t, filepath.Join(folder, "1.mallow"))
+		counted, late := site(t, report, "counted").Allocations, site(t, report, "late").Allocations
+		if counted != 50 || late > 1 || report.Totals.Allocations != counted+late || len(report.Quality.Warnings) != 0 {
+			t.Errorf("at %d: %d by counted, %d by late, %d in all; %q", at, counted, late, report.Totals.Allocations, report.Quality.Warnings)
+		}
+	}
+}
+
 // A busy program is switched on and off a hundred times, and nothing happens to it.
 func TestStorm(t *testing.T) {
 	switches := 25
