@@ -60,10 +60,10 @@ inline constexpr size_t kCacheLineBytes = 64;
 // to those who ask for such an address, as we never do.)
 inline constexpr int kAddressBits = 47;
 inline constexpr bool kChecksEnabled = MALLOW_CHECKS_ENABLED != 0;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kThreadSanitized = true;
 #else
-inline constexpr bool kSanitized = false;
+inline constexpr bool kThreadSanitized = false;
 #endif
 
 // Tells the processor that this is a waiting loop.

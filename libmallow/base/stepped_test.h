@@ -6,10 +6,18 @@
 
 #include <cstddef>
 
+#include "base/config.h"
+
 namespace mallow {
 
 class Stepped {
  public:
+  // Why code cannot be stepped through in this build; null: it can be.
+  static constexpr const char* kRefusal = kThreadSanitized
+                                              ? "ThreadSanitizer makes a call of each access, and a trap at "
+                                                "each of so many instructions takes minutes"
+                                              : nullptr;
+
   // Runs `code`, and `meanwhile` before its instruction of that number. False: it has fewer.
   template <typename Code, typename Meanwhile>
   static bool InterruptAt(size_t instruction, Code code, Meanwhile meanwhile) {

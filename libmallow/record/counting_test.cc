@@ -355,7 +355,7 @@ constexpr size_t kStep = 8;
 
 // Others that hand over what they have while a thread is held up in a flush: the two never had it at once.
 TEST_F(CountingTest, SumsOfDifferentMomentsAreNoPeak) {
-  if (kSanitized) GTEST_SKIP() << "there is a trap at each of far too many instructions";
+  if (Stepped::kRefusal != nullptr) GTEST_SKIP() << Stepped::kRefusal;
   constexpr uint64_t kBytes = 4ull << 30;
   ThreadRecorder& first = *process_.Current();
   ASSERT_TRUE(first.is_first());
@@ -394,7 +394,7 @@ TEST_F(CountingTest, SumsOfDifferentMomentsAreNoPeak) {
 
 // The second thread of a process, while the first one frees what libc has allocated.
 TEST_F(CountingTest, FirstBytesOfTheSecondThreadAreInThePeak) {
-  if (kSanitized) GTEST_SKIP() << "there is a trap at each of far too many instructions";
+  if (Stepped::kRefusal != nullptr) GTEST_SKIP() << Stepped::kRefusal;
   constexpr uint64_t kBytes = 8ull << 30;
   ThreadRecorder& first = *process_.Current();
   std::thread([&] {

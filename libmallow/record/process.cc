@@ -522,6 +522,7 @@ void Process::GiveBack(ThreadRecorder* recorder) {
   SpinlockHolder holder(threads_lock_);
   recorder->next_free = free_threads_;
   free_threads_ = recorder;
+  // Asked again: a session that has begun meanwhile counts from none.
   if (IsOfThisSession(recorder)) live_threads_--;
 }
 
