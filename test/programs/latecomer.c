@@ -17,9 +17,10 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "wait_briefly.h"
 
 __typeof__(mallow_record_start) mallow_record_start __attribute__((weak));
 __typeof__(mallow_record_stop) mallow_record_stop __attribute__((weak));
@@ -52,14 +53,8 @@ static void AtCall(int signal, siginfo_t* info, void* context) {
     while (sem_wait(&go) != 0) continue;
   } else if (starting && ++seen == at) {
     starting = 0;
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 100000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     sem_post(&go);
-    /* Where it waits for a lock that this thread holds, it is done after this. */
-    sem_timedwait(&done, &until);
+    wait_briefly(&done, 100);
   }
   r[REG_RAX] = Allowed(r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9], r[REG_RAX]);
 }

@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "wait_briefly.h"
 
 /* A call with this as its fourth argument, of which there are three, is let through. */
 enum { kAllowed = 0x616c6c77 };
@@ -48,14 +49,8 @@ static void* Second(void* argument) {
 
 static void AtProtect(int signal, siginfo_t* info, void* context) {
   (void)signal, (void)info;
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += 200000000;
-  until.tv_sec += until.tv_nsec / 1000000000;
-  until.tv_nsec %= 1000000000;
   sem_post(&start);
-  /* Where it waits for a lock that this thread holds, it is done after this. */
-  sem_timedwait(&done, &until);
+  wait_briefly(&done, 200);
   greg_t* const registers = ((ucontext_t*)context)->uc_mcontext.gregs;
   registers[REG_RAX] =
       syscall(SYS_mprotect, registers[REG_RDI], registers[REG_RSI], registers[REG_RDX], kAllowed);
