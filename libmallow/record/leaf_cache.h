@@ -65,15 +65,18 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uint16_t join;
   uint16_t join_words;  // as of joined_in
   NodeId join_node;
-  uint32_t next;        // the entry that was hit after this one the last time, by bytes: a guess
-  uint32_t home;        // where all the words lie, and the start (stack_memory.h)
-  uint16_t join_place;  // of its sp
-  uint8_t group_count;  // not 0
+  uint32_t next;            // the entry that was hit after this one the last time, by bytes: a guess
+  uint32_t home;            // where all the words lie, and the start (stack_memory.h)
+  uint16_t join_place;      // of its sp
+  uint8_t group_count : 7;  // not 0
+  // The words are pairs of neighbours, as where functions keep rbp: a frame's saved rbp, and its return address above.
+  bool paired : 1;
   bool need_bp : 1;
   // Where rbp at the frame that it leads to comes from: from the word with that number, from the start, or it is dead there.
   uint8_t join_bp : 7;
   static constexpr uint8_t kFromStart = 126, kDead = 127;
-  // In the order in which the unwind reads them; a last group that is not full repeats its first.
+  // In the order in which the unwind reads them, but the lower one of a pair first; a last group that is not full repeats
+  // its first word or pair.
   Words first_words[kGroups];
 
   const Words* words() const { return first_words; }

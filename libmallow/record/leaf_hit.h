@@ -39,34 +39,48 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE uint32_t FirstChanged(const StackWord* w
 
 using TwoWords = uint64_t __attribute__((vector_size(16)));
 
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE TwoWords LoadTwo(uintptr_t base, size_t place, size_t other) {
-  return TwoWords{Load(LeafEntry::AddressOf(base, place)), Load(LeafEntry::AddressOf(base, other))};
+MALLOW_ALWAYS_INLINE bool IsZero(TwoWords words) {
+  const __m128i zero = _mm_cmpeq_epi8(reinterpret_cast<__m128i>(words), _mm_setzero_si128());
+  return _mm_movemask_epi8(zero) == 0xffff;
 }
 
-// Whether all words of a group are as they were: two are compared at a time.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry::Words& words, uintptr_t sp) {
+// The words at two places, the second of which is the next one if they are a pair: then they are one load.
+template <bool paired>
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE TwoWords LoadTwo(uintptr_t sp, const uint16_t* places) {
+  const uintptr_t first = LeafEntry::AddressOf(sp, places[0]);
+  if constexpr (paired)
+    return reinterpret_cast<TwoWords>(_mm_loadu_si128(reinterpret_cast<const __m128i*>(first)));
+  return TwoWords{Load(first), Load(LeafEntry::AddressOf(sp, places[1]))};
+}
+
+// What differs from the words of a group: two are compared at a time.
+template <bool paired>
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE TwoWords ChangesOf(const LeafEntry::Words& words, uintptr_t sp) {
   static_assert(LeafEntry::Words::kCount == 6);
   const TwoWords* const values = reinterpret_cast<const TwoWords*>(words.values);
-  const TwoWords changed = (LoadTwo(sp, words.places[0], words.places[1]) ^ values[0]) |
-                           (LoadTwo(sp, words.places[2], words.places[3]) ^ values[1]) |
-                           (LoadTwo(sp, words.places[4], words.places[5]) ^ values[2]);
-  const __m128i same = _mm_cmpeq_epi8(reinterpret_cast<__m128i>(changed), _mm_setzero_si128());
-  return _mm_movemask_epi8(same) == 0xffff;
+  const TwoWords changes = (LoadTwo<paired>(sp, words.places) ^ values[0]) |
+                           (LoadTwo<paired>(sp, words.places + 2) ^ values[1]) |
+                           (LoadTwo<paired>(sp, words.places + 4) ^ values[2]);
+  return paired && kMutant == Mutant::kLeafPairsHalfVerified ? changes & TwoWords{0, ~uint64_t{0}} : changes;
 }
 
-// Compares the words of an entry, from the inside: the first group of which one changed; null: none did.
-MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE const LeafEntry::Words* FirstChangedGroup(const LeafEntry& leaf) {
-  const LeafEntry::Words* words = leaf.words();
-  // Most entries have one.
-  if (MALLOW_UNLIKELY(!IsUnchanged(*words, leaf.sp)))
-    return kMutant == Mutant::kLeafWordsNotVerified ? nullptr : words;
-  if (MALLOW_LIKELY(leaf.group_count == 1)) return nullptr;
-  const LeafEntry::Words* const end = words + leaf.group_count;
-  while (++words != end) {
-    if (MALLOW_LIKELY(IsUnchanged(*words, leaf.sp))) continue;
-    return kMutant == Mutant::kLeafWordsNotVerified ? nullptr : words;
-  }
-  return nullptr;
+template <bool paired>
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool AreUnchanged(const LeafEntry::Words* words, unsigned group_count,
+                                                          uintptr_t sp) {
+  // Most entries have one, and most that are not the right one differ there.
+  if (MALLOW_UNLIKELY(!IsZero(ChangesOf<paired>(*words, sp)))) return false;
+  if (MALLOW_LIKELY(group_count == 1) || kMutant == Mutant::kLeafEndNotVerified) return true;
+  const LeafEntry::Words* const end = words + group_count;
+  TwoWords changes{};
+  while (++words != end) changes |= ChangesOf<paired>(*words, sp);
+  return IsZero(changes);
+}
+
+// Whether all words of the entry are what they were.
+MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf) {
+  if (kMutant == Mutant::kLeafWordsNotVerified) return true;
+  return leaf.paired ? AreUnchanged<true>(leaf.words(), leaf.group_count, leaf.sp)
+                     : AreUnchanged<false>(leaf.words(), leaf.group_count, leaf.sp);
 }
 
 // The word is the first that an unwind from there reads, too; unless the code there is another one by now.
@@ -119,7 +133,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(Start
     leaf = context.leaves_.At(context.FirstHash(start.pc(), start.sp()));
     if (leaf != nullptr && !context.IsOfStart(*leaf, start)) leaf = nullptr;
   }
-  if (MALLOW_UNLIKELY(leaf == nullptr || FirstChangedGroup(*leaf) != nullptr)) {
+  if (MALLOW_UNLIKELY(leaf == nullptr || !IsUnchanged(*leaf))) {
     leaf = SearchFrom(start);
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
   }

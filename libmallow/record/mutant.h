@@ -26,6 +26,8 @@ enum class Mutant {
   kLeafJoinRemembered = 16,         // a leaf entry joins where it did in an earlier last stack
   kRecentRulesOutliveObjects = 17,  // unloaded objects keep the rules that were made last
   kProgressOutlivesObjects = 18,    // unloaded objects keep how far a program has run
+  kLeafPairsHalfVerified = 19,      // of words that are pairs in a leaf entry one is compared
+  kLeafEndNotVerified = 20,         // of a leaf entry the words of the first group are compared
 };
 
 inline constexpr Mutant kMutant{MALLOW_MUTANT};

@@ -511,18 +511,29 @@ MALLOW_ALWAYS_INLINE StackWord* CaptureContext::RememberWords(const WalkedFrame&
 
 // Which of the words restored rbp as it is at `join`, where it is live, as LeafEntry::join_bp says it. The outermost of the
 // frames that save it did.
-uint8_t CaptureContext::PlaceOfJoinBp(const Frame& join, const StackWord* words, size_t count) const {
+uint8_t CaptureContext::PlaceOfJoinBp(const Frame& join, const StackWord* words, size_t count,
+                                      bool paired) const {
   uintptr_t cfa = join.sp;
   for (size_t i = walked_.size(); i-- != 0; cfa = walked_[i].sp) {
     const WalkedFrame& frame = walked_[i];
     if (!frame.rule.saves_bp()) continue;
     const uintptr_t base = frame.rule.kind == RuleKind::kRealigned ? frame.bp : cfa;
     const uintptr_t slot = base + static_cast<uintptr_t>(intptr_t{frame.rule.bp});
-    for (size_t place = 0; place < count; ++place) {
-      if (words[count - 1 - place].address == slot) return static_cast<uint8_t>(place);
+    for (size_t outer = 0; outer < count; ++outer) {
+      if (words[outer].address == slot) return static_cast<uint8_t>((count - 1 - outer) ^ size_t{paired});
     }
   }
   return LeafEntry::kFromStart;
+}
+
+// Whether all words are pairs of neighbours, as RememberWords appends them for a frame that saves rbp below its return
+// address.
+static bool ArePairs(const StackWord* words, size_t count) {
+  if (count % 2 != 0) return false;
+  for (size_t i = 0; i < count; i += 2) {
+    if (words[i + 1].address - words[i].address != sizeof(uintptr_t)) return false;
+  }
+  return true;
 }
 
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
@@ -552,6 +563,7 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   constexpr size_t kGroup = LeafEntry::Words::kCount;
   const auto group_count = static_cast<uint8_t>((count + kGroup - 1) / kGroup);
   const bool need_bp = innermost.need_bp();
+  const bool paired = ArePairs(words, count);
   NoteWrapper(innermost);
   LeafEntry* const leaf = RoomForLeaf(innermost, group_count);
   leaf_generation_ = generation_;
@@ -567,17 +579,24 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->need_bp = need_bp;
   leaf->bp = innermost.bp;
   leaf->join_bp = LeafEntry::kDead;
-  if (join.need_bp()) leaf->join_bp = PlaceOfJoinBp(join, words, count);
-  leaf->group_count = group_count;
-  const StackWord* next = words + count;
+  if (join.need_bp()) leaf->join_bp = PlaceOfJoinBp(join, words, count, paired);
+  leaf->group_count = group_count & 0x7f;
+  leaf->paired = paired;
   leaf->words()->joined_in = last_stack_;
   LeafEntry::Words* group = leaf->words();
-  for (const LeafEntry::Words* const end = group + group_count; group != end; ++group) {
-    const StackWord* const first = next - 1;
-    for (size_t i = 0; i < kGroup; ++i) {
-      const StackWord& word = next != words ? *--next : *first;
+  const size_t other = paired ? 1 : 0;
+  for (size_t left = count; left != 0; ++group) {
+    const size_t filled = Min(left, kGroup);
+    left -= filled;
+    const StackWord* const outermost = words + left;
+    for (size_t i = 0; i < filled; ++i) {
+      const StackWord& word = outermost[filled - 1 - (i ^ other)];
       group->places[i] = static_cast<uint16_t>((word.address - origin) / sizeof(uintptr_t));
       group->values[i] = word.value;
+    }
+    for (size_t i = filled; i < kGroup; ++i) {
+      group->places[i] = group->places[i & other];
+      group->values[i] = group->values[i & other];
     }
   }
   leaves_.SetNext(past_, *leaf, *leaf);
@@ -595,13 +614,15 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(siz
   const size_t here = *hash;
   *hash = LeafCache::kNowhere;
   if (leaf == nullptr || !IsOfStart(*leaf, start)) return nullptr;
-  const LeafEntry::Words* const changed = FirstChangedGroup(*leaf);
-  if (changed == nullptr) return leaf;
-  for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
-    const uintptr_t value = Load(LeafEntry::AddressOf(start.sp(), changed->places[i]));
-    if (MALLOW_LIKELY(value == changed->values[i])) continue;
-    *hash = LeafCache::Next(here, changed->places[i], value);
-    break;
+  if (IsUnchanged(*leaf)) return leaf;
+  const LeafEntry::Words* const end = leaf->words() + leaf->group_count;
+  for (const LeafEntry::Words* group = leaf->words(); group != end; ++group) {
+    for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
+      const uintptr_t value = Load(LeafEntry::AddressOf(start.sp(), group->places[i]));
+      if (MALLOW_LIKELY(value == group->values[i])) continue;
+      *hash = LeafCache::Next(here, group->places[i], value);
+      return nullptr;
+    }
   }
   return nullptr;
 }

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "os/thread.h"
@@ -626,6 +627,44 @@ TEST_F(StackCacheTest, RemembersNothingWrongOfRandomStacks) {
   // Not vacuous: much was reused, and much was not.
   EXPECT_GT(statistics_.reused, 10000u);
   EXPECT_GT(statistics_.frames_walked, 10000u);
+  forgetful.Unmap();
+}
+
+// The same of up to 40 frames one behind the other that all keep rbp, of which few words change, and many change back.
+TEST_F(StackCacheTest, RemembersNothingWrongOfFramedRandomStacks) {
+  std::mt19937_64 random(4711);
+  const auto below = [&](uint64_t limit) { return random() % limit; };
+  const uintptr_t returns[] = {AddressOf(Bp16Return), AddressOf(Bp16TwinReturn)};
+  StackCache forgetful;
+  CaptureStatistics ignored{};
+  int mismatches = 0;
+  for (int stack = 0; stack < 500; ++stack) {
+    std::vector<uintptr_t> frames(3 + below(40));  // where rbp is saved, innermost first
+    uintptr_t next = stack_.low() + 256;
+    for (uintptr_t& frame : frames) frame = std::exchange(next, next + 16 + 8 * below(3));
+    for (size_t i = 0; i < frames.size(); ++i) {
+      const bool last = i + 1 == frames.size();
+      stack_.At(frames[i]) = last ? 0 : frames[i + 1];
+      stack_.At(frames[i] + 8) = last ? AddressOf(OutermostReturn) : returns[below(2)];
+    }
+    for (int step = 0; step < 60; ++step) {
+      // A word of a frame but the outermost, and what is there instead for a while.
+      const size_t changed = below(frames.size() - 1);
+      const bool saved_bp = below(2) == 0;
+      uintptr_t& word = stack_.At(frames[changed] + (saved_bp ? 0 : 8));
+      const uintptr_t before = word;
+      if (below(2) == 0) word = saved_bp ? frames[below(frames.size())] : returns[below(2)];
+      const uintptr_t from = frames[below(3)];
+      const Registers start = {returns[below(2)], from - 16, from, 0, 0, 0, 0, 0};
+      const NodeId node = cache_->Capture(start, paths_.table(), &statistics_);
+      forgetful.Forget();
+      mismatches += node != forgetful.Capture(start, paths_.table(), &ignored);
+      word = before;
+    }
+  }
+  EXPECT_EQ(mismatches, 0);
+  EXPECT_GT(statistics_.reused, 5000u);
+  EXPECT_GT(statistics_.frames_walked, 5000u);
   forgetful.Unmap();
 }
 
