@@ -65,12 +65,13 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uint16_t join;
   uint16_t join_words;  // as of joined_in
   NodeId join_node;
-  uint32_t next;            // the entry that was hit after this one the last time, by bytes: a guess
-  uint32_t home;            // where all the words lie, and the start (stack_memory.h)
-  uint16_t join_place;      // of its sp
-  uint8_t group_count : 7;  // not 0
-  // The words are pairs of neighbours, as where functions keep rbp: a frame's saved rbp, and its return address above.
-  bool paired : 1;
+  uint32_t next;        // the entry that was hit after this one the last time, by bytes: a guess
+  uint32_t home;        // where all the words lie, and the start (stack_memory.h)
+  uint16_t join_place;  // of its sp
+  // How many, not 0; with kPaired if all words are pairs of neighbours, as where functions keep rbp: a frame's saved rbp,
+  // and its return address above.
+  uint8_t groups;
+  static constexpr uint8_t kPaired = 0x80;
   bool need_bp : 1;
   // Where rbp at the frame that it leads to comes from: from the word with that number, from the start, or it is dead there.
   uint8_t join_bp : 7;
@@ -89,6 +90,8 @@ struct alignas(kCacheLineBytes) LeafEntry {
   uintptr_t BpAtJoin() const {
     return join_bp == kFromStart ? bp : words()[join_bp / Words::kCount].values[join_bp % Words::kCount];
   }
+  unsigned group_count() const { return groups & ~unsigned{kPaired}; }
+  bool paired() const { return (groups & kPaired) != 0; }
   bool BeginsAt(FrameKey at, uintptr_t at_sp) const { return key == at && sp == at_sp; }
 };
 static_assert(offsetof(LeafEntry, first_words) == kCacheLineBytes);
@@ -256,8 +259,8 @@ class LeafCache {
     for (size_t slot = 0; slot < slot_count(); ++slot) {
       if (positions_[slot] % 2 == 0) continue;
       const LeafEntry& entry = entries_[slot];
-      memcpy(wider.Place(positions_[slot], entry.group_count), &entry,
-             sizeof(LeafEntry::Words) * (1u + entry.group_count));
+      memcpy(wider.Place(positions_[slot], entry.group_count()), &entry,
+             sizeof(LeafEntry::Words) * (1u + entry.group_count()));
     }
     wider.driven_out_ = 0;
     Clear();

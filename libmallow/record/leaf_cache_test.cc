@@ -21,7 +21,7 @@ class LeafCacheTest : public testing::Test {
     LeafEntry* const entry = cache_.MakeRoomAt(LeafCache::First(kKey, sp), groups);
     entry->key = kKey;
     entry->sp = sp;
-    entry->group_count = static_cast<uint8_t>(groups);
+    entry->groups = static_cast<uint8_t>(groups);
     for (unsigned group = 0; group < groups; ++group) {
       for (uintptr_t& value : entry->words()[group].values) value = sp;
       for (uint16_t& place : entry->words()[group].places) place = 1;
@@ -32,10 +32,10 @@ class LeafCacheTest : public testing::Test {
   unsigned Find(uintptr_t sp) const {
     const LeafEntry* const entry = cache_.At(LeafCache::First(kKey, sp));
     if (entry == nullptr || !entry->BeginsAt(kKey, sp)) return 0;
-    for (unsigned group = 0; group < entry->group_count; ++group) {
+    for (unsigned group = 0; group < entry->group_count(); ++group) {
       for (const uintptr_t value : entry->words()[group].values) EXPECT_EQ(value, sp) << "group " << group;
     }
-    return entry->group_count;
+    return entry->group_count();
   }
 
   static constexpr FrameKey kKey = 0x401234;

@@ -67,9 +67,9 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE TwoWords ChangesOf(const LeafEntry::Word
 template <bool paired>
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool AreUnchanged(const LeafEntry::Words* words, unsigned group_count,
                                                           uintptr_t sp) {
-  // Most entries have one, and most that are not the right one differ there.
+  // Most entries that are not the right one differ there.
   if (MALLOW_UNLIKELY(!IsZero(ChangesOf<paired>(*words, sp)))) return false;
-  if (MALLOW_LIKELY(group_count == 1) || kMutant == Mutant::kLeafEndNotVerified) return true;
+  if (kMutant == Mutant::kLeafEndNotVerified) return true;
   const LeafEntry::Words* const end = words + group_count;
   TwoWords changes{};
   while (++words != end) changes |= ChangesOf<paired>(*words, sp);
@@ -79,8 +79,9 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool AreUnchanged(const LeafEntry::Words
 // Whether all words of the entry are what they were.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf) {
   if (kMutant == Mutant::kLeafWordsNotVerified) return true;
-  return leaf.paired ? AreUnchanged<true>(leaf.words(), leaf.group_count, leaf.sp)
-                     : AreUnchanged<false>(leaf.words(), leaf.group_count, leaf.sp);
+  if (MALLOW_LIKELY(leaf.groups == 1)) return IsZero(ChangesOf<false>(*leaf.words(), leaf.sp));
+  return leaf.paired() ? AreUnchanged<true>(leaf.words(), leaf.group_count(), leaf.sp)
+                       : AreUnchanged<false>(leaf.words(), leaf.group_count(), leaf.sp);
 }
 
 // The word is the first that an unwind from there reads, too; unless the code there is another one by now.

@@ -580,8 +580,7 @@ NodeMemo* CaptureContext::RememberLeaf(NodeId node) {
   leaf->bp = innermost.bp;
   leaf->join_bp = LeafEntry::kDead;
   if (join.need_bp()) leaf->join_bp = PlaceOfJoinBp(join, words, count, paired);
-  leaf->group_count = group_count & 0x7f;
-  leaf->paired = paired;
+  leaf->groups = group_count | (paired ? LeafEntry::kPaired : uint8_t{0});
   leaf->words()->joined_in = last_stack_;
   LeafEntry::Words* group = leaf->words();
   const size_t other = paired ? 1 : 0;
@@ -615,7 +614,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeafAt(siz
   *hash = LeafCache::kNowhere;
   if (leaf == nullptr || !IsOfStart(*leaf, start)) return nullptr;
   if (IsUnchanged(*leaf)) return leaf;
-  const LeafEntry::Words* const end = leaf->words() + leaf->group_count;
+  const LeafEntry::Words* const end = leaf->words() + leaf->group_count();
   for (const LeafEntry::Words* group = leaf->words(); group != end; ++group) {
     for (unsigned i = 0; i < LeafEntry::Words::kCount; ++i) {
       const uintptr_t value = Load(LeafEntry::AddressOf(start.sp(), group->places[i]));
