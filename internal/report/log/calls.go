@@ -108,9 +108,9 @@ func newCall(e *eventlog.Event) (*call, profile.StackRef) {
 		// The stack had no room in the recording.
 		return k, profile.StackRef{Image: e.Image}
 	}
-	if tail.Value() < uint64(recording.FreeNull) && tail.Value() > 0 {
-		k.called = recording.Function(tail.Value())
-		k.name = k.called.String()
+	if f := tail.Function(); f != 0 && f != recording.FreeNull {
+		k.called = f
+		k.name = f.String()
 	}
 	return k, profile.StackRef{Image: holder, Node: tail.Parent}
 }

@@ -36,10 +36,14 @@ func opened(t testing.TB) (*recording.Recording, *eventlog.Log) {
 			Path: "/opt/demo/lib/libtable.so.1", BuildID: []byte{0x7a, 0xb1, 0xe0}, Kind: recording.ModuleLibrary,
 			Start: 0x7f00_0000_0000, End: 0x7f00_0002_0000, Bias: 0x7f00_0000_0000,
 		})
+		request := im.Region(0, "request")
 		return im, func(f recording.Function, offset uint64) uint32 {
 			frames := []recordingtest.Frame{recordingtest.Call(program, 0x5500_0000_1180), recordingtest.Call(program, 0x5500_0000_0000+offset)}
 			if offset >= 0x2000 {
 				frames[1] = recordingtest.Call(library, 0x7f00_0000_0000+offset)
+			}
+			if f == recording.Strdup || f == recording.New {
+				return im.StackIn(request, f, frames...).ID
 			}
 			return im.Stack(f, frames...).ID
 		}
