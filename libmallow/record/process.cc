@@ -45,6 +45,7 @@ uint32_t ModuleOfRule(void*, const void* found) {
 FrameId FrameOf(void*, uint64_t frame, uint32_t module) { return g_process.stacks().Frame(frame, module); }
 
 NodeId PathOf(void*, NodeId parent, PathStep* steps, size_t count) {
+  if (MALLOW_UNLIKELY(g_process.IsLate())) return kRoot;
   return g_process.stacks().Path(parent, steps, count);
 }
 
@@ -359,14 +360,15 @@ bool Process::GiveShard(ThreadRecorder* recorder) {
     header().incomplete |= kShardsFull;
     return false;
   }
-  char* const counts = NewCounterPage(shard_count_, CounterKind::kCounts, 0);
+  const uint32_t number = first_shard_ + shard_count_;
+  char* const counts = NewCounterPage(session_, number, CounterKind::kCounts, 0);
   if (counts == nullptr) {
     header().incomplete |= kShardsFull;
     return false;
   }
   recorder->full = false;
   recorder->counts_pages.items[0] = counts;
-  recorder->number = first_shard_ + shard_count_;
+  recorder->number = number;
   NameOwner(recorder);
   recorder->session = session_;
   recorder->header = &header();
@@ -408,13 +410,15 @@ Process::Sums Process::SumUp() {
   return sums;
 }
 
-char* Process::NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index) {
+char* Process::NewCounterPage(uint64_t session, uint32_t number, CounterKind kind, uint32_t stack_index) {
   QuietHolder holder(pages_lock_);
+  if (session != session_) return nullptr;
   const uint64_t page = file_.Used(Section::kCounterPages), end = page + 1;
   if (!file_.Grow(Section::kPageDirectory, end, kStacksFull)) return nullptr;
   if (!file_.Grow(Section::kCounterPages, end, kStacksFull)) return nullptr;
   file_.Items<PageDirectoryEntry>(Section::kPageDirectory)[page] = {
-      shard | static_cast<uint32_t>(kind) << 24, stack_index / static_cast<uint32_t>(kCountersPerPage)};
+      (number - first_shard_) | static_cast<uint32_t>(kind) << 24,
+      stack_index / static_cast<uint32_t>(kCountersPerPage)};
   file_.SetUsed(Section::kPageDirectory, end);
   file_.SetUsed(Section::kCounterPages, end);
   return file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
@@ -438,9 +442,8 @@ ThreadRecorder::CallerSlot& ThreadRecorder::NewCaller(uintptr_t pc) {
 }
 
 char* ThreadRecorder::NewPageFor(Table& table, CounterKind kind, uint32_t index) {
-  // Late from the session before: its numbers mean nothing in this one.
-  if (session != g_process.session() || !Widen(table, index / kCountersPerPage)) return nullptr;
-  return g_process.NewCounterPage(number - g_process.first_shard(), kind, index);
+  if (!Widen(table, index / kCountersPerPage)) return nullptr;
+  return g_process.NewCounterPage(session, number, kind, index);
 }
 
 char* ThreadRecorder::NewExtraPage(Table& table, CounterKind kind, uint32_t index) {
@@ -560,6 +563,7 @@ bool Process::MakeFileInChild(MappedFile::Mapping* parent) {
   const SpinlockHolder holder(threads_lock_);
   ++session_;
   pages_lock_.ResetInChild();
+  timeline_.lock().ResetInChild();
   file_.ResetLock();
   // Two of them may be more than a limit allows.
   GiveBackRoom();
@@ -602,8 +606,8 @@ bool Process::MakeFileInChild(MappedFile::Mapping* parent) {
 
 // In rank order.
 Spinlock& Process::LockAt(size_t index) {
-  Spinlock* const all[kLocks] = {&threads_lock_, &stacks_.lock(), &modules_.lock(),  &regions_.lock(),
-                                 &units_.lock(), &pages_lock_,    &file_.grow_lock()};
+  Spinlock* const all[kLocks] = {&threads_lock_,   &timeline_.lock(), &stacks_.lock(), &modules_.lock(),
+                                 &regions_.lock(), &units_.lock(),    &pages_lock_,    &file_.grow_lock()};
   return *all[index];
 }
 

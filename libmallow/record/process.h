@@ -83,6 +83,13 @@ class Process {
   }
 
   uint64_t session() const { return session_; }
+  // Whether the calling thread is within a record of a session that has ended. What such a record has learned, the numbers of
+  // nodes, frames, regions and shards, means nothing in the tables of this one. They begin anew with all their locks held: who
+  // adds to one asks when it has the lock.
+  bool IsLate() const {
+    const ThreadRecorder* const own = t_recorder;
+    return IsRecorder(own) && own->state.busy && !IsOfThisSession(own);
+  }
 
   // Of all threads, as far as they tell at this moment.
   struct Sums {
@@ -92,8 +99,8 @@ class Process {
   Sums SumUp();
   Timeline& timeline() { return timeline_; }
 
-  // A page of counters for `shard`, that of births with one of deaths behind it; null when there is no room.
-  char* NewCounterPage(uint32_t shard, CounterKind kind, uint32_t stack_index);
+  // A page of counters for the shard of that number, of that session; null when there is no room, and in a later session.
+  char* NewCounterPage(uint64_t session, uint32_t number, CounterKind kind, uint32_t stack_index);
 
  private:
   static void AddUp(const Shard& shard, int64_t* events, Sums* sums);
@@ -130,7 +137,7 @@ class Process {
   // One session has ended and the next one has not begun. Who has a call of an earlier one to count waits.
   static constexpr uint64_t kBetween = ~uint64_t{1};
   static bool IsBetweenSessions() { return __atomic_load_n(&g_alive.session, __ATOMIC_ACQUIRE) == kBetween; }
-  static constexpr size_t kLocks = 7;
+  static constexpr size_t kLocks = 8;
   Spinlock& LockAt(size_t index);
   void HideOwnFrames();
   void RememberLibc();

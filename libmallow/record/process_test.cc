@@ -47,7 +47,8 @@ void OnSignal(int) {
 void Grow(int round) {
   g_process.Current();
   for (uint32_t i = 0; i < 100; i++)
-    g_process.NewCounterPage(0, CounterKind::kReallocs, i * kCountersPerPage);
+    g_process.NewCounterPage(g_process.session(), g_process.first_shard(), CounterKind::kReallocs,
+                             i * kCountersPerPage);
   const std::string name = "round " + std::to_string(round);
   g_process.regions().Enter(kNoRegion, name.c_str());
   g_process.units().Add(name.c_str(), UnitSource::kProgram);

@@ -67,7 +67,7 @@ RegionTable::Entered RegionTable::Enter(RegionId outer, const char* text) {
 
 RegionId RegionTable::Add(RegionId outer, const Name& name) {
   QuietHolder holder(lock_);
-  if (!MakeRoom()) return kNoRegion;
+  if (g_process.IsLate() || !MakeRoom()) return kNoRegion;
   uint32_t slot;
   if (RegionId found = Find(outer, name, &slot)) return found;
   const uint32_t item = count_ - first_;

@@ -5,6 +5,7 @@
 #include "os/memory.h"
 #include "os/thread.h"
 #include "record/mapped_file.h"
+#include "record/process.h"
 
 namespace mallow::record {
 namespace {
@@ -47,7 +48,7 @@ void StackTable::ContinueIn(MappedFile* file) {
 
 FrameId StackTable::AddFrame(FrameItem frame) {
   SpinlockHolder holder(lock_);
-  return frames_.Add(frame);
+  return MALLOW_UNLIKELY(g_process.IsLate()) ? 0 : frames_.Add(frame);
 }
 
 FrameId StackTable::AddFunction(Function function, uint32_t region) {
@@ -65,6 +66,7 @@ NodeId StackTable::FindFurther(NodeId parent, FrameId frame) const {
 
 NodeId StackTable::Insert(NodeId parent, PathStep* steps, size_t count) {
   SpinlockHolder holder(lock_);
+  if (MALLOW_UNLIKELY(g_process.IsLate())) return kRoot;
   const size_t found = FindPath(&parent, steps, count);
   if (found == count) return parent;
   steps += found;
@@ -84,6 +86,7 @@ NodeId StackTable::Insert(NodeId parent, PathStep* steps, size_t count) {
 
 StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, uint32_t region) {
   SpinlockHolder holder(lock_);
+  if (MALLOW_UNLIKELY(g_process.IsLate())) return kNoStack;
   const uint32_t item = stack_count_ - first_stack_;
   if (item < kStacksAsked || item % kStacksPerQuestion == 0) NoteVforkChild();
   if (StackId found = FindStack(caller, function, region)) return found;

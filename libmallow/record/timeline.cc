@@ -43,7 +43,6 @@ void Changes::Report(TimelineSample::Change (&greatest)[4]) const {
 }
 
 void Timeline::StartIn(Header* header) {
-  lock_.ResetInChild();
   header_ = header;
   header->timeline_events = kFirstEvents;
   header->timeline_ms = kFirstMs;
@@ -55,13 +54,19 @@ void Timeline::StartIn(Header* header) {
 TimelineSample* Timeline::At(uint32_t item) {
   TimelineSample*& page = pages_[item / kCountersPerPage];
   if (page == nullptr) {
-    page = reinterpret_cast<TimelineSample*>(g_process.NewCounterPage(0, CounterKind::kTimeline, item));
+    page = reinterpret_cast<TimelineSample*>(
+        g_process.NewCounterPage(g_process.session(), g_process.first_shard(), CounterKind::kTimeline, item));
   }
   return page == nullptr ? nullptr : page + item % kCountersPerPage;
 }
 
 void Timeline::Take(ThreadRecorder& thread) {
-  if (thread.session != g_process.session() || !lock_.TryLock()) return;
+  if (!lock_.TryLock()) return;
+  if (thread.session == g_process.session()) AddSample(thread);
+  lock_.Unlock();
+}
+
+void Timeline::AddSample(ThreadRecorder& thread) {
   if (header_->timeline_used == kTimelineSamples) Halve();
   if (TimelineSample* sample = full_ ? nullptr : At(header_->timeline_used); sample != nullptr) {
     const Process::Sums sums = g_process.SumUp();
@@ -78,7 +83,6 @@ void Timeline::Take(ThreadRecorder& thread) {
   }
   thread.events_at_sample = thread.shard->events;
   __atomic_store_n(&next_ms_, thread.now_ms + header_->timeline_ms, __ATOMIC_RELAXED);
-  lock_.Unlock();
 }
 
 // A reader that comes by sees samples that go back behind others, and leaves those out.

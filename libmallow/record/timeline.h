@@ -67,6 +67,7 @@ class Timeline {
  public:
   // Of another image file: begins anew.
   void StartIn(Header* header);
+  Spinlock& lock() { return lock_; }
   // Whether a thread takes a sample that had so many events since its last one.
   bool IsDue(uint64_t events, uint32_t now_ms) const {
     return events >= __atomic_load_n(&header_->timeline_events, __ATOMIC_RELAXED) ||
@@ -76,6 +77,8 @@ class Timeline {
   MALLOW_COLD void Take(ThreadRecorder& thread);
 
  private:
+  // With the lock held: no other session begins meanwhile.
+  void AddSample(ThreadRecorder& thread);
   TimelineSample* At(uint32_t item);
   void Halve();
 

@@ -881,6 +881,46 @@ func TestLatecomer(t *testing.T) {
 	}
 }
 
+// Nor does what it is in for so long that the next one is under way by then add to it.
+func TestStraggler(t *testing.T) {
+	straggler := func(t *testing.T, at int) (harness.Report, string) {
+		t.Helper()
+		folder := harness.TempDir(t)
+		run := harness.Run(t, harness.Command{
+			Arguments: []string{harness.Program(t, "programs/straggler"), folder, fmt.Sprint(at)},
+			Settings:  []string{"LD_PRELOAD=" + harness.Library(t)},
+		})
+		if run.Status != 0 {
+			t.Fatalf("%s: %s", run.Ending(), run.Errors)
+		}
+		return harness.ReadReport(t, filepath.Join(folder, "1.mallow")), run.Output
+	}
+	_, output := straggler(t, 0)
+	calls, err := strconv.Atoi(strings.TrimSpace(output))
+	if err != nil || calls < 10 {
+		t.Fatalf("%q system calls, %v", output, err)
+	}
+	for at := 1; at <= calls; at++ {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			t.Parallel()
+			report, _ := straggler(t, at)
+			if counted := site(t, report, "counted").Allocations; counted != 1000 || len(report.Regions) != 20 || len(report.Quality.Warnings) != 0 {
+				t.Errorf("%d by counted, %d regions; %q", counted, len(report.Regions), report.Quality.Warnings)
+			}
+			for _, region := range report.Regions {
+				if !strings.HasPrefix(region.Name, "counted ") || region.Entries != 1 || region.Allocations != 50 {
+					t.Errorf("%s: entered %d times, %d allocations", region.Name, region.Entries, region.Allocations)
+				}
+			}
+			for _, unit := range report.Units {
+				if unit.Name == "counted" && unit.Count != 20 || unit.Name != "counted" && unit.Count > 1 {
+					t.Errorf("%d units %s", unit.Count, unit.Name)
+				}
+			}
+		})
+	}
+}
+
 // A busy program is switched on and off a hundred times, and nothing happens to it.
 func TestStorm(t *testing.T) {
 	switches := 25
