@@ -176,9 +176,17 @@ MappedFile::Mapping MappedFile::mapping() const {
   return mapping;
 }
 
+void MappedFile::Mapping::LeaveZeros(Section section) {
+  const size_t index = SectionIndex(section);
+  const uint64_t used = reinterpret_cast<const Header*>(base)->sections[index].used;
+  if (used != 0 && os::MapZerosOver(base + parts[index].offset, parts[index].bytes)) parts[index].bytes = 0;
+}
+
 void MappedFile::Unmap(const Mapping& mapping) {
   os::UnmapShared(mapping.base, kSectionAlignment);
-  for (const Mapping::Part& part : mapping.parts) os::UnmapShared(mapping.base + part.offset, part.bytes);
+  for (const Mapping::Part& part : mapping.parts) {
+    if (part.bytes != 0) os::UnmapShared(mapping.base + part.offset, part.bytes);
+  }
 }
 
 bool MappedFile::TryLockRoom() {

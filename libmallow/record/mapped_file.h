@@ -81,6 +81,9 @@ class MappedFile {
     struct Part {
       uint64_t offset, bytes;
     } parts[kSectionCount];
+
+    // Where the section has items: zeros take its place, which stay when the rest is unmapped.
+    void LeaveZeros(Section section);
   };
   Mapping mapping() const;
   static void Unmap(const Mapping& mapping);

@@ -555,6 +555,8 @@ void Process::ContinueInChild() {
   __atomic_store_n(&g_alive.session, session_, __ATOMIC_RELEASE);
   if (!made) return;
   if (IsRecorder(own)) Adopt(own);
+  // No record is under way, but a unit may be, in which a handler has forked or which another thread of the child counts.
+  parent.LeaveZeros(Section::kUnits);
   MappedFile::Unmap(parent);
 }
 

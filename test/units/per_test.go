@@ -2,6 +2,7 @@ package units
 
 import (
 	"debug/elf"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -85,6 +86,25 @@ func TestOverloadedFunctions(t *testing.T) {
 	result, _ := recordPer(t, program, []string{"--per", "server::twice", "--per", "double server::twice<double>(double)"})
 	if result.Status != 125 || !strings.Contains(result.Errors, "they count as calls of server::twice already") {
 		t.Errorf("%s: %s", result.Ending(), result.Errors)
+	}
+}
+
+// The child of a handler that interrupted the counting goes on with it.
+func TestForkWhileCounting(t *testing.T) {
+	result, recording := recordPer(t, harness.Program(t, "programs/fork_in_unit"), []string{"--per", "counted"})
+	var forks, owns, counts uint64
+	if n, _ := fmt.Sscan(result.Output, &forks, &owns, &counts); n != 3 || result.Status != 0 || forks < 50 {
+		t.Fatalf("%s: %q %s", result.Ending(), result.Output, result.Errors)
+	}
+	report := harness.ReadReport(t, recording)
+	if children := report.Unit("child").Count; children != forks {
+		t.Errorf("%d of %d children have counted", children, forks)
+	}
+	// What was interrupted before it was counted counts in the child, too.
+	for name, own := range map[string]uint64{"own": owns, "counted": counts} {
+		if all := report.Unit(name).Count; all < own || all > own+forks {
+			t.Errorf("%d %s, of which %d in the parent", all, name, own)
+		}
 	}
 }
 
