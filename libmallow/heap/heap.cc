@@ -107,6 +107,8 @@ void* MakeRecord(const void* p) {
   return index < 0 ? nullptr : span->records + static_cast<size_t>(index) * page_heap.record_bytes();
 }
 
+void ClearRecords() { page_heap.ClearRecords(); }
+
 void SeeThreadsEnd() { thread_registry.SeeThreadsEnd(); }
 
 void GiveCacheBack() { Reclaim(0); }

@@ -70,6 +70,8 @@ void Configure(size_t record_bytes, bool every_call_slow);
 void RecordFromNowOn(size_t record_bytes);
 // The record of a live block, made if it has none. Null: no memory, or p is no block of ours.
 void* MakeRecord(const void* p);
+// All records are zero from here on. Looks at every page of the heap, with its lock.
+void ClearRecords();
 
 // --- Housekeeping -----------------------------------------------------------------------------
 

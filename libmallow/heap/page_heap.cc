@@ -609,6 +609,15 @@ bool PageHeap::MakeRecords(Span* span) {
   return records != nullptr;
 }
 
+void PageHeap::ClearRecords() {
+  SpinlockHolder holder(lock_);
+  PageMap::ForEachEntry([this](PageId page, Span* span) {
+    const bool holds_objects = span->state != SpanState::kUnused && span->state != SpanState::kFree;
+    if (page == span->page && holds_objects && span->records != nullptr)
+      memset(span->records, 0, span->objects * array_record_bytes_);
+  });
+}
+
 void PageHeap::DetachRecords(Span* span) {
   if (span->records == nullptr || span->records == span->inline_records()) return;
   metadata_.FreeArray(span->records, span->objects * array_record_bytes_);

@@ -44,6 +44,8 @@ class PageHeap {
   size_t record_bytes() const { return array_record_bytes_; }
   // Gives all objects of a live span a cleared record, unless they have one. False: no memory.
   bool MakeRecords(Span* span);
+  // Those of all objects.
+  void ClearRecords();
 
   // Whether memory may come from the system when none that is free will do; and, where it has no more, in exchange for the
   // addresses of what is free.

@@ -37,6 +37,9 @@ void PageMap::ForEachStateByte(PageId page, Pages pages, F f) {
   }
 }
 
+uintptr_t PageMap::LowestRoot() { return __atomic_load_n(&lowest_root, __ATOMIC_RELAXED); }
+uintptr_t PageMap::HighestRoot() { return __atomic_load_n(&highest_root, __ATOMIC_RELAXED); }
+
 bool PageMap::Reserve(PageId page, Pages pages) {
   const uintptr_t last = (page + pages - 1) >> internal::kLeafBits;
   if (last >= internal::kRoots) return false;
@@ -107,8 +110,7 @@ size_t PageMap::MetadataBytes() { return metadata_bytes + internal::class_window
 
 size_t PageMap::ResidentBytes() {
   size_t bytes = internal::class_window.ResidentBytes();
-  const uintptr_t last = __atomic_load_n(&highest_root, __ATOMIC_RELAXED);
-  for (uintptr_t root = __atomic_load_n(&lowest_root, __ATOMIC_RELAXED); root <= last; ++root) {
+  for (uintptr_t root = LowestRoot(), last = HighestRoot(); root <= last; ++root) {
     const internal::PageMapLeaf* leaf = LeafOf(root << internal::kLeafBits);
     if (leaf == nullptr) continue;
     const uintptr_t start = reinterpret_cast<uintptr_t>(leaf);

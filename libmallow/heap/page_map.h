@@ -94,6 +94,17 @@ class PageMap {
     return leaf == nullptr ? nullptr : leaf->SpanAt(Index(page));
   }
 
+  // Each page that a span was entered for, and the span. Under the page heap's lock.
+  template <typename Visit>
+  static void ForEachEntry(Visit visit) {
+    for (uintptr_t root = LowestRoot(); root <= HighestRoot(); ++root) {
+      const internal::PageMapLeaf* const leaf = KnownLeafOf(root);
+      for (size_t i = 0; leaf != nullptr && i < internal::kLeafPages; ++i) {
+        if (Span* const span = leaf->SpanAt(i); span != nullptr) visit(root << internal::kLeafBits | i, span);
+      }
+    }
+  }
+
   static PageState StateOf(PageId page) {
     internal::PageMapLeaf* leaf = LeafOf(page);
     return leaf == nullptr
@@ -120,6 +131,9 @@ class PageMap {
   static size_t ResidentBytes();
 
  private:
+  // From the lowest to the highest root that has a leaf.
+  static uintptr_t LowestRoot();
+  static uintptr_t HighestRoot();
   static internal::PageMapLeaf* MapLeaf(PageId end);
   static void EnterLeaf(uintptr_t root, internal::PageMapLeaf* leaf);
   template <typename F>

@@ -120,6 +120,23 @@ TEST_F(SideRecordTest, TheRecordMapSaysTheSame) {
   for (char* p : blocks) ASSERT_EQ(RecordMap::HasNone(p), internal::record_window.Reaches(p));
 }
 
+TEST_F(SideRecordTest, AllAreCleared) {
+  constexpr size_t kMany = 1000;
+  std::vector<char*> blocks;
+  for (size_t bytes : {1, 100, 5000, 60000, 262144, 1000000, 70'000'000})
+    for (size_t i = 0; i < kMany / (1 + bytes / 1000); ++i)
+      blocks.push_back(static_cast<char*>(Allocate(bytes)));
+  blocks.push_back(static_cast<char*>(Allocate(size_t{5} << 30)));
+  for (char* p : blocks) *RecordOf(p) = {p, 77};
+  ClearRecords();
+  for (char* p : blocks) {
+    ASSERT_EQ(RecordOf(p)->owner, nullptr) << UsableBytes(p);
+    ASSERT_EQ(RecordOf(p)->check, 0u) << UsableBytes(p);
+  }
+  for (char* p : blocks) Free(p);
+  ExpectValidHeap();
+}
+
 TEST_F(SideRecordTest, NoHitPathHits) {
   Free(Allocate(64));
   for (size_t bytes : {0, 64, 5000, 200000}) {

@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "base/config.h"
 #include "base/fork_locks.h"
+#include "heap/heap.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/memory.h"
@@ -155,10 +156,15 @@ bool Process::Begin(uint64_t joined) {
 }
 
 // Numbers are not given twice: a side record from before tells by its owner's that it is not of this session, and 0, which
-// cleared ones have, is of none that joined.
+// cleared ones have, is of none that joined. So where half of them are gone all side records are cleared, and the numbers
+// begin again.
 void Process::ForgetLastSession(bool joins) {
   first_shard_ = session_ == 0 ? joins : first_shard_ + shard_count_;
   first_owner_ = session_ == 0 ? joins : first_owner_ + owner_count_;
+  if (first_owner_ >= kNoOwner / 2) {
+    heap::ClearRecords();
+    first_owner_ = 1;
+  }
   shard_count_ = owner_count_ = 0;
   live_threads_ = 0;
 }

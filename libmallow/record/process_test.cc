@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "os/memory.h"
+#include "record/counting.h"
 #include "record/recorder.h"
 #include "record/test_folder.h"
 
@@ -34,6 +35,24 @@ TEST(Process, ANewThreadHasInMemoryOnlyWhatItTouches) {
     EXPECT_GT(resident, 0u);
     EXPECT_LT(resident, sizeof(recorder->caller_slots) / 2);
   }).join();
+}
+
+// Each thread has a number of its own, in all sessions of the process together.
+TEST(Process, NumbersOfThreadsBeginAgainWhereHalfOfThemAreGone) {
+  if (kThreadSanitized) GTEST_SKIP() << "so many threads take a minute";
+  TestFolder folder;
+  ASSERT_TRUE(g_process.Start(folder.path(), 1));
+  // On one processor threads come and go three times as fast.
+  cpu_set_t all, one;
+  sched_getaffinity(0, sizeof(all), &all);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof(one), &one);
+  uint32_t last = 0;
+  while (last < kNoOwner / 2 - 1) std::thread([&] { last = g_process.Current()->owner; }).join();
+  sched_setaffinity(0, sizeof(all), &all);
+  ASSERT_TRUE(g_process.Start(folder.path(), 1));
+  EXPECT_EQ(g_process.first_owner(), 1u);
 }
 
 std::atomic<int> interrupted, interrupted_with_lock;
