@@ -234,10 +234,10 @@ bool MappedFile::CopyTo(const char* folder) {
 // section has is read when its turn comes, and none is changed that another names: so the file names nothing that it does
 // not hold, whatever is recorded meanwhile.
 bool MappedFile::WriteCopy(int fd, char* header_page) {
-  static constexpr Section kOrder[] = {Section::kCounterPages, Section::kPageDirectory, Section::kShards,
-                                       Section::kCpuSamples,   Section::kUnits,         Section::kSampling,
-                                       Section::kStacks,       Section::kSteps,         Section::kFrames,
-                                       Section::kRegions,      Section::kModules,       Section::kStrings};
+  static constexpr Section kOrder[] = {Section::kPageDirectory, Section::kCounterPages, Section::kShards,
+                                       Section::kCpuSamples,    Section::kUnits,        Section::kSampling,
+                                       Section::kStacks,        Section::kSteps,        Section::kFrames,
+                                       Section::kRegions,       Section::kModules,      Section::kStrings};
   static_assert(sizeof(kOrder) == sizeof(kSections));
   // What a section has behind its last item is not for this file.
   static constexpr char kZeros[kHeaderBytes] = {};

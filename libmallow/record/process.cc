@@ -425,8 +425,9 @@ char* Process::NewCounterPage(uint64_t session, uint32_t number, CounterKind kin
   file_.Items<PageDirectoryEntry>(Section::kPageDirectory)[page] = {
       (number - first_shard_) | static_cast<uint32_t>(kind) << 24,
       stack_index / static_cast<uint32_t>(kCountersPerPage)};
-  file_.SetUsed(Section::kPageDirectory, end);
+  // The directory names pages that are there.
   file_.SetUsed(Section::kCounterPages, end);
+  file_.SetUsed(Section::kPageDirectory, end);
   return file_.Items<char>(Section::kCounterPages) + page * kCounterPageBytes;
 }
 

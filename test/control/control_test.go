@@ -921,6 +921,22 @@ func TestStraggler(t *testing.T) {
 	}
 }
 
+// What comes while a snapshot is being written is in it or not, and it names nothing that it lacks.
+func TestSnapshotWhileRecording(t *testing.T) {
+	folder := harness.TempDir(t)
+	run := harness.Run(t, harness.Command{
+		Arguments: []string{harness.Program(t, "programs/snapped"), folder},
+		Settings:  []string{"LD_PRELOAD=" + harness.Library(t)},
+	})
+	if run.Status != 0 {
+		t.Fatalf("%s: %s", run.Ending(), run.Errors)
+	}
+	report := harness.ReadReport(t, filepath.Join(folder, "1.mallow"))
+	if counted := site(t, report, "counted"); counted.Allocations != 100 || len(report.Quality.Warnings) != 0 {
+		t.Errorf("%d allocations; %q", counted.Allocations, report.Quality.Warnings)
+	}
+}
+
 // A busy program is switched on and off a hundred times, and nothing happens to it.
 func TestStorm(t *testing.T) {
 	switches := 25
