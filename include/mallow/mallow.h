@@ -88,8 +88,8 @@ struct mallow_thread_statistics {
 };
 
 /* Fills in *statistics as mallow_statistics does. Returns 0, and nothing but zeros, where not every call of the thread is
- * recorded: no recording, or only samples, or no room. Costs some nanoseconds for each stack that was recorded. Not from
- * signal handlers. */
+ * recorded: no recording, or only samples, or no room. Costs two system calls, and some nanoseconds for each stack that was
+ * recorded. Not from signal handlers. */
 size_t mallow_thread_statistics(struct mallow_thread_statistics* statistics, size_t size);
 
 #if defined(__cplusplus) && defined(__GNUC__)

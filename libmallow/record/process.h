@@ -88,7 +88,7 @@ class Process {
   // adds to one asks when it has the lock.
   bool IsLate() const {
     const ThreadRecorder* const own = t_recorder;
-    return IsRecorder(own) && own->state.busy && !IsOfThisSession(own);
+    return IsRecorder(own) && own->state.busy && own->session != __atomic_load_n(&session_, __ATOMIC_RELAXED);
   }
 
   // Of all threads, as far as they tell at this moment.

@@ -937,6 +937,24 @@ func TestSnapshotWhileRecording(t *testing.T) {
 	}
 }
 
+// A thread that asks what it has allocated is told all of it, or nothing, whatever another one switches meanwhile.
+func TestStatisticsWhileSwitching(t *testing.T) {
+	folder := harness.TempDir(t)
+	run := harness.Run(t, harness.Command{
+		Arguments: []string{harness.Program(t, "programs/statistician"), folder},
+		Settings:  []string{"LD_PRELOAD=" + harness.Library(t)},
+	})
+	if run.Status != 0 {
+		t.Fatalf("%s: %s", run.Ending(), run.Errors)
+	}
+	for session := 1; session <= 3; session++ {
+		report := harness.ReadReport(t, filepath.Join(folder, fmt.Sprintf("%d.mallow", session)))
+		if counted := site(t, report, "counted"); counted.Allocations != 1 || len(report.Quality.Warnings) != 0 {
+			t.Errorf("session %d: %d by counted; %q", session, counted.Allocations, report.Quality.Warnings)
+		}
+	}
+}
+
 // A busy program is switched on and off a hundred times, and nothing happens to it.
 func TestStorm(t *testing.T) {
 	switches := 25
