@@ -126,7 +126,6 @@ TEST_F(SideRecordTest, AllAreCleared) {
   for (size_t bytes : {1, 100, 5000, 60000, 262144, 1000000, 70'000'000})
     for (size_t i = 0; i < kMany / (1 + bytes / 1000); ++i)
       blocks.push_back(static_cast<char*>(Allocate(bytes)));
-  blocks.push_back(static_cast<char*>(Allocate(size_t{5} << 30)));
   for (char* p : blocks) *RecordOf(p) = {p, 77};
   ClearRecords();
   for (char* p : blocks) {
