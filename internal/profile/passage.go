@@ -15,10 +15,14 @@ type Passage struct {
 // passed are the kinds of some wrappers.
 type passed struct {
 	known     bool
-	named     bool   // there was one with a name
+	named     bool   // there was one with a name that does more than pass on
 	any       uint64 // of all of them
 	outermost uint64 // of the one that the site itself called
 }
+
+// PassesOn is the kind of wrappers that do nothing of their own: the site counts
+// as the caller of what they call.
+const PassesOn uint64 = 1 << 63
 
 // NewPassage makes one for kinds that are told by the name of a function, or by
 // its file where the name has no scope.
@@ -134,13 +138,16 @@ func (w *Passage) among(frames []Frame) passed {
 	sum := passed{known: true}
 	for i := range frames {
 		if frames[i].Function != "" {
-			sum.named = true
 			kinds, byName := w.byName[frames[i].Function]
 			if !byName {
 				kinds = w.byFile[frames[i].File]
 			}
+			if kinds&PassesOn != 0 {
+				continue
+			}
+			sum.named = true
 			sum.outermost = kinds
-			sum.any |= sum.outermost
+			sum.any |= kinds
 		}
 	}
 	return sum

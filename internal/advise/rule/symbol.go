@@ -161,7 +161,16 @@ func symbolsOf(function string) uint64 {
 	case strings.HasPrefix(name, "alloc::"):
 		symbols |= ofRust
 	}
+	if passesOn(function) && symbols&^(Text|ofRust) == 0 {
+		return profile.PassesOn
+	}
 	return uint64(symbols)
+}
+
+// passesOn tells of a function of Rust's core, which allocates nothing itself but
+// has what it is given do it: Option::map, Into::into.
+func passesOn(function string) bool {
+	return strings.HasPrefix(strings.TrimLeft(function, "<&"), "core::") || strings.Contains(function, " as core::convert::Into<")
 }
 
 // withoutVersion gives functions of libc++ the names that those of libstdc++ have.
@@ -370,7 +379,7 @@ func rustSymbol(function string) Symbol {
 		return Clone | CollectionClone
 	case strings.HasSuffix(function, " as core::clone::Clone>::clone"),
 		strings.HasSuffix(function, " as alloc::borrow::ToOwned>::to_owned"),
-		function == "<alloc::string::String as core::convert::From<&str>>::from",
+		isMadeOfSlice(function), strings.HasPrefix(strings.TrimLeft(function, "<"), "alloc::borrow::Cow<") && strings.HasSuffix(function, ">::into_owned"),
 		strings.Contains(function, "alloc::borrow::ToOwned for "),
 		function == "alloc::slice::<impl [T]>::to_vec", strings.HasPrefix(function, "<[") && strings.HasSuffix(function, "]>::to_vec"):
 		return Clone
@@ -394,6 +403,12 @@ func rustSymbol(function string) Symbol {
 		return Counted
 	}
 	return 0
+}
+
+// isMadeOfSlice tells of From::from of a String or Vec, from what is borrowed.
+func isMadeOfSlice(function string) bool {
+	of, from, ok := strings.Cut(function, " as core::convert::From<&")
+	return ok && strings.HasSuffix(from, ">>::from") && (of == "<alloc::string::String" || strings.HasPrefix(of, "<alloc::vec::Vec<"))
 }
 
 func changesText(function string) bool {

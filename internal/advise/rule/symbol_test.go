@@ -67,6 +67,9 @@ func TestSymbolOf(t *testing.T) {
 		"std::thread::thread<main::{lambda()#1}, , void>(main::{lambda()#1}&&)":                              ThreadStart,
 		"std::__detail::_Compiler<std::__cxx11::regex_traits<char> >::_M_alternative()":                      RegexCompile,
 		"alloc::slice::<impl [T]>::to_vec":                                                                   Clone,
+		"<alloc::vec::Vec<T> as core::convert::From<&[T]>>::from":                                            Clone,
+		"<alloc::vec::Vec<T> as core::convert::From<alloc::string::String>>::from":                           0,
+		"alloc::borrow::Cow<B>::into_owned":                                                                  Clone,
 		"<[u8]>::to_vec":                                                                                     Clone,
 		"alloc::slice::<impl [T]>::to_vec_in":                                                                0, // of to_vec, and of all that makes a copy
 		"<alloc::string::String as core::clone::Clone>::clone":                                               Clone,

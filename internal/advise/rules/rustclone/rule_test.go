@@ -22,6 +22,32 @@ func TestGolden(t *testing.T) {
 	p.Golden(Rule)
 }
 
+// Functions of core only call what they are given.
+func TestPassedOn(t *testing.T) {
+	const (
+		bytes = "<alloc::vec::Vec<u8> as core::clone::Clone>::clone"
+		clone = "<alloc::string::String as core::clone::Clone>::clone"
+		owned = "<str as alloc::borrow::ToOwned>::to_owned"
+		from  = "<alloc::string::String as core::convert::From<&str>>::from"
+		slice = "alloc::slice::<impl [T]>::to_vec"
+		once  = "core::ops::function::FnOnce::call_once"
+	)
+	p := ruletest.NewProgram(t)
+	for i, way := range [][]string{
+		{owned, from, "<T as core::convert::Into<U>>::into", "parser::name parser.rs:1"},
+		{owned, from, "<&str as core::convert::Into<alloc::string::String>>::into", "parser::name parser.rs:2"},
+		{bytes, clone, once, "core::option::Option<T>::map", "core::option::Option<&T>::cloned", "parser::known parser.rs:3"},
+		{owned, "alloc::borrow::Cow<B>::into_owned", "parser::text parser.rs:4"},
+		{owned, "<alloc::borrow::Cow<str>>::into_owned", "parser::text parser.rs:5"},
+		{slice, "<alloc::vec::Vec<T> as core::convert::From<&[T]>>::from", "<T as core::convert::Into<U>>::into", "parser::bytes parser.rs:6"},
+	} {
+		p.Soon(1000+i, 20, p.Stack(recording.Malloc, append([]string{"alloc::alloc::alloc"}, way...)...))
+	}
+	// What a collection makes of clones is the collection's.
+	p.Soon(1000, 20, p.Stack(recording.Malloc, bytes, clone, once, "core::option::Option<T>::map", "core::iter::traits::iterator::Iterator::fold", "<alloc::vec::Vec<T> as alloc::vec::spec_extend::SpecExtend<T,I>>::spec_extend", "parser::list parser.rs:7"))
+	p.Finds(Rule, "passed_on")
+}
+
 // A clone of a map outlives those of its keys, but not the call that it is made for.
 func TestCollection(t *testing.T) {
 	const text = "<alloc::string::String as core::clone::Clone>::clone"
