@@ -112,6 +112,18 @@ func TestShortFunctions(t *testing.T) {
 	}
 }
 
+func TestShortNames(t *testing.T) {
+	for function, want := range map[string]string{
+		"slices.Collect[go.shape.string]":                                        "slices.Collect",
+		"example.org/a/v2.(*Parser[go.shape.struct { x []example.org/b.T }]).Do": "v2.(*Parser).Do",
+		"example.org/a.Map[go.shape.[]uint8,int].F.func1":                        "a.Map.F.func1",
+	} {
+		if got := shortName(function); got != want {
+			t.Errorf("%s: %q, want %q", function, got, want)
+		}
+	}
+}
+
 func TestAnUnknownVersionIsNamed(t *testing.T) {
 	for _, tc := range []*Toolchain{
 		{Root: t.TempDir(), Version: "go9.9", OS: "linux", Arch: "amd64"},

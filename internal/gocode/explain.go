@@ -235,10 +235,21 @@ func (s *subject) builtins(name string) []spot {
 	})
 }
 
-// withoutArguments cuts the type arguments off a function's name.
+// withoutArguments takes type arguments out of a function's name.
 func withoutArguments(function string) string {
-	name, _, _ := strings.Cut(function, "[")
-	return name
+	var name strings.Builder
+	depth := 0
+	for _, c := range []byte(function) {
+		switch {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case depth == 0:
+			name.WriteByte(c)
+		}
+	}
+	return name.String()
 }
 
 // WithoutShapes writes "[...]" for type arguments that only the compiler knows,
