@@ -167,3 +167,21 @@ func TestReasonOfLiterals(t *testing.T) {
 		}
 	}
 }
+
+// Only what the function of the runtime takes became an interface value: a text
+// that was made of a number is no argument of what made it.
+func TestExplainBoxedValues(t *testing.T) {
+	seen := 0
+	marked(t, "announced", "// boxed: ", func(s *subject, _ []byte) {
+		seen++
+		callee, receiver, known := strings.Cut(s.line.Callee, " ")
+		s.line.Callee = callee
+		why, _, found := findBoxing(s)
+		if !found || strings.Contains(why, "an argument of ") != known || !strings.Contains(why, receiver) {
+			t.Errorf("line %d: %s", s.line.Line, why)
+		}
+	})
+	if seen != 8 {
+		t.Errorf("%d lines", seen)
+	}
+}

@@ -185,9 +185,11 @@ func findBoxing(s *subject) (why, remedy string, found bool) {
 	if !strings.HasPrefix(s.line.Callee, "runtime.convT") {
 		return "", "", false
 	}
-	receivers := s.sources.receivers(s.line.File, s.line.Line)
+	receivers := slices.DeleteFunc(s.sources.receivers(s.line.File, s.line.Line), func(at spot) bool {
+		return !at.boxes(at.expr.(*ast.CallExpr), s.line.Callee)
+	})
 	for _, at := range receivers {
-		if a, known := alternatives[at.callee(at.expr.(*ast.CallExpr))]; known && len(at.expr.(*ast.CallExpr).Args) > 0 {
+		if a, known := alternatives[at.callee(at.expr.(*ast.CallExpr))]; known {
 			return "an argument of " + shortName(at.callee(at.expr.(*ast.CallExpr))) + " becomes an interface value, which needs a place on the heap for it", a.remedy, true
 		}
 	}
@@ -202,6 +204,65 @@ func findBoxing(s *subject) (why, remedy string, found bool) {
 		why = "a " + s.line.Type + " becomes an interface value, which needs a place on the heap for it"
 	}
 	return why, "use a function or a container that takes the type itself (type parameters, strconv, a typed logger's field), or keep a pointer that is there already", true
+}
+
+// boxes tells whether an argument of the call becomes an interface value by a
+// function of the runtime: one for strings, one for slices, others for the rest.
+func (s *spot) boxes(call *ast.CallExpr, by string) bool {
+	signature, ok := s.info.TypeOf(call.Fun).(*types.Signature)
+	if !ok {
+		return false
+	}
+	for i, argument := range call.Args {
+		of := s.info.TypeOf(argument)
+		if of == nil || isInterface(of) || s.isConstant(argument) || !isInterface(parameter(signature, i, call.Ellipsis.IsValid())) {
+			continue
+		}
+		kind := ""
+		switch of := onlyPart(of).Underlying().(type) {
+		case *types.Pointer, *types.Map, *types.Chan, *types.Signature:
+			continue // an interface value has room for it
+		case *types.Slice:
+			kind = "runtime.convTslice"
+		case *types.Basic:
+			if of.Info()&types.IsString != 0 {
+				kind = "runtime.convTstring"
+			}
+		}
+		if kind == by || kind == "" && by != "runtime.convTslice" && by != "runtime.convTstring" {
+			return true
+		}
+	}
+	return false
+}
+
+// parameter is the type of what takes an argument of a call; spread tells that
+// the last one is followed by dots.
+func parameter(of *types.Signature, argument int, spread bool) types.Type {
+	last := of.Params().Len() - 1
+	if !of.Variadic() || argument < last {
+		return of.Params().At(min(argument, last)).Type()
+	}
+	all := of.Params().At(last).Type()
+	if elements, ok := all.(*types.Slice); ok && !spread {
+		return elements.Elem()
+	}
+	return all
+}
+
+// onlyPart is what a struct of one field or an array of one element consists of.
+func onlyPart(of types.Type) types.Type {
+	switch under := of.Underlying().(type) {
+	case *types.Struct:
+		if under.NumFields() == 1 {
+			return onlyPart(under.Field(0).Type())
+		}
+	case *types.Array:
+		if under.Len() == 1 {
+			return onlyPart(under.Elem())
+		}
+	}
+	return of
 }
 
 // askFirst is what to do about values that are made for a log.
