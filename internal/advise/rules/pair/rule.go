@@ -28,7 +28,7 @@ const (
 func find(c *rule.Case) []rule.Finding {
 	var found []rule.Finding
 	for _, group := range groups(c) {
-		if dieTogether(c, group) {
+		if dieTogether(c, group) && slices.ContainsFunc(group, func(s *rule.Site) bool { return !isLocal(s) }) {
 			found = append(found, finding(group))
 		}
 	}
@@ -123,6 +123,13 @@ func dieTogether(c *rule.Case, group []*rule.Site) bool {
 		}
 	}
 	return kept == len(group) || kept == 0 && following >= len(group)-1
+}
+
+// isLocal tells that the function that makes the blocks releases each before it
+// makes the next: it has them in variables, and no object has them.
+func isLocal(s *rule.Site) bool {
+	owner, owned := s.Owner()
+	return owned && owner.Function == s.Function && s.OneByOne()
 }
 
 func finding(group []*rule.Site) rule.Finding {

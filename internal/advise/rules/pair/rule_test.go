@@ -107,6 +107,21 @@ func TestTextsOfOneLength(t *testing.T) {
 	}
 }
 
+// Buffers that one function makes and releases have no owner to be members of: they
+// are its own variables, which hoist tells.
+func TestLocals(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	text := p.Stack(recording.Malloc, "scan scanner.c:10")
+	breaks := p.Stack(recording.Malloc, "scan scanner.c:11")
+	for range 300 {
+		a, b := p.Alloc(text, 16), p.Alloc(breaks, 16)
+		p.FreeFrom(a, p.By("scan scanner.c:90"))
+		p.FreeFrom(b, p.By("scan scanner.c:91"))
+	}
+	p.Noise(1000)
+	p.Finds(pair.Rule, "locals")
+}
+
 // A session with a name and a buffer, made by its constructor.
 func TestGroup(t *testing.T) {
 	p := ruletest.NewProgram(t)
