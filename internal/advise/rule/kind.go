@@ -68,14 +68,15 @@ func destroysElements(function string) bool {
 }
 
 // IsReplaced tells that a block is released where the next one takes its place,
-// as far as is known: by an assignment on the line that allocates, or on a
-// line before. It is a member or a global variable that has it, and no local one.
+// as far as is known: by an assignment on the line that allocates or asks for it, or
+// on a line before. It is a member or a global variable that has it, and no local one.
 func (s *Site) IsReplaced() bool {
+	owner, owned := s.Owner()
 	by := s.Knowledge().FreedBy
-	if !Certain(by, 0.5) || !sameFunction(&by.Frame, &s.Frame) || by.File != s.File || by.Line == 0 {
+	if !owned || by.File != owner.File || by.Line == 0 {
 		return false
 	}
-	return by.Line < s.Line || by.Line == s.Line && slices.ContainsFunc(s.Knowledge().FreedThrough, assigns)
+	return by.Line < owner.Line || by.Line == owner.Line && slices.ContainsFunc(s.Knowledge().FreedThrough, assigns)
 }
 
 func assigns(function string) bool {

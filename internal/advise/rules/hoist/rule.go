@@ -4,6 +4,7 @@ package hoist
 
 import (
 	"fmt"
+	"slices"
 
 	"mallow/internal/advise/rule"
 	"mallow/internal/figure"
@@ -32,8 +33,8 @@ func find(c *rule.Case) []rule.Finding {
 	byOwner := make(map[profile.Frame][]*rule.Site)
 	var owners []profile.Frame
 	var found []rule.Finding
-	for _, s := range c.Which(comesAndGoes) {
-		if !s.OneByOne() || s.OfElements() || s.Contained() && !s.KeepsMemory() {
+	for _, s := range oneByOne(c) {
+		if s.OfElements() || s.Contained() && !s.KeepsMemory() {
 			continue
 		}
 		owner, owned := s.Owner()
@@ -61,6 +62,26 @@ func find(c *rule.Case) []rule.Finding {
 			found = append(found, one(sites[0], first, true))
 		} else {
 			found = append(found, several(sites, first))
+		}
+	}
+	return found
+}
+
+// oneByOne returns the sites of which each block is gone when the next is asked for;
+// where that is not so of a site, those of its callers of which it is, if they
+// release the blocks.
+func oneByOne(c *rule.Case) (found []*rule.Site) {
+	for _, s := range c.Which(comesAndGoes) {
+		if s.OneByOne() {
+			found = append(found, s)
+			continue
+		}
+		callers := slices.DeleteFunc(s.Callers(), func(caller *rule.Site) bool { return !comesAndGoes(caller) })
+		c.Know(callers)
+		for _, caller := range callers {
+			if _, owned := caller.Owner(); owned && caller.OneByOne() {
+				found = append(found, caller)
+			}
 		}
 	}
 	return found

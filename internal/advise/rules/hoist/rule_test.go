@@ -29,6 +29,42 @@ func TestVariable(t *testing.T) {
 	p.Finds(hoist.Rule, "variable")
 }
 
+// One helper makes lines for a loop that goes on with each for a while, and for one
+// that drops them at once: of all together it is not so that each is gone before the
+// next one comes.
+func TestCallerOfHelper(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	line := p.Stack(recording.Malloc, "text text.c:10", "next source.c:20", "assemble main.c:30")
+	listed := p.Stack(recording.Malloc, "text text.c:10", "list source.c:40", "assemble main.c:30")
+	token := p.Stack(recording.Malloc, "scan scan.c:50", "assemble main.c:31")
+	for i := range uint64(500) {
+		b := p.Alloc(line, 20+i%50)
+		for range 12 {
+			p.Free(p.Alloc(token, 16))
+		}
+		p.FreeFrom(b, p.By("assemble main.c:35"))
+		for range 2 {
+			p.FreeFrom(p.Alloc(listed, 20+i%50), p.By("list source.c:41"))
+		}
+	}
+	p.Finds(hoist.Rule, "caller_of_helper")
+}
+
+// A function lets another one make what takes the place of the last one, which it has
+// released: no variable of its own is there for as long.
+func TestReplacedByHelper(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	state := p.Stack(recording.Malloc, "state_new state.c:12", "reset parser.c:41")
+	token := p.Stack(recording.Malloc, "scan scan.c:50", "parse parser.c:60")
+	last := p.Alloc(state, 64)
+	for range 500 {
+		p.Free(p.Alloc(token, 16))
+		p.FreeFrom(last, p.By("reset parser.c:40"))
+		last = p.Alloc(state, 64)
+	}
+	p.Finds(hoist.Rule, "replaced_by_helper")
+}
+
 // Texts that are equally long in this run: a variable of that size has no room for the next one.
 func TestTexts(t *testing.T) {
 	p := ruletest.NewProgram(t)
