@@ -202,10 +202,11 @@ func (l *likeness) haveMoved(shift int) {
 // difference is 0 for sites that have everything in common and 1 or more for
 // those that have nothing.
 func (l *likeness) difference(i, j int) float64 {
-	const ofKinds, ofSizes, ofCalls = 0.3, 0.35, 0.2
+	const ofKinds, ofSizes, ofCalls, ofGrown = 0.3, 0.35, 0.2, 0.1
 	a, b := l.as[i], l.bs[j]
 	ca, cb := &a.place.Counters, &b.place.Counters
-	d := ofKinds*(1-overlap(l.kinds[a], l.kinds[b])) + ofSizes*differenceOfSizes(ca, cb) + ofCalls*apart(float64(ca.Calls), float64(cb.Calls))
+	d := ofKinds*(1-overlap(l.kinds[a], l.kinds[b])) + ofSizes*differenceOfSizes(ca, cb) + ofCalls*apart(float64(ca.Calls), float64(cb.Calls)) +
+		ofGrown*math.Abs(grown(ca)-grown(cb))
 	switch shift := b.place.Line - a.place.Line; {
 	case !l.shifts[shift] && (a.place.Line > 0 || b.place.Line > 0):
 		d += l.ofLines
@@ -239,6 +240,9 @@ func differenceOfSizes(a, b *recording.Counters) float64 {
 	}
 	return (1 + apart(mean(a), mean(b))) / 2
 }
+
+// grown is the share of the blocks that realloc took over.
+func grown(c *recording.Counters) float64 { return float64(c.ByRealloc) / float64(max(1, c.Calls)) }
 
 func mean(c *recording.Counters) float64 {
 	if c.Calls == 0 {

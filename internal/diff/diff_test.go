@@ -39,6 +39,12 @@ func TestMatching(t *testing.T) {
 			"gone  f:20 900->0\nsame name f:12 5->5\nsame name f:29 4->4\n",
 		},
 		{
+			"of several that were alike, the one that realloc takes over",
+			"20 malloc 16 grown: f a.c:10 < main m.c:1\n20 malloc 16: f a.c:11 < main m.c:1\n20 malloc 16: f a.c:12 < main m.c:1",
+			"20 malloc 16 grown: f a.c:14 < main m.c:1",
+			"gone  f:11 20->0\ngone  f:12 20->0\nsame name f:14 20->20\nsame name grow:1 20->20\n",
+		},
+		{
 			"one taken away and one added elsewhere in the function",
 			"5 malloc 16: f a.c:10 < main m.c:1\n9 calloc 7: f a.c:20 < main m.c:1\n4 malloc 64: f a.c:30 < main m.c:1",
 			"9 calloc 7: f a.c:20 < main m.c:1\n4 malloc 64: f a.c:30 < main m.c:1\n6 strdup 3: f a.c:40 < main m.c:1",

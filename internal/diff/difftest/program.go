@@ -17,7 +17,8 @@ import (
 
 // Profile makes the profile of a program. Each line of text is a call stack,
 // with how often it was called, the function, the size of each block, and
-// "kept" unless each was freed at once:
+// "kept" unless each was freed at once, or "grown" where realloc had taken it over
+// before, in a function grow:
 //
 //	40 malloc 16: list_new util/list.c:50 < parse parse.c:7 < main main.c:3
 //	1 new 200 kept: Table::Table() in libtable.so table.cc:9 < main main.c:4
@@ -56,7 +57,7 @@ func Recording(text string) *recording.Recording {
 	return &recording.Recording{Path: "demo.mallow", Images: []*recording.Image{image}}
 }
 
-var callLine = regexp.MustCompile(`^(\d+) (\w+) (\d+)( kept)?: (.*)$`)
+var callLine = regexp.MustCompile(`^(\d+) (\w+) (\d+)( kept| grown)?: (.*)$`)
 
 func call(im *recordingtest.Image, t *recordingtest.Thread, line, program string) {
 	m := callLine.FindStringSubmatch(line)
@@ -69,7 +70,11 @@ func call(im *recordingtest.Image, t *recordingtest.Thread, line, program string
 	}
 	stack := im.Stack(functions[m[2]], frames...)
 	for range number(m[1]) {
-		if block := t.Alloc(stack, number(m[3])); m[4] == "" {
+		block := t.Alloc(stack, number(m[3]))
+		switch m[4] {
+		case " grown":
+			t.Free(t.Realloc(block, im.Stack(recording.Realloc, frame(im, "grow grow.c:1", program)), 2*number(m[3])))
+		case "":
 			t.Free(block)
 		}
 	}
