@@ -21,6 +21,8 @@ const (
 	mostTemporary = 0.8
 	// Fewer are no loop.
 	leastCalls = 100
+	// Callers with fewer of a helper's blocks are told what is to be done about all.
+	leastOfHelper = 0.5
 	// A block that is kept for the longest must not waste much on the others.
 	mostSpread = 64 << 10
 	// From this size on a block is worth keeping whoever has it.
@@ -69,7 +71,7 @@ func find(c *rule.Case) []rule.Finding {
 
 // oneByOne returns the sites of which each block is gone when the next is asked for;
 // where that is not so of a site, those of its callers of which it is, if they
-// release the blocks.
+// release the blocks and make most of them.
 func oneByOne(c *rule.Case) (found []*rule.Site) {
 	for _, s := range c.Which(comesAndGoes) {
 		if s.OneByOne() {
@@ -78,10 +80,16 @@ func oneByOne(c *rule.Case) (found []*rule.Site) {
 		}
 		callers := slices.DeleteFunc(s.Callers(), func(caller *rule.Site) bool { return !comesAndGoes(caller) })
 		c.Know(callers)
+		callers = slices.DeleteFunc(callers, func(caller *rule.Site) bool {
+			_, owned := caller.Owner()
+			return !owned || !caller.OneByOne()
+		})
+		var calls uint64
 		for _, caller := range callers {
-			if _, owned := caller.Owner(); owned && caller.OneByOne() {
-				found = append(found, caller)
-			}
+			calls += caller.Counters.Calls
+		}
+		if rule.Share(calls, s.Counters.Calls) >= leastOfHelper {
+			found = append(found, callers...)
 		}
 	}
 	return found

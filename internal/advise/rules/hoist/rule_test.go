@@ -43,11 +43,29 @@ func TestCallerOfHelper(t *testing.T) {
 			p.Free(p.Alloc(token, 16))
 		}
 		p.FreeFrom(b, p.By("assemble main.c:35"))
-		for range 2 {
+		if i%10 != 0 {
 			p.FreeFrom(p.Alloc(listed, 20+i%50), p.By("list source.c:41"))
 		}
 	}
 	p.Finds(hoist.Rule, "caller_of_helper")
+}
+
+// Of most of a helper's blocks it is not so: what is done about these is done about
+// all.
+func TestFewCallersOfHelper(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	value := p.Stack(recording.Malloc, "value value.c:10", "sum eval.c:20", "evaluate eval.c:30")
+	other := p.Stack(recording.Malloc, "value value.c:10", "name eval.c:40", "evaluate eval.c:31")
+	for range 500 {
+		row := []recordingtest.Block{p.Alloc(value, 128)}
+		for range 4 {
+			row = append(row, p.Alloc(other, 128))
+		}
+		for _, b := range row {
+			p.FreeFrom(b, p.By("evaluate eval.c:50"))
+		}
+	}
+	p.Finds(hoist.Rule, "few_callers_of_helper")
 }
 
 // A function lets another one make what takes the place of the last one, which it has
