@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -182,6 +183,31 @@ func TestExplainBoxedValues(t *testing.T) {
 		}
 	})
 	if seen != 8 {
+		t.Errorf("%d lines", seen)
+	}
+}
+
+// A slice that is given one element and no more takes as many allocations with room
+// as without.
+func TestExplainFirstElements(t *testing.T) {
+	seen := 0
+	marked(t, "announced", "// first: ", func(s *subject, _ []byte) {
+		seen++
+		size, no, _ := strings.Cut(s.line.Callee, " ")
+		bytes, err := strconv.ParseFloat(size, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.line.Callee = "runtime.growslice"
+		for mean, want := range map[float64]bool{bytes: no == "", 1.5 * bytes: false} {
+			s.line.Allocs, s.line.Bytes = 100, 100*mean
+			_, remedy, _ := findAppendGrowth(s)
+			if strings.Contains(remedy, "one allocation, too") != want {
+				t.Errorf("line %d, %.0f bytes each: %s", s.line.Line, mean, remedy)
+			}
+		}
+	})
+	if seen != 6 {
 		t.Errorf("%d lines", seen)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"runtime"
 	"strings"
 )
 
@@ -24,9 +25,61 @@ func findAppendGrowth(s *subject) (why, remedy string, found bool) {
 		if at.isMapElement(ast.Unparen(call.Args[0])) {
 			return "append makes or extends the slice of a key, " + slice, "where a key has one value mostly: one array for all of them, of which each key gets a part, all[i:i+1:i+1]", true
 		}
+		if s.line.Allocs >= growsOnce && s.startsSlices(&at, call) {
+			return fmt.Sprintf("append makes %s, mostly for what it is given first", slice), keptSlice + "; room for it would be one allocation, too", true
+		}
 		return fmt.Sprintf("append lets %s grow: each time it is full it moves to a longer array", slice), at.roomForSlice(call, s.line.Allocs), true
 	}
 	return "append lets a slice grow", "make it with room for what will be in it", true
+}
+
+var sizes = types.SizesFor("gc", runtime.GOARCH)
+
+// startsSlices tells whether what a call of append allocates is mostly no longer than
+// what it appends: then slices are made there, and hardly grow.
+func (s *subject) startsSlices(at *spot, call *ast.CallExpr) bool {
+	const hardly = 1.1
+	slice, ok := at.info.TypeOf(call.Args[0]).Underlying().(*types.Slice)
+	if !ok || call.Ellipsis.IsValid() || !hasSize(slice.Elem()) || at.cutsBegin(call.Args[0]) {
+		return false
+	}
+	first := sizes.Sizeof(slice.Elem()) * int64(len(call.Args)-1)
+	return s.line.Allocs > 0 && s.line.Bytes <= hardly*float64(first)*s.line.Allocs
+}
+
+// hasSize tells whether the size of a type is one whatever type arguments are.
+func hasSize(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.TypeParam:
+		return false
+	case *types.Named:
+		return hasSize(t.Underlying())
+	case *types.Array:
+		return hasSize(t.Elem())
+	case *types.Struct:
+		for field := range t.Fields() {
+			if !hasSize(field.Type()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// cutsBegin tells whether the function cuts the beginning off a slice, and with it
+// room that it had.
+func (s *spot) cutsBegin(slice ast.Expr) bool {
+	function := s.function()
+	if function == nil {
+		return true
+	}
+	cuts := false
+	ast.Inspect(function, func(n ast.Node) bool {
+		cut, ok := n.(*ast.SliceExpr)
+		cuts = cuts || ok && cut.Low != nil && text(cut.X) == text(slice)
+		return !cuts
+	})
+	return cuts
 }
 
 // findCopy finds append used to copy a slice, append([]byte(nil), b...).
