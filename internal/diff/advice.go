@@ -133,7 +133,7 @@ func (p *places) again(old, new []advise.Advice) []int {
 	} {
 		for i := range old {
 			for j := range new {
-				if again[i] < 0 && !taken[j] && old[i].Rule == new[j].Rule && p.same(&old[i], &new[j]) && alike(first(&old[i]), first(&new[j])) {
+				if again[i] < 0 && !taken[j] && old[i].Rule == new[j].Rule && p.same(&old[i], &new[j]) && alike(first(old[i].Taking()), first(new[j].Taking())) {
 					again[i], taken[j] = j, true
 				}
 			}
@@ -142,12 +142,12 @@ func (p *places) again(old, new []advise.Advice) []int {
 	return again
 }
 
-// first is the line to change first.
-func first(a *advise.Advice) *profile.Frame {
-	if len(a.Sites) == 0 {
+// first is the first of some lines.
+func first(lines []advise.Place) *profile.Frame {
+	if len(lines) == 0 {
 		return new(profile.Frame)
 	}
-	return &a.Sites[0].Frame
+	return &lines[0].Frame
 }
 
 // same tells whether two advices of one rule are about the same lines, most of
@@ -193,7 +193,7 @@ func (p *places) asker(at map[profile.Frame]*Site, a *advise.Advice, promise flo
 		if p.libc == nil {
 			p.libc = p.onBehalf()
 		}
-		if s := p.libc.calledBy(first(a), a.Libc); s != nil {
+		if s := p.libc.calledBy(first(a.Sites), a.Libc); s != nil {
 			of.sites = []*Site{s}
 		}
 	} else {

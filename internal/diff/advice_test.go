@@ -82,6 +82,21 @@ func TestAdviceAboutPackages(t *testing.T) {
 	}
 }
 
+// Of several that one line uses, and of which each copies by the same function, the
+// one whose own line it is goes on.
+func TestAlikeAdviceAboutPackages(t *testing.T) {
+	d := diff.Compare(difftest.Profile("720 malloc 4: clone n.rs:9 < count m.rs:5"), difftest.Profile("360 malloc 4: clone n.rs:9 < count m.rs:5"), diff.Options{All: true})
+	of := func(function string, line int) advise.Advice {
+		a := advised("object-copy", "count", "m.rs", 5, 360)
+		a.Sites, a.Uses = append(a.Sites, append(advised("", function, "p.rs", line, 0).Sites, advised("", "clone", "n.rs", 9, 0).Sites...)...), true
+		return a
+	}
+	changes := d.Advice(advise.Result{Advice: []advise.Advice{of("close", 16), of("open", 20)}}, advise.Result{Advice: []advise.Advice{of("open", 20)}})
+	if len(changes) != 2 || changes[0].Status != diff.Followed || changes[1].Status != diff.Open {
+		t.Errorf("%+v", changes)
+	}
+}
+
 // What libc allocates for a line is at no site of it: it is counted by the function
 // that calls libc, of which others may call it instead.
 func TestAdviceAboutLibc(t *testing.T) {
