@@ -46,8 +46,11 @@ func find(c *rule.Case) []rule.Finding {
 	}
 	var found []rule.Finding
 	for _, class := range classes {
-		for _, of := range told(byClass[class], c.Allocations) {
-			found = append(found, of.finding())
+		lines := told(byClass[class], c.Allocations)
+		for _, of := range lines {
+			if !slices.ContainsFunc(lines, of.isMadeOf) {
+				found = append(found, of.finding())
+			}
 		}
 	}
 	return found
@@ -88,6 +91,19 @@ func (of *copies) weigh() {
 		of.calls, of.gone, of.bytes = of.calls+n.Calls, of.gone+thrown, of.bytes+n.Bytes
 		of.claims = append(of.claims, s.Claim(thrown))
 	}
+}
+
+// isMadeOf tells that copies are likely made of others, which the same function makes
+// as often and drops at once, while these live on in a container: without the
+// others they are needed.
+func (of *copies) isMadeOf(other *copies) bool {
+	const alike = 0.01
+	f, g := &of.sites[0].Frame, &other.sites[0].Frame
+	return !of.dieSoon() && other.dieSoon() && f.Function == g.Function && f.Module == g.Module && rule.Alike(of.calls, other.calls, alike)
+}
+
+func (of *copies) dieSoon() bool {
+	return !slices.ContainsFunc(of.sites, func(s *rule.Site) bool { return !s.DiesSoon() })
 }
 
 // add takes what another line has for copies of the same class.

@@ -56,6 +56,27 @@ func TestMalloc(t *testing.T) {
 	p.Finds(objectcopy.Rule, "malloc")
 }
 
+// What is put into a map is copied twice on the way, and the map goes when a document
+// is done: the copy in the map is needed once the other one is not made.
+func TestOnTheWayIntoMap(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	names := []string{"json::duplicate value.cc:121", "json::Key::Key(json::Key const&) value.cc:248"}
+	member := p.Stack(recording.Malloc, append(names, "json::resolve(char const*) value.cc:1069", "main main.cc:9")...)
+	kept := p.Stack(recording.Malloc, append(names, "json::resolve(char const*) value.cc:1070", "main main.cc:9")...)
+	for range 50 {
+		var document []recordingtest.Block
+		for i := range uint64(40) {
+			b := p.Alloc(member, 5+i%20)
+			document = append(document, p.Alloc(kept, 5+i%20))
+			p.Free(b)
+		}
+		for _, b := range document {
+			p.FreeFrom(b, p.By("json::~Value value.cc:300"))
+		}
+	}
+	p.Finds(objectcopy.Rule, "on_the_way_into_map")
+}
+
 // A class is copied at many lines, none of which matters by itself: together
 // they do.
 func TestLines(t *testing.T) {
