@@ -185,11 +185,15 @@ func named(s *rule.Site, group []*rule.Site) string {
 }
 
 // line is where the site is told from the others of its group: where one line gets
-// several blocks, by helpers of its own for each, it is in the place of all of them.
-// Then it is the innermost line that is on the way of none of the others.
+// several blocks, by helpers of its own for each, it is in the place of all of them,
+// and instances of a template have one line. Then it is the innermost line that is on
+// the way of none of the others, or the nearest of those who call.
 func line(s *rule.Site, group []*rule.Site) profile.Frame {
-	for _, f := range append([]profile.Frame{s.Frame}, s.Way...) {
-		if !slices.ContainsFunc(group, func(o *rule.Site) bool { return o != s && slices.Contains(o.Way, f) }) {
+	for _, f := range slices.Concat([]profile.Frame{s.Frame}, s.Way, s.Outer()) {
+		named := func(other profile.Frame) bool { return rule.Name(&other) == rule.Name(&f) }
+		if !slices.ContainsFunc(group, func(o *rule.Site) bool {
+			return o != s && (slices.ContainsFunc(o.Way, named) || slices.ContainsFunc(o.Outer(), named))
+		}) {
 			return f
 		}
 	}

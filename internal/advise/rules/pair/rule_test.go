@@ -122,6 +122,18 @@ func TestLocals(t *testing.T) {
 	p.Finds(pair.Rule, "locals")
 }
 
+// Two instances of a template have one line: who calls them tells them apart.
+func TestInstances(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	name := p.Stack(recording.New, "operator new(unsigned long)", "Map<char const*>::insert(char const*) map.h:18", "define parser.cc:40")
+	number := p.Stack(recording.New, "operator new(unsigned long)", "Map<int>::insert(int) map.h:18", "define parser.cc:41")
+	for range 600 {
+		p.Alloc(name, 48)
+		p.Alloc(number, 40)
+	}
+	p.Finds(pair.Rule, "instances")
+}
+
 // A session with a name and a buffer, made by its constructor.
 func TestGroup(t *testing.T) {
 	p := ruletest.NewProgram(t)
