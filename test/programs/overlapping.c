@@ -5,23 +5,15 @@
  * a new one, and lies far from those before: records are made where there were none. How often hasty() was called is the
  * program's output. */
 #define _GNU_SOURCE
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
+#include "trapped_calls.h"
 #include "wait_briefly.h"
 
-/* A call with this as its fourth argument, of which there are three, is let through. */
-enum { kAllowed = 0x616c6c77 };
 enum { kStep = 16, kSizes = 40, kLarge = 300000, kLarges = 14, kEachTime = 3 };
 
 static volatile size_t bytes;
@@ -51,24 +43,12 @@ static void AtProtect(int signal, siginfo_t* info, void* context) {
   (void)signal, (void)info;
   sem_post(&start);
   wait_briefly(&done, 200);
-  greg_t* const registers = ((ucontext_t*)context)->uc_mcontext.gregs;
-  registers[REG_RAX] =
-      syscall(SYS_mprotect, registers[REG_RDI], registers[REG_RSI], registers[REG_RDX], kAllowed);
+  let_through(((ucontext_t*)context)->uc_mcontext.gregs);
 }
 
 static int StopAtProtect(void) {
-  struct sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 2),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kAllowed, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-  };
-  const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
-  const struct sigaction action = {.sa_sigaction = AtProtect, .sa_flags = SA_SIGINFO};
-  return sigaction(SIGSYS, &action, NULL) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  static const int kProtect = SYS_mprotect;
+  return trap_calls(&kProtect, 1, AtProtect);
 }
 
 int main(void) {

@@ -7,21 +7,15 @@
  * so on, and 20 units called "counted"; of the thread it may have the one unit. How many such system calls there were is the
  * program's output. */
 #define _GNU_SOURCE
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <mallow/mallow.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
+
+#include "trapped_calls.h"
 
 __typeof__(mallow_record_start) mallow_record_start __attribute__((weak));
 __typeof__(mallow_record_stop) mallow_record_stop __attribute__((weak));
@@ -41,23 +35,11 @@ static int at;
 static volatile int heeded, seen, held, go, done;
 static void* volatile kept;
 
-/* Calls the system; of a call from here nothing is trapped. */
-long Allowed(long a, long b, long c, long d, long e, long f, long number);
-extern char AllowedReturn[];
-__asm__(
-    ".globl Allowed, AllowedReturn\n"
-    "Allowed:\n"
-    "  movq %rcx, %r10\n"
-    "  movq 8(%rsp), %rax\n"
-    "  syscall\n"
-    "AllowedReturn:\n"
-    "  ret\n");
-
 /* Not for ever: what begins the next session may wait for a lock that this thread holds. */
 static void BeHeld(void) {
   const struct timespec pause = {0, 1000000};
   held = 1;
-  for (int i = 0; i < kPatience && !go; ++i) Allowed((long)&pause, 0, 0, 0, 0, 0, SYS_nanosleep);
+  for (int i = 0; i < kPatience && !go; ++i) untrapped((long)&pause, 0, 0, 0, 0, 0, SYS_nanosleep);
 }
 
 static void AtCall(int signal, siginfo_t* info, void* context) {
@@ -75,22 +57,7 @@ static void AtCall(int signal, siginfo_t* info, void* context) {
     r[REG_RAX] = 0;
     return;
   }
-  r[REG_RAX] = Allowed(r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9], r[REG_RAX]);
-}
-
-/* In the calling thread. */
-static int Trap(void) {
-  struct sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(uintptr_t)AllowedReturn, 3, 0),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  let_through(r);
 }
 
 static void __attribute__((noinline)) counted(void) { kept = malloc(kBytes); }
@@ -124,7 +91,8 @@ static void Round(int i) {
 
 static void __attribute__((noinline)) Rounds(void) {
   char name[20];
-  if (!Trap()) abort();
+  static const int kAsksForSignals = SYS_rt_sigprocmask;
+  if (!trap_calls(&kAsksForSignals, 1, AtCall)) abort();
   heeded = 1;
   Round(0);
   heeded = 0;
@@ -167,8 +135,7 @@ int main(int argc, char** argv) {
   path(second, argv[1], 1);
   at = atoi(argv[2]);
   pthread_t thread;
-  const struct sigaction action = {.sa_sigaction = AtCall, .sa_flags = SA_SIGINFO};
-  if (sigaction(SIGSYS, &action, NULL) != 0 || mallow_record_start(first) != 0) return 2;
+  if (mallow_record_start(first) != 0) return 2;
   pthread_create(&thread, NULL, Late, NULL);
   Wait(&held, &done);
   if (mallow_record_stop() != 0 || mallow_record_start(second) != 0) return 2;
