@@ -35,6 +35,16 @@ constexpr uint32_t kAllRegisters = 1u << kRbx | 1u << kRbp | 1u << kRsp | 1u << 
 // What a walk by rules follows.
 constexpr uint32_t kFollowedRegisters = 1u << kRbp | 1u << kRsp | 1u << kReturnAddress;
 
+// Whether all words are pairs of neighbours, as RememberWords appends them for a frame that saves rbp below its return
+// address.
+bool ArePairs(const StackWord* words, size_t count) {
+  if (count % 2 != 0) return false;
+  for (size_t i = 0; i < count; i += 2) {
+    if (words[i + 1].address - words[i].address != sizeof(uintptr_t)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void SetOwnText(uintptr_t start, uintptr_t end) {
@@ -524,16 +534,6 @@ uint8_t CaptureContext::PlaceOfJoinBp(const Frame& join, const StackWord* words,
     }
   }
   return LeafEntry::kFromStart;
-}
-
-// Whether all words are pairs of neighbours, as RememberWords appends them for a frame that saves rbp below its return
-// address.
-static bool ArePairs(const StackWord* words, size_t count) {
-  if (count % 2 != 0) return false;
-  for (size_t i = 0; i < count; i += 2) {
-    if (words[i + 1].address - words[i].address != sizeof(uintptr_t)) return false;
-  }
-  return true;
 }
 
 // Keeps the way from the innermost frame to the one that joined (I4). `node` is what Remember returned.
