@@ -75,12 +75,7 @@ func (s *spot) becomesInterface() bool {
 		if !ok || at < 0 || parent.Ellipsis.IsValid() {
 			return false
 		}
-		last := signature.Params().Len() - 1
-		if signature.Variadic() && at >= last {
-			slice, ok := signature.Params().At(last).Type().(*types.Slice)
-			return ok && isInterface(slice.Elem())
-		}
-		return at <= last && isInterface(signature.Params().At(at).Type())
+		return isInterface(parameter(signature, at, false))
 	case *ast.AssignStmt:
 		at := slices.Index(parent.Rhs, s.expr)
 		return at >= 0 && len(parent.Lhs) == len(parent.Rhs) && isInterface(s.info.TypeOf(parent.Lhs[at]))

@@ -236,12 +236,15 @@ func (s *spot) boxes(call *ast.CallExpr, by string) bool {
 	return false
 }
 
-// parameter is the type of what takes an argument of a call; spread tells that
-// the last one is followed by dots.
+// parameter is the type of what takes an argument of a call, nil if nothing does;
+// spread tells that the last one is followed by dots.
 func parameter(of *types.Signature, argument int, spread bool) types.Type {
 	last := of.Params().Len() - 1
-	if !of.Variadic() || argument < last {
-		return of.Params().At(min(argument, last)).Type()
+	switch {
+	case argument < last || argument == last && !of.Variadic():
+		return of.Params().At(argument).Type()
+	case !of.Variadic():
+		return nil
 	}
 	all := of.Params().At(last).Type()
 	if elements, ok := all.(*types.Slice); ok && !spread {
