@@ -1,4 +1,6 @@
 // Large spans that are alone in a mapping; see PageHeap::AllocateLarge.
+#include <initializer_list>
+
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
 #include "os/memory.h"

@@ -1,5 +1,7 @@
 #include "record/timeline.h"
 
+#include <initializer_list>
+
 #include "record/process.h"
 #include "record/thread_recorder.h"
 
