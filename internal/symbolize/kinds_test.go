@@ -194,6 +194,29 @@ func TestMembersOfClosures(t *testing.T) {
 	}
 }
 
+// What is local to a function is named by where that is declared, which is not
+// where its code is described.
+func TestMembersOfLocalClasses(t *testing.T) {
+	binary := compile(t, "g++", "local.cc", "-O1", "-g", "-fno-builtin")
+	frames, _ := ask(t, binary, codeAddresses(t, binary, 1<<20))
+	inlined := make(map[string]bool)
+	for _, all := range frames {
+		for _, f := range all {
+			if f.Inlined {
+				inlined[f.Function] = true
+			}
+		}
+	}
+	for _, name := range []string{
+		"Box<(anonymous namespace)::Member>::Grow<int>()::Guard::~Guard",
+		"Box<(anonymous namespace)::Member>::Inner::Use",
+	} {
+		if !inlined[name] {
+			t.Errorf("no %s: %v", name, inlined)
+		}
+	}
+}
+
 // Functions of equal code that the linker made one (--icf) have the name and
 // the lines of the first, not the one's name and the other's lines. (With gold
 // and gcc they have: gold drops no entry, and gcc writes the last one first.)

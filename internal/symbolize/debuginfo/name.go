@@ -33,12 +33,6 @@ func (r entryRef) name() Name {
 	return n
 }
 
-// plainName returns the name without scopes.
-func (r entryRef) plainName() string {
-	_, plain, _ := r.follow()
-	return plain
-}
-
 // follow returns the first mangled name on the chain, and the first plain name
 // with the entry from which the chain does not go on: the declaration.
 func (r entryRef) follow() (linkage, plain string, last entryRef) {
@@ -48,11 +42,11 @@ func (r entryRef) follow() (linkage, plain string, last entryRef) {
 			break
 		}
 		last = r
-		if mangled(e.linkage) {
-			return e.linkage, plain, last
-		}
 		if plain == "" {
 			plain = e.name
+		}
+		if mangled(e.linkage) {
+			return e.linkage, plain, last
 		}
 		if plain == "" {
 			plain = e.linkage

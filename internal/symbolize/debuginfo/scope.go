@@ -1,6 +1,7 @@
 package debuginfo
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -29,6 +30,11 @@ func (u *unit) scopedLanguage() bool {
 
 // qualified puts the names of the scopes around the entry in front of name.
 func (u *unit) qualified(entry int, name string) string {
+	return u.qualifiedWithin(entry, name, maxHops)
+}
+
+// qualifiedWithin follows so many functions to where they are declared, at most.
+func (u *unit) qualifiedWithin(entry int, name string, hops int) string {
 	if !u.scopedLanguage() || name == "" {
 		return name
 	}
@@ -36,27 +42,35 @@ func (u *unit) qualified(entry int, name string) string {
 	parts := []string{name}
 	i := sort.Search(len(scopes), func(i int) bool { return scopes[i].entry >= entry }) - 1
 	for ; i >= 0; i = scopes[i].parent {
-		if scopes[i].end > entry {
-			parts = append(parts, u.scopeName(scopes[i], name))
+		if scopes[i].end <= entry {
+			continue
 		}
+		if scopes[i].tag == tagSubprogram {
+			parts = append(parts, u.functionScope(scopes[i], hops))
+			break
+		}
+		parts = append(parts, u.scopeName(scopes[i], name))
 	}
-	for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {
-		parts[i], parts[j] = parts[j], parts[i]
-	}
+	slices.Reverse(parts)
 	return strings.Join(parts, "::")
 }
 
-// scopeName returns the name of a scope around member.
+// functionScope returns the name of a function around something local, with the
+// scopes around the function's declaration: that of a member is in its class.
+func (u *unit) functionScope(s scope, hops int) string {
+	_, plain, at := entryRef{u.data, uint64(s.entry)}.follow()
+	if declared := at.data.unitAt(at.off); declared != nil && hops > 0 {
+		plain = declared.qualifiedWithin(int(at.off), plain, hops-1)
+	}
+	return plain + "()"
+}
+
+// scopeName returns the name of a scope around member that is no function.
 func (u *unit) scopeName(s scope, member string) string {
 	name := u.text(s.name)
 	switch {
 	case s.tag == tagNamespace && name == "":
 		return "(anonymous namespace)"
-	case s.tag == tagSubprogram:
-		if name == "" {
-			name = entryRef{u.data, uint64(s.entry)}.plainName()
-		}
-		return name + "()"
 	case name == "" && (member == "operator()" || strings.HasSuffix(member, "<lambda>")):
 		return "{lambda}"
 	case name == "":
