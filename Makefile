@@ -110,7 +110,7 @@ test-faults: all ## Fail each system call of libmallow under real programs (long
 test-redis: all ## Build Debian's redis on our tcmalloc names and run its test suite (long)
 	@$(call long,redis,release,install/REDIS.md,1)
 
-test-debian: ## Run both commands of the README in a Debian 12 that has nothing else (long; root, debootstrap)
+test-debian: ## Run both commands of the README in a Debian 12, or SUITE=trixie, that has nothing else (long; root, debootstrap)
 	@tools/debian.sh
 
 prove-compare: all ## Compare real programs with themselves a hundred times, and with 3 % more CPU time (ten minutes)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# debian.sh [COMMAND...]: makes a Debian 12 with g++, CMake, Go and git alone, clones the last commit into /root there, which
-# only root may enter, and runs COMMAND in the clone; without one both commands of the README. As root, with
-# debootstrap. It takes some 5 GB of TMPDIR, and removes them.
+# debian.sh [COMMAND...]: makes a Debian 12 (or SUITE: trixie, sid) with g++, CMake, Go and git alone, clones the last commit
+# into /root there, which only root may enter, and runs COMMAND in the clone; without one both commands of the README. As
+# root, with debootstrap. It takes some 5 GB of TMPDIR, and removes them.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 
@@ -17,10 +17,11 @@ done
 [ $# -gt 0 ] || set -- sh -c './mallow ls / && make test'
 
 home=/root
+suite=${SUITE:-bookworm}
 system=$(mktemp -d)
 trap 'rm -rf --one-file-system "$system"' EXIT
-debootstrap --variant=minbase --include=ca-certificates,g++,cmake,git bookworm "$system" >"$system/debootstrap.out" ||
-  fail "no Debian 12: $(tail -n 1 "$system/debootstrap.out")"
+debootstrap --variant=minbase --include=ca-certificates,g++,cmake,git "$suite" "$system" >"$system/debootstrap.out" ||
+  fail "no Debian ($suite): $(tail -n 1 "$system/debootstrap.out")"
 # Whom this system asks and trusts.
 for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
   if [ -e "$file" ]; then cp -L "$file" "$system$file"; fi

@@ -77,3 +77,6 @@ install_missing $(missing_tools)
 check_go
 # shellcheck disable=SC2046
 [ "$want" = build ] || install_missing $(missing_packages "$want")
+# Another system than Debian 12 may not have these. What needs them says so.
+# shellcheck disable=SC2046
+if [ "$want" = test ] && [ "$(id -u)" -eq 0 ]; then (install_missing $(missing_packages tidy)) || :; fi

@@ -52,9 +52,10 @@ class StackMemoryTest : public ::testing::Test {
 
 TEST_F(StackMemoryTest, TheFirstThreadsStackIsKnownToItsEnd) {
   os::NoteFirstThread();
-  int here;
-  memory_.Begin(reinterpret_cast<uintptr_t>(&here));
-  EXPECT_TRUE(memory_.InOwnRange(reinterpret_cast<uintptr_t>(&here)));
+  // Not of a variable, which AddressSanitizer may keep elsewhere.
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  memory_.Begin(here);
+  EXPECT_TRUE(memory_.InOwnRange(here));
   EXPECT_TRUE(memory_.InOwnRange(os::StackEnd()));
   EXPECT_FALSE(memory_.InOwnRange(At(1)));
 }
@@ -135,12 +136,12 @@ TEST_F(StackMemoryTest, RefusesWhatCannotBeAWord) {
 
 TEST_F(StackMemoryTest, ForgetsForAnotherThread) {
   os::NoteFirstThread();
-  int here;
-  memory_.Begin(reinterpret_cast<uintptr_t>(&here));
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  memory_.Begin(here);
   const uint32_t home = memory_.home();
   EXPECT_NE(0u, home);
   memory_.Forget();
-  EXPECT_FALSE(memory_.InOwnRange(reinterpret_cast<uintptr_t>(&here)));
+  EXPECT_FALSE(memory_.InOwnRange(here));
   EXPECT_NE(home, memory_.home());
 }
 
