@@ -723,11 +723,16 @@ func TestLibc(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	c := r.check(found, "parse", "libc")
-	if c.Verdict != gate.Regression || c.Class != gate.Exact || !strings.HasPrefix(c.Message, "2,001 allocations that libc makes for it, and the budget has 1: 2,000 more") || len(c.Sites) != 1 { // the text grows into its block
+	if c.Verdict != gate.Regression || c.Class != gate.Exact || len(c.Sites) != 1 {
 		t.Fatalf("%+v", c)
 	}
-	if s := c.Sites[0]; s.Now-s.Was != 2000 || s.Function != "parse_line" || s.Line != 19 || len(s.Changed) == 0 {
-		t.Errorf("%+v", s)
+	s := c.Sites[0]
+	want := "1,001 allocations that libc makes for it, and the budget has 1: 1,000 more"
+	if s.Now-s.Was == 2000 { // before glibc 2.37 the text grows into its block
+		want = "2,001 allocations that libc makes for it, and the budget has 1: 2,000 more"
+	}
+	if !strings.HasPrefix(c.Message, want) || s.Function != "parse_line" || s.Line != 19 || len(s.Changed) == 0 {
+		t.Errorf("%s: %+v", c.Message, s)
 	}
 }
 

@@ -16,6 +16,7 @@ static inline void burn_until(uint64_t end) {
   while (cpu_milliseconds() < end) {
     for (uint64_t i = 0; i < 200000; i++) sink += i;
   }
+  (void)sink;
 }
 
 static inline void burn(uint64_t milliseconds) { burn_until(cpu_milliseconds() + milliseconds); }

@@ -19,6 +19,7 @@ __attribute__((noinline)) static void briefly(void) {
   while (microseconds() < end) {
     for (uint64_t i = 0; i < 20000; i++) sink += i;
   }
+  (void)sink;
 }
 
 int main(void) {

@@ -73,7 +73,8 @@ NOINLINE static void Chain(int thread) {
   char *block = malloc(16);  // site start
   size_t bytes = 16;
   for (int i = 0; i < 13; i++) {
-    const size_t wanted = i < 10 ? bytes * 2 : bytes / 4;
+    size_t wanted = i < 10 ? bytes * 2 : bytes / 4;
+    __asm__ volatile("" : "+r"(wanted));  // one call for both halves
     const uintptr_t before = (uintptr_t)block;
     block = realloc(block, wanted);  // site chain
     if ((uintptr_t)block != before) {
