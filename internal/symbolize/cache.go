@@ -22,7 +22,7 @@ type cache struct{ folder string }
 const (
 	// readerVersion must be raised when the same files get other names: what
 	// older readers kept is then not used.
-	readerVersion = 4
+	readerVersion = 5
 
 	mostCached     = 256 << 20 // bytes of all entries together
 	mostEntry      = 64 << 20  // bytes of one

@@ -217,6 +217,22 @@ func TestMembersOfLocalClasses(t *testing.T) {
 	}
 }
 
+// Debian's packages are compiled so: where they were is left out, and files are
+// relative to the root of the source.
+func TestRelativeCompilationDirectory(t *testing.T) {
+	for _, version := range []string{"4", "5"} {
+		dir := t.TempDir()
+		copyFile(t, filepath.Join("testdata", "nested.c"), filepath.Join(dir, "src", "nested.c"))
+		source := filepath.Join(dir, "src")
+		runIn(t, source, "gcc", "-O1", "-gdwarf-"+version, "-ffile-prefix-map="+dir+"=.", "-o", "program", "nested.c")
+		binary := filepath.Join(source, "program")
+		frames, _ := ask(t, binary, []uint64{symbolsOf(t, binary)["main"].Value})
+		if f := frames[0][len(frames[0])-1]; f.File != "src/nested.c" {
+			t.Errorf("DWARF %s: %+v", version, f)
+		}
+	}
+}
+
 // Functions of equal code that the linker made one (--icf) have the name and
 // the lines of the first, not the one's name and the other's lines. (With gold
 // and gcc they have: gold drops no entry, and gcc writes the last one first.)

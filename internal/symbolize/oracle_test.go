@@ -102,6 +102,15 @@ func hexLines(addrs []uint64) string {
 	return b.String()
 }
 
+// withoutRepeated takes out the compilation directory that tools put before a
+// path that begins with it, where it is relative: addr2line, and LLVM before 19.
+func withoutRepeated(file string) string {
+	if first, rest, ok := strings.Cut(file, "/./"); ok && strings.HasPrefix(first, "./") && strings.HasPrefix("./"+rest, first+"/") {
+		return "./" + rest
+	}
+	return file
+}
+
 // frameLines reads pairs of lines: function, then file:line[:column] [(discriminator n)].
 func frameLines(lines []string) []Frame {
 	var frames []Frame
@@ -110,7 +119,7 @@ func frameLines(lines []string) []Frame {
 		parts := strings.Split(place, ":")
 		f := Frame{Inlined: i+3 < len(lines)}
 		if parts[0] != "??" {
-			f.File = path.Clean(parts[0])
+			f.File = path.Clean(withoutRepeated(parts[0]))
 		}
 		if len(parts) > 1 {
 			f.Line, _ = strconv.Atoi(parts[1])

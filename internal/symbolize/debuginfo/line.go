@@ -112,27 +112,33 @@ func (u *unit) readFilesV4(c *cursor) {
 		if len(name) == 0 || !u.data.spend(16) {
 			return
 		}
-		u.lines.addFile(u, dirs, c.uleb(), string(name))
+		u.lines.addFile(u.compDir, dirs, c.uleb(), string(name))
 		c.uleb() // modification time
 		c.uleb() // size
 	}
 }
 
-func (t *lineTable) addFile(u *unit, dirs []string, dir uint64, name string) {
+func (t *lineTable) addFile(compDir string, dirs []string, dir uint64, name string) {
 	parent := ""
 	if dir < uint64(len(dirs)) {
 		parent = dirs[dir]
 	}
-	t.files = append(t.files, sourcePath(u.compDir, parent, name))
+	t.files = append(t.files, sourcePath(compDir, parent, name))
 }
 
 // readFilesV5 reads the tables of version 5, whose rows say their own format.
+// Directory 0 is the compilation directory itself, which is relative where the
+// compiler was told to leave out where it was (-ffile-prefix-map).
 func (u *unit) readFilesV5(c *cursor, dwarf64 bool) {
 	forms := *u
 	forms.dwarf64 = dwarf64 // an assembler may write other lines than the compiler units
 	var dirs []string
 	forms.readEntriesV5(c, func(name string, _ uint64) { dirs = append(dirs, name) })
-	forms.readEntriesV5(c, func(name string, dir uint64) { u.lines.addFile(u, dirs, dir, name) })
+	compDir := u.compDir
+	if len(dirs) > 0 && dirs[0] != "" {
+		compDir, dirs[0] = dirs[0], ""
+	}
+	forms.readEntriesV5(c, func(name string, dir uint64) { u.lines.addFile(compDir, dirs, dir, name) })
 }
 
 func (u *unit) readEntriesV5(c *cursor, add func(name string, dir uint64)) {
@@ -243,7 +249,7 @@ func (p *lineProgram) extended(c *cursor, u *unit) {
 		p.addr = args.fixed(uint8(min(len(b)-1, 255)))
 	case lneDefineFile:
 		name := string(args.cstring())
-		p.table.addFile(u, nil, args.uleb(), name)
+		p.table.addFile(u.compDir, nil, args.uleb(), name)
 	}
 }
 
