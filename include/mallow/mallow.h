@@ -30,7 +30,8 @@ int mallow_is_recording(void);
  * recording with a log, CPU samples or calls counted from outside goes on to the end. Later calls cost what they did
  * before; recording may begin again, into another folder or the same.
  * snapshot: writes what was recorded so far into a new file in `folder`, another one, which must exist: a recording of its
- * own, each figure of some moment during the call. Writes as many bytes as the recording has. */
+ * own, each figure of some moment during the call. Writes as many bytes as the recording has. EALREADY: it is not being
+ * recorded. */
 int mallow_record_start(const char* folder);
 int mallow_record_stop(void);
 int mallow_record_snapshot(const char* folder);

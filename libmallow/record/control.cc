@@ -245,7 +245,7 @@ ControlResult StopRecording() {
 
 ControlResult Snapshot(const char* folder) {
   SpinlockHolder holder(control.lock());
-  g_process.Current();  // a fork child opens its file first
+  if (g_recording) g_process.Current();  // a fork child opens its file first
   if (!g_recording) return ControlResult::kNotRecording;
   return g_process.file().CopyTo(folder) ? ControlResult::kDone : ControlResult::kCannotRecord;
 }

@@ -857,6 +857,9 @@ func TestSessions(t *testing.T) {
 			if len(report.Quality.Warnings) != 0 {
 				t.Errorf("session %d%s: %q", i, kind, report.Quality.Warnings)
 			}
+			if processes := len(report.Processes); processes != 1 {
+				t.Errorf("session %d%s: %d processes", i, kind, processes)
+			}
 		}
 	}
 }

@@ -2,14 +2,18 @@
  *
  * In each session THREADS threads make CALLS allocations of 24 bytes each in counted(), release half of them, and release
  * one block in ten that they had before; between sessions they go on in uncounted(), keeping blocks across. Session i is
- * recorded into FOLDER/i.mallow, of which a snapshot goes to FOLDER/i.snapshot.mallow before the end. Every block is
+ * recorded into FOLDER/i.mallow, of which a snapshot goes to FOLDER/i.snapshot.mallow before the end. Where nothing is
+ * recorded, before the first session and in children that are forked after each, a snapshot is refused. Every block is
  * filled and looked at before it is released. */
+#include <errno.h>
 #include <mallow/mallow.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 __typeof__(mallow_record_start) mallow_record_start __attribute__((weak));
 __typeof__(mallow_record_stop) mallow_record_stop __attribute__((weak));
@@ -41,6 +45,13 @@ static unsigned char* __attribute__((noinline)) uncounted(void) { return malloc(
 static void path(char* to, int session, const char* kind) {
   sprintf(to, "%s/%d%s.mallow", folder, session, kind);
   check(mkdir(to, 0700) == 0, "mkdir");
+}
+
+static int child_is_refused(void) {
+  int status = -1;
+  const pid_t child = fork();
+  if (child == 0) _exit(mallow_record_snapshot(folder) != EALREADY);
+  return waitpid(child, &status, 0) == child && status == 0;
 }
 
 static void* work(void* argument) {
@@ -79,6 +90,7 @@ static void* work(void* argument) {
       check(mallow_record_stop() == 0, "stop");
       check(mallow_record_stop() != 0, "a second stop");
       check(mallow_is_recording() == 0, "is not recording");
+      check(child_is_refused(), "a snapshot in a child");
     }
     pthread_barrier_wait(&barrier);
     for (int i = 1; i < calls; i += 2) look_and_free(mine[i]);
@@ -96,6 +108,7 @@ int main(int count, char** arguments) {
   calls = atoi(arguments[4]);
   pthread_t ids[kMostThreads];
   if (threads > kMostThreads) return 2;
+  check(mallow_record_snapshot(folder) == EALREADY, "a snapshot of nothing");
   pthread_barrier_init(&barrier, NULL, (unsigned)threads);
   for (long t = 1; t < threads; ++t) pthread_create(&ids[t], NULL, work, (void*)t);
   work((void*)0);
