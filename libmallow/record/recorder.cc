@@ -251,12 +251,12 @@ MALLOW_NOINLINE void EndSample(Tag* tag, const void* p, Counting::Release how, c
   if (how == Counting::Release::kFree) CountFree(thread, known.stack, caller.pc);
 }
 
+void EndPerhapsSample(Tag* tag, const void* p, Counting::Release how, const Registers& caller) {
+  IsSample(tag) ? EndSample(tag, p, how, caller) : Sampler::NoteDeath();
+}
+
 MALLOW_NOINLINE bool ReleasePerhapsSample(void* p, const heap::Block& block, const Registers& caller) {
-  if (Tag* tag = TagOf(block); IsSample(tag)) {
-    EndSample(tag, p, Counting::Release::kFree, caller);
-  } else {
-    Sampler::NoteDeath();
-  }
+  EndPerhapsSample(TagOf(block), p, Counting::Release::kFree, caller);
   GiveBack(p, block, caller.pc);
   return true;
 }
@@ -270,7 +270,7 @@ MALLOW_NOINLINE void* ReallocatePerhapsSample(Function function, void* p, size_t
     moved = heap::Relocate(p, bytes);
     if (moved == nullptr) return Failed(function, bytes, caller);
   }
-  if (Tag* tag = TagOf(Describe(p)); IsSample(tag)) EndSample(tag, p, Counting::Release::kRealloc, caller);
+  EndPerhapsSample(TagOf(Describe(p)), p, Counting::Release::kRealloc, caller);
   BornPerhapsSample(function, moved, bytes, caller);
   if (moved != p) heap::Free(p, old);
   return moved;

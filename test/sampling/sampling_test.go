@@ -315,6 +315,25 @@ func TestOverlapping(t *testing.T) {
 	}
 }
 
+// How long a sample lives is told by all that happens meanwhile, most of which is no sample.
+func TestLivesAmongOthers(t *testing.T) {
+	for _, sample := range [][]string{nil, {"--sample", "8K"}} {
+		r, _ := record(t, append(sample, harness.Program(t, "programs/resized"))...)
+		lived := uint64(0)
+		for _, site := range r.Sites {
+			if site.Function == "lived" && site.Bytes > 50000*site.Allocations {
+				lived += site.Allocations
+				if site.ShortLived > 0 {
+					t.Errorf("%q: %d of %d lived shortly", sample, site.ShortLived, site.Allocations)
+				}
+			}
+		}
+		if lived < 90 {
+			t.Errorf("%q: %d blocks", sample, lived)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ arguments, says string }{
 		{"--sample 0 true", "--sample takes a number of bytes"},
