@@ -64,13 +64,17 @@ void EndRegionsTo(uint32_t depth) {
 }
 
 void CountUnit(const char* name, uint64_t amount) {
+  const uint64_t begun = g_process.begun();
   g_process.Current();  // a fork child opens its file first
   if (!g_recording) return;
+  // A session that has begun meanwhile has only what is called from then on.
+  const auto is_late = [begun] { return g_process.begun() != begun; };
   UnitItem* unit = g_process.units().Find(name, UnitSource::kProgram);
   if (MALLOW_UNLIKELY(unit == nullptr)) {
-    if (const Inside inside; inside) unit = g_process.units().Add(name, UnitSource::kProgram);
-    if (unit == nullptr) return Lost();
+    if (const Inside inside; inside && !is_late()) unit = g_process.units().Add(name, UnitSource::kProgram);
   }
+  if (MALLOW_UNLIKELY(is_late())) return;
+  if (MALLOW_UNLIKELY(unit == nullptr)) return Lost();
   __atomic_fetch_add(&unit->amount, amount, __ATOMIC_RELAXED);
   __atomic_fetch_add(&unit->calls, 1, __ATOMIC_RELAXED);
 }

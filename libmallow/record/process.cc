@@ -134,6 +134,7 @@ bool Process::Begin(uint64_t joined) {
   ForgetLastSession(joined != 0 || g_sampler.on());
   from_beginning_ = joined == 0 && !g_sampler.on();
   ++session_;
+  __atomic_store_n(&begun_, begun_ + 1, __ATOMIC_RELEASE);
   header().parent_shards = first_shard_;
   header().joined = joined;
   g_sampler.StartIn(&file_, session_);

@@ -83,6 +83,8 @@ class Process {
   }
 
   uint64_t session() const { return session_; }
+  // How many sessions have begun, of which those of fork children are parts. It changes before any table begins anew.
+  uint64_t begun() const { return __atomic_load_n(&begun_, __ATOMIC_ACQUIRE); }
   // Whether the calling thread is within a record of a session that has ended. What such a record has learned, the numbers of
   // nodes, frames, regions and shards, means nothing in the tables of this one. They begin anew with all their locks held: who
   // adds to one asks when it has the lock.
@@ -157,6 +159,7 @@ class Process {
   UnitTable units_;
   Timeline timeline_;
   NodeTable node_table_ = {};
+  uint64_t begun_ = 0;
   uint32_t first_shard_ = 0;
   ThreadRecorder* first_recorder_ = nullptr;  // of shard 0 of the file
   uint32_t shard_count_ = 0;  // in this file; the header's may be that of a parent, which goes on

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "record/mapped_file.h"
+#include "record/process.h"
 #include "record/quiet_holder.h"
 
 namespace mallow::record {
@@ -30,6 +31,7 @@ UnitItem* UnitTable::Find(const char* name, UnitSource source) const {
 
 UnitItem* UnitTable::Add(const char* name, UnitSource source) {
   QuietHolder holder(lock_);
+  if (g_process.IsLate()) return nullptr;
   const size_t bytes = strnlen(name, sizeof(UnitItem::name));
   uint32_t slot;
   if (UnitItem* found = Search(name, bytes, source, &slot)) return found;

@@ -23,7 +23,7 @@ class UnitTable {
 
   // Null: there is none yet.
   UnitItem* Find(const char* name, UnitSource source) const;
-  // Null: there is no room.
+  // Null: there is no room, or the calling thread is late (Process::IsLate).
   UnitItem* Add(const char* name, UnitSource source);
 
  private:

@@ -916,7 +916,7 @@ func TestStraggler(t *testing.T) {
 				}
 			}
 			for _, unit := range report.Units {
-				if unit.Name == "counted" && unit.Count != 20 || unit.Name != "counted" && unit.Count > 1 {
+				if unit.Name != "counted" || unit.Count != 20 {
 					t.Errorf("%d units %s", unit.Count, unit.Name)
 				}
 			}
