@@ -91,7 +91,11 @@ void ModuleTable::ContinueIn(MappedFile* file) {
 
 uint32_t ModuleTable::IdOf(const dl_find_object& found) {
   const link_map* map = found.dlfo_link_map;
-  if (known_ == nullptr || map == nullptr) return 0;
+  if (map == nullptr) return 0;
+  if (MALLOW_UNLIKELY(known_ == nullptr)) {
+    file_->header()->incomplete |= kModulesFull;
+    return 0;
+  }
   const auto start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
   const uint64_t generation = ModuleGeneration();
   if (const uint32_t id = Remembered(start, map, generation)) return id;
