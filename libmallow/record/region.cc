@@ -67,11 +67,12 @@ RegionTable::Entered RegionTable::Enter(RegionId outer, const char* text) {
 
 RegionId RegionTable::Add(RegionId outer, const Name& name) {
   QuietHolder holder(lock_);
-  if (g_process.IsLate() || !MakeRoom()) return kNoRegion;
+  if (g_process.IsLate()) return kNoRegion;
+  const bool has_room = MakeRoom();
   uint32_t slot;
   if (RegionId found = Find(outer, name, &slot)) return found;
   const uint32_t item = count_ - first_;
-  if (count_ >= kMost || !file_->Grow(Section::kRegions, item + 1, kRegionsFull)) {
+  if (!has_room || count_ >= kMost || !file_->Grow(Section::kRegions, item + 1, kRegionsFull)) {
     file_->header()->incomplete |= kRegionsFull;
     return kNoRegion;
   }

@@ -6,9 +6,12 @@
 #include <thread>
 #include <vector>
 
+#include "os/memory.h"
+#include "record/mapped_file.h"
 #include "record/process.h"
 #include "record/recorded_test.h"
 #include "record/recorder.h"
+#include "record/test_folder.h"
 
 namespace mallow::record {
 namespace {
@@ -186,6 +189,21 @@ TEST_F(RegionTest, ThreadsFindTheSameRegionsAndUnits) {
     EXPECT_EQ(unit->amount, uint64_t{3} * kThreads * kTimes);
     EXPECT_EQ(unit->calls, uint64_t{1} * kThreads * kTimes);
   }
+}
+
+TEST(RegionTableTest, SaysThatThereIsNoMemoryForRegions) {
+  const TestFolder folder;
+  MappedFile file;
+  ASSERT_TRUE(file.Create(folder.path()));
+  RegionTable table;
+  table.StartIn(&file);
+  os::MemoryFunctions without = os::SystemMemoryFunctions();
+  without.map = [](void*, size_t) -> void* { return nullptr; };
+  os::ReplaceMemoryFunctions(&without);
+  EXPECT_EQ(kNoRegion, table.Enter(kNoRegion, "one").named);
+  os::ReplaceMemoryFunctions(nullptr);
+  EXPECT_EQ(kRegionsFull, file.header()->incomplete);
+  EXPECT_NE(kNoRegion, table.Enter(kNoRegion, "one").named);
 }
 
 }  // namespace
