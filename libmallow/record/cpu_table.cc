@@ -18,7 +18,11 @@ bool CpuTable::StartIn(MappedFile* file) {
   slots_ = nullptr;
   file_ = nullptr;
   capacity_ = count_ = 0;
-  if (!MakeRoom() || !file->Grow(Section::kCpuSamples, 1, kCpuSamplesFull)) return false;
+  if (!MakeRoom()) {
+    file->header()->incomplete |= kCpuSamplesFull;
+    return false;
+  }
+  if (!file->Grow(Section::kCpuSamples, 1, kCpuSamplesFull)) return false;
   file_ = file;
   NewSample(kRoot, CpuPart::kNoRoom);  // item 0: what finds no other has it at least
   // A sample within a lock of the recorder, perhaps that of the file, must find its item.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "record/mapped_file.h"
+#include "record/no_memory.h"
 #include "record/test_folder.h"
 
 namespace mallow::record {
@@ -98,6 +99,16 @@ TEST_F(CpuTableTest, StartsAnewInAnotherFile) {
   table_.Add(7, CpuPart::kProgram, 5, 1);
   EXPECT_EQ(child.Items<CpuSample>(Section::kCpuSamples)[kAlways].nanoseconds, 5u);
   EXPECT_EQ(New(0).nanoseconds, 100u);
+}
+
+TEST_F(CpuTableTest, SaysThatThereIsNoMemoryForIt) {
+  MappedFile child;
+  ASSERT_TRUE(child.Create(folder_.path()));
+  {
+    const NoMemory none;
+    EXPECT_FALSE(table_.StartIn(&child));
+  }
+  EXPECT_EQ(kCpuSamplesFull, child.header()->incomplete);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "os/memory.h"
 #include "record/mapped_file.h"
+#include "record/no_memory.h"
 #include "record/test_folder.h"
 
 namespace mallow::record {
@@ -30,11 +30,10 @@ TEST_F(ModuleTableTest, OneModuleForAllItsAddresses) {
 }
 
 TEST_F(ModuleTableTest, SaysThatThereIsNoMemoryForIt) {
-  os::MemoryFunctions without = os::SystemMemoryFunctions();
-  without.map = [](void*, size_t) -> void* { return nullptr; };
-  os::ReplaceMemoryFunctions(&without);
-  table_.Init(&file_);
-  os::ReplaceMemoryFunctions(nullptr);
+  {
+    const NoMemory none;
+    table_.Init(&file_);
+  }
   EXPECT_EQ(0u, table_.IdAt(kHere));
   EXPECT_EQ(kModulesFull, file_.header()->incomplete);
 }

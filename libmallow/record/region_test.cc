@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "os/memory.h"
 #include "record/mapped_file.h"
+#include "record/no_memory.h"
 #include "record/process.h"
 #include "record/recorded_test.h"
 #include "record/recorder.h"
@@ -197,11 +197,10 @@ TEST(RegionTableTest, SaysThatThereIsNoMemoryForRegions) {
   ASSERT_TRUE(file.Create(folder.path()));
   RegionTable table;
   table.StartIn(&file);
-  os::MemoryFunctions without = os::SystemMemoryFunctions();
-  without.map = [](void*, size_t) -> void* { return nullptr; };
-  os::ReplaceMemoryFunctions(&without);
-  EXPECT_EQ(kNoRegion, table.Enter(kNoRegion, "one").named);
-  os::ReplaceMemoryFunctions(nullptr);
+  {
+    const NoMemory none;
+    EXPECT_EQ(kNoRegion, table.Enter(kNoRegion, "one").named);
+  }
   EXPECT_EQ(kRegionsFull, file.header()->incomplete);
   EXPECT_NE(kNoRegion, table.Enter(kNoRegion, "one").named);
 }

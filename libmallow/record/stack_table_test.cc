@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "os/memory.h"
 #include "record/mapped_file.h"
+#include "record/no_memory.h"
 #include "record/test_folder.h"
 
 namespace mallow::record {
@@ -163,14 +163,12 @@ TEST_F(StackTableTest, PathsGoOnBeyondABlock) {
 }
 
 TEST_F(StackTableTest, SaysThatThereIsNoMemoryForMore) {
-  const os::MemoryFunctions without = {[](void*, size_t) -> void* { return nullptr; },
-                                       os::SystemMemoryFunctions().unmap,
-                                       os::SystemMemoryFunctions().release};
-  os::ReplaceMemoryFunctions(&without);
   NodeId node = kRoot;
-  for (uint64_t i = 0; (i == 0 || node != kRoot) && i < 1 << 20; i++)
-    node = table_.Child(node, Frame(0x400000 + i), 1);
-  os::ReplaceMemoryFunctions(nullptr);
+  {
+    const NoMemory none;
+    for (uint64_t i = 0; (i == 0 || node != kRoot) && i < 1 << 20; i++)
+      node = table_.Child(node, Frame(0x400000 + i), 1);
+  }
   EXPECT_EQ(kRoot, node);
   EXPECT_NE(0u, file_.header()->incomplete & kNodesFull);
 }
