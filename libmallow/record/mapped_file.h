@@ -34,7 +34,7 @@ class MappedFile {
   // `before`, if not null: what was mapped, which is the caller's from here on.
   struct Mapping;
   bool Create(const char* folder, Mapping* before = nullptr);
-  // Takes the file of the last Create out of its folder; it stays mapped.
+  // Takes the file of the last Create out of its folder, also the empty one of a failure. What is mapped stays so.
   void Unlink();
   // Only the empty file.
   void LeaveWord(const char* folder);

@@ -103,7 +103,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   os::NoteFirstThread();
   if (!SetFolder(folder)) return false;
   if (os::WipeOnFork(&g_alive, sizeof(g_alive)) != 0) {
-    file_.LeaveWord(folder_);
+    if (joined == 0) file_.LeaveWord(folder_);
     return false;
   }
   if (session_ != 0) {
@@ -118,6 +118,8 @@ bool Process::Start(const char* folder, uint64_t joined) {
   }
   while (!TryLockAll()) os::Nap();
   const bool begun = Begin(joined);
+  // From the beginning of the process on the file is the word that it is not recorded.
+  if (!begun && joined != 0) file_.Unlink();
   UnlockAll(false);
   __atomic_store_n(&g_alive.session, session_, __ATOMIC_RELEASE);
   if (!begun) return false;
@@ -146,11 +148,7 @@ bool Process::Begin(uint64_t joined) {
   node_table_ = {this, &FrameOf, &PathOf, &ModuleOfRule};
   RememberLibc();
   if (!stacks_.Init(&file_)) {
-    // From the beginning of the process on the file is the word that it is not recorded.
-    if (joined != 0) {
-      file_.Unlink();
-      LetGoOfFile();
-    }
+    if (joined != 0) LetGoOfFile();
     return false;
   }
   return true;

@@ -4,13 +4,14 @@
  * one block in ten that they had before; between sessions they go on in uncounted(), keeping blocks across. Session i is
  * recorded into FOLDER/i.mallow, of which a snapshot goes to FOLDER/i.snapshot.mallow before the end. Where nothing is
  * recorded, before the first session and in children that are forked after each, a snapshot is refused. Every block is
- * filled and looked at before it is released. */
+ * filled and looked at before it is released. What is refused, for want of room too, leaves no trace. */
 #include <errno.h>
 #include <mallow/mallow.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,16 @@ static void path(char* to, int session, const char* kind) {
   check(mkdir(to, 0700) == 0, "mkdir");
 }
 
+static int start_without_room(const char* name) {
+  struct rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const struct rlimit none = {4096, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  const int started = mallow_record_start(name);
+  setrlimit(RLIMIT_FSIZE, &before);
+  return started;
+}
+
 static int child_is_refused(void) {
   int status = -1;
   const pid_t child = fork();
@@ -69,6 +80,7 @@ static void* work(void* argument) {
     pthread_barrier_wait(&barrier);
     if (self == 0) {
       path(name, session, "");
+      check(start_without_room(name) == EIO, "a start without room");
       check(mallow_record_start(name) == 0, "start");
       check(mallow_record_start(name) != 0, "a second start");
       check(mallow_is_recording() == 1, "is recording");
