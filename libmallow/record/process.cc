@@ -109,7 +109,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   if (session_ != 0) {
     // In a fork child the other threads are not there.
     if (IsForkChild()) {
-      all_threads_ = free_threads_ = nullptr;
+      ForgetThreads();
       for (size_t i = 0; i < kLocks; ++i) LockAt(i).ResetInChild();
     }
     // Calls that a thread began in a session before may only now come to be counted.
@@ -310,6 +310,7 @@ ThreadRecorder* Process::Take(ThreadRecorder* own) {
       recorder = NewThreadRecorder();
     }
     if (recorder != nullptr) {
+      List(recorder);
       live_threads_++;
       if (live_threads_ > header().most_threads) header().most_threads = live_threads_;
     }
@@ -334,12 +335,22 @@ ThreadRecorder* Process::NewThreadRecorder() {
   for (ThreadRecorder::Table* table : recorder->Tables())
     *table = {*items++, ThreadRecorder::Table::kFirstCapacity};
   if (GiveShard(recorder)) {
-    recorder->next_of_all = all_threads_;
-    all_threads_ = recorder;
     return recorder;
   }
   os::Unmap(recorder, bytes);
   return nullptr;
+}
+
+void Process::List(ThreadRecorder* recorder) {
+  if (recorder->list == list_) return;
+  recorder->list = list_;
+  recorder->next_of_all = all_threads_;
+  all_threads_ = recorder;
+}
+
+void Process::ForgetThreads() {
+  free_threads_ = all_threads_ = nullptr;
+  ++list_;
 }
 
 // For a fork child, or in a later session: the counters start from nothing, in another file. In a child the numbers of
@@ -553,11 +564,7 @@ void Process::ContinueInChild() {
   const bool made = MakeFileInChild(&parent);
   ThreadRecorder* const own = t_recorder;
   t_recorder = nullptr;
-  if (made && IsRecorder(own)) {
-    own->session = session_;
-    own->next_of_all = nullptr;
-    all_threads_ = own;
-  }
+  if (made && IsRecorder(own)) own->session = session_;
   __atomic_store_n(&g_alive.session, session_, __ATOMIC_RELEASE);
   if (!made) return;
   if (IsRecorder(own)) Adopt(own);
@@ -605,7 +612,7 @@ bool Process::MakeFileInChild(MappedFile::Mapping* parent) {
   regions_.ContinueIn(&file_);
   units_.StartIn(&file_);
   timeline_.StartIn(&header());
-  free_threads_ = all_threads_ = nullptr;
+  ForgetThreads();
   live_threads_ = 0;
   g_cpu_sampler.ContinueInChild();
   CountCallsIn(&units_);

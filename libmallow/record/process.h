@@ -122,6 +122,10 @@ class Process {
   // What a thread has left the next one goes on with.
   void GiveBack(ThreadRecorder* recorder);
   ThreadRecorder* NewThreadRecorder();
+  // Among all threads, if it is not yet: WaitForRecords looks at those. A fork child has none of its parent's, not even that
+  // of the thread that forked, until each comes to record.
+  void List(ThreadRecorder* recorder);
+  void ForgetThreads();
   bool Renew(ThreadRecorder* recorder);
   bool IsOfThisSession(const ThreadRecorder* recorder) const { return recorder->session == session_; }
   bool SetFolder(const char* folder);
@@ -168,6 +172,7 @@ class Process {
   uint32_t live_threads_ = 0;
   ThreadRecorder* free_threads_ = nullptr;
   ThreadRecorder* all_threads_ = nullptr;
+  uint32_t list_ = 1;  // a fork child's is another one
   // What the files of ended sessions were mapped at: kept for a while, for threads that are late.
   static constexpr size_t kKeptMappings = 8;
   MappedFile::Mapping kept_[kKeptMappings] = {};

@@ -218,6 +218,33 @@ TEST(Process, AThreadThatFoundNoRoomIsRecordedInALaterSession) {
   pthread_barrier_destroy(&all);
 }
 
+// In a fork child whose first record is another thread's.
+TEST(Process, NoSessionEndsWithinARecordOfTheThreadThatForked) {
+  TestFolder folder;
+  ASSERT_TRUE(g_recording = g_process.Start(folder.path(), 0));
+  ASSERT_TRUE(IsRecorder(g_process.Current()));
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    std::thread([] { g_process.Current(); }).join();
+    ThreadRecorder* const own = g_process.Current();
+    __atomic_store_n(&own->state.busy, true, __ATOMIC_SEQ_CST);
+    std::atomic<bool> stopped{false};
+    std::thread stops([&] {
+      g_process.Stop();
+      stopped = true;
+    });
+    usleep(20'000);
+    const bool waited = !stopped;
+    __atomic_store_n(&own->state.busy, false, __ATOMIC_SEQ_CST);
+    stops.join();
+    syscall(SYS_exit_group, waited ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(0, status);
+}
+
 void* ForkAndEnd(void* shard) {
   *static_cast<Shard**>(shard) = g_process.Current()->shard;
   const pid_t child = fork();

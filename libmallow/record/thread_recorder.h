@@ -191,6 +191,7 @@ struct ThreadRecorder {
   StackCache stack_cache;
   ThreadRecorder* next_free;
   ThreadRecorder* next_of_all;
+  uint32_t list;  // of all threads, of a process and then of its fork child, in which it is
 
   // Where the tables begin, so that little is mapped in the middle of a program: one that maps memory where it has unmapped
   // some, without looking, would take it away.
