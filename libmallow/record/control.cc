@@ -247,7 +247,7 @@ ControlResult Snapshot(const char* folder) {
   SpinlockHolder holder(control.lock());
   if (g_recording) g_process.Current();  // a fork child opens its file first
   if (!g_recording) return ControlResult::kNotRecording;
-  return g_process.file().CopyTo(folder) ? ControlResult::kDone : ControlResult::kCannotRecord;
+  return g_process.CopyTo(folder) ? ControlResult::kDone : ControlResult::kCannotRecord;
 }
 
 bool TryBeforeFork() {

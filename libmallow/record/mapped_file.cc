@@ -218,22 +218,35 @@ bool MappedFile::GiveBackRoom() {
   return given;
 }
 
-bool MappedFile::CopyTo(const char* folder) {
+bool MappedFile::CopyTo(const char* folder, std::span<const Inherited> inherited) {
   char name[kNameBytes];
   const int fd = OpenNew(folder, os::RealtimeNanoseconds(), name);
   if (fd < 0) return false;
   void* const page = os::Map(nullptr, kHeaderBytes);
-  const bool done = page != nullptr && WriteCopy(fd, static_cast<char*>(page));
+  const bool done = page != nullptr && WriteCopy(fd, static_cast<char*>(page), inherited);
   if (page != nullptr) os::Unmap(page, kHeaderBytes);
   os::Close(fd);
   if (!done) os::Unlink(path_);
   return done;
 }
 
+namespace {
+
+bool WriteInherited(int fd, const MappedFile::Inherited& inherited, uint64_t bytes) {
+  void* const items = os::Map(nullptr, bytes);
+  if (items == nullptr) return false;
+  inherited.read(items);
+  const bool done = os::WriteAll(fd, items, bytes) == 0;
+  os::Unmap(items, bytes);
+  return done;
+}
+
+}  // namespace
+
 // The used parts of the sections, one behind the other: what names items of other sections before those. How many items a
 // section has is read when its turn comes, and none is changed that another names: so the file names nothing that it does
 // not hold, whatever is recorded meanwhile.
-bool MappedFile::WriteCopy(int fd, char* header_page) {
+bool MappedFile::WriteCopy(int fd, char* header_page, std::span<const Inherited> inherited) {
   static constexpr Section kOrder[] = {Section::kPageDirectory, Section::kCounterPages, Section::kShards,
                                        Section::kCpuSamples,    Section::kUnits,        Section::kSampling,
                                        Section::kStacks,        Section::kSteps,        Section::kFrames,
@@ -242,20 +255,35 @@ bool MappedFile::WriteCopy(int fd, char* header_page) {
   // What a section has behind its last item is not for this file.
   static constexpr char kZeros[kHeaderBytes] = {};
   CopyWords(header_page, base_, kHeaderBytes);
-  SectionEntry* const entries = reinterpret_cast<Header*>(header_page)->sections;
+  Header& header = *reinterpret_cast<Header*>(header_page);
+  header.parent_nodes = header.parent_stacks = header.parent_modules = 0;
+  header.first_region = 1;
+  memset(header.parent_file, 0, sizeof(header.parent_file));
+  SectionEntry* const entries = header.sections;
   const uint64_t affordable = os::FileSizeLimit();
   uint64_t offset = kHeaderBytes;
   if (affordable < offset || os::WriteAll(fd, kZeros, kHeaderBytes) != 0) return false;
   for (const Section section : kOrder) {
     SectionEntry& entry = entries[SectionIndex(section)];
-    const char* const items = base_ + entry.offset;
+    const char* items = base_ + entry.offset;
     entry.used = Used(section);
-    const uint64_t bytes = entry.used * entry.item_bytes;
+    uint64_t bytes = entry.used * entry.item_bytes, bytes_before = 0;
+    for (const Inherited& before : inherited) {
+      if (before.section != section || before.count == 0) continue;
+      bytes_before = before.count * entry.item_bytes;
+      if (before.has_room) {
+        items += bytes_before;
+        bytes -= bytes_before;
+      } else {
+        entry.used += before.count;
+      }
+      if (affordable < offset + bytes_before || !WriteInherited(fd, before, bytes_before)) return false;
+    }
     entry.offset = offset;
-    entry.reserved_bytes = RoundUp(bytes, kHeaderBytes);
+    entry.reserved_bytes = RoundUp(bytes_before + bytes, kHeaderBytes);
     offset += entry.reserved_bytes;
     if (affordable < offset || os::WriteAll(fd, items, bytes) != 0) return false;
-    if (os::WriteAll(fd, kZeros, entry.reserved_bytes - bytes) != 0) return false;
+    if (os::WriteAll(fd, kZeros, entry.reserved_bytes - bytes_before - bytes) != 0) return false;
   }
   return os::WriteAtStart(fd, header_page, kHeaderBytes) == 0;
 }

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/spinlock.h"
 #include "record/image_format.h"
@@ -95,9 +96,17 @@ class MappedFile {
   // False: another thread has the room for long, or is not there (in a fork child).
   bool TryLockRoom();
 
-  // Writes what is recorded so far into a new image file in `folder`. Each figure is of some moment meanwhile. False:
-  // no such folder, or no room; nothing is left behind then.
-  bool CopyTo(const char* folder);
+  // Items of a section that a fork child's file lacks, because an ancestor's has them.
+  struct Inherited {
+    Section section;
+    uint64_t count;
+    void (*read)(void* items);  // all of them; `items` are zero
+    bool has_room;              // the section begins with as many items that are zero, in their place
+  };
+  // Writes what is recorded so far into a new image file in `folder`, which has no parent: behind `inherited`, of each section
+  // one at most, go the file's own items. Each figure is of some moment meanwhile. False: no such folder, or no room;
+  // nothing is left behind then.
+  bool CopyTo(const char* folder, std::span<const Inherited> inherited = {});
 
   // Nothing more is to be recorded: the file is let go, and its addresses keep memory of their own, for threads that are
   // still within a record. False: it stays mapped. Either way that is the caller's from here on.
@@ -121,7 +130,7 @@ class MappedFile {
   MALLOW_COLD bool OpenMore(Section section, uint64_t needed, Incomplete full_bit);
   bool Open(uint64_t begin, uint64_t end);
   bool NothingIn(uint64_t begin, uint64_t end);
-  bool WriteCopy(int fd, char* header_page);
+  bool WriteCopy(int fd, char* header_page, std::span<const Inherited> inherited);
   // A new empty file, open, and its name; a negative errno when none can be made.
   int OpenNew(const char* folder, uint64_t now, char (&name)[kNameBytes]);
 

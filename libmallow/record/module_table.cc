@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "os/file.h"
 #include "os/memory.h"
 #include "os/readable.h"
@@ -78,7 +79,8 @@ void ModuleTable::Init(MappedFile* file) {
   file_ = file;
   os::ExecutablePath(executable_, sizeof(executable_));
   if (known_ == nullptr) known_ = static_cast<Known*>(os::Map(nullptr, kMaxModules * sizeof(Known)));
-  count_ = first_ = 0;
+  count_ = first_ = first_string_ = string_end_ = remembered_count_ = 0;
+  remembered_.Truncate(0);
   for (Answer& answer : answers_) answer.Become(0, nullptr, 0, 0);
 }
 
@@ -87,6 +89,40 @@ void ModuleTable::ContinueIn(MappedFile* file) {
   for (Answer& answer : answers_) answer = {};  // a fork by clone may have come while one was written
   file_ = file;
   first_ = count_;
+  first_string_ = string_end_;
+  file->SetUsed(Section::kStrings, first_string_);
+}
+
+void ModuleTable::Remember(const ModuleEntry& entry, const char* path) {
+  if (remembered_count_ != count_ || !remembered_.Reserve(sizeof(entry) + entry.path_bytes)) return;
+  char* const end = remembered_.end();
+  memcpy(end, &entry, sizeof(entry));
+  memcpy(end + sizeof(entry), path, entry.path_bytes);
+  remembered_.AppendedTo(end + sizeof(entry) + entry.path_bytes);
+  ++remembered_count_;
+}
+
+template <typename F>
+void ModuleTable::EachInherited(F take) {
+  QuietHolder holder(lock_);
+  const char* next = remembered_.data();
+  for (uint32_t i = 0; i < Min(first_, remembered_count_); ++i) {
+    ModuleEntry entry;
+    memcpy(&entry, next, sizeof(entry));
+    next += sizeof(entry);
+    take(i, entry, next);
+    next += entry.path_bytes;
+  }
+}
+
+void ModuleTable::InheritedModules(ModuleEntry* modules) {
+  EachInherited([=](uint32_t i, const ModuleEntry& entry, const char*) { modules[i] = entry; });
+}
+
+void ModuleTable::InheritedStrings(char* strings) {
+  EachInherited([=](uint32_t, const ModuleEntry& entry, const char* path) {
+    memcpy(strings + entry.path, path, entry.path_bytes);
+  });
 }
 
 uint32_t ModuleTable::IdOf(const dl_find_object& found) {
@@ -186,6 +222,7 @@ bool ModuleTable::Add(const Known& known, const dl_find_object& found, const cha
   if (text != ~uint64_t{0}) {
     entry.path = static_cast<uint32_t>(text);
     entry.path_bytes = static_cast<uint32_t>(length);
+    string_end_ = entry.path + entry.path_bytes;
   }
   os::FileStatus status;
   if (known.kind != ModuleKind::kVdso && os::StatusOf(absolute, &status) == 0) {
@@ -196,6 +233,7 @@ bool ModuleTable::Add(const Known& known, const dl_find_object& found, const cha
   }
   file_->Items<ModuleEntry>(Section::kModules)[item] = entry;
   file_->SetUsed(Section::kModules, item + 1);
+  Remember(entry, absolute);
   known_[count_++] = known;
   return true;
 }

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/spinlock.h"
 #include "record/image_format.h"
+#include "record/mapped_array.h"
 
 struct dl_find_object;
 
@@ -37,6 +38,12 @@ class ModuleTable {
   bool IsLibc(uintptr_t address, uint32_t id = 0);
 
   uint32_t count() const { return count_; }
+  // Of a fork child: the first modules are in its ancestors' files, and the strings at the beginning, for which its own file
+  // leaves room. What those files have, as far as there was memory to remember it.
+  uint32_t first() const { return first_; }
+  uint32_t first_string() const { return first_string_; }
+  void InheritedModules(ModuleEntry* modules);
+  void InheritedStrings(char* strings);
 
  private:
   // What tells modules apart without touching the recording (an ancestor's entries lie in its file).
@@ -48,6 +55,9 @@ class ModuleTable {
 
   // With the lock held.
   uint32_t Search(const dl_find_object& found);
+  void Remember(const ModuleEntry& entry, const char* path);
+  template <typename F>
+  void EachInherited(F take);
   bool Add(const Known& known, const dl_find_object& found, const char* path, const uint8_t* build_id,
            size_t build_id_bytes);
 
@@ -72,7 +82,12 @@ class ModuleTable {
   Answer answers_[1 << kAnswerBits] = {};
   Known* known_ = nullptr;
   uint32_t count_ = 0;
-  uint32_t first_ = 0;  // ids below lie in an ancestor's file
+  uint32_t first_ = 0;
+  uint32_t first_string_ = 0, string_end_ = 0;
+  // What the files say of the first so many modules: each entry, with its path behind it. A fork child does not keep its
+  // parent's file.
+  uint32_t remembered_count_ = 0;
+  MappedArray<char> remembered_;
   MappedFile* file_ = nullptr;
   char executable_[4096] = {};
   char path_[8192] = {};  // under the lock; not on the stack, which may be a signal stack of 2 KiB

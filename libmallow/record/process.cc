@@ -619,6 +619,27 @@ bool Process::MakeFileInChild(MappedFile::Mapping* parent) {
   return true;
 }
 
+bool Process::CopyTo(const char* folder) {
+  const MappedFile::Inherited inherited[] = {
+      {Section::kSteps, stacks_.first_node(),
+       [](void* items) { g_process.stacks_.InheritedSteps(static_cast<Step*>(items)); }, false},
+      {Section::kStacks, stacks_.first_stack(),
+       [](void* items) { g_process.stacks_.InheritedStacks(static_cast<uint32_t*>(items)); }, false},
+      {Section::kModules, modules_.first(),
+       [](void* items) { g_process.modules_.InheritedModules(static_cast<ModuleEntry*>(items)); }, false},
+      {Section::kStrings, modules_.first_string(),
+       [](void* items) { g_process.modules_.InheritedStrings(static_cast<char*>(items)); }, true},
+      {Section::kRegions, regions_.first() - 1,
+       [](void* items) {
+         const RegionTable& regions = g_process.regions_;
+         for (RegionId region = 1; region < regions.first(); ++region)
+           static_cast<RegionItem*>(items)[region - 1] = regions.At(region);
+       },
+       false},
+  };
+  return file_.CopyTo(folder, inherited);
+}
+
 // In rank order.
 Spinlock& Process::LockAt(size_t index) {
   Spinlock* const all[kLocks] = {&threads_lock_,   &timeline_.lock(), &stacks_.lock(), &modules_.lock(),

@@ -59,6 +59,8 @@ class Process {
   bool HoldsLock();
   // See os::SetSpare.
   bool GiveBackRoom();
+  // What is recorded so far, as a recording of its own; see MappedFile.
+  bool CopyTo(const char* folder);
   // In a fork child, of its one thread.
   void PartFromParent();
 

@@ -44,6 +44,9 @@ class RegionTable {
   RegionId Around(RegionId region, const char* name) const { return Around(region, NameOf(name)); }
   RegionId OuterOf(RegionId region) const { return known_[region].outer; }
   uint32_t count() const { return count_; }
+  // Regions 1 to first - 1 lie in an ancestor's file.
+  uint32_t first() const { return first_; }
+  const RegionItem& At(RegionId region) const { return known_[region]; }
 
  private:
   static constexpr uint32_t kMost = 4096;
@@ -67,7 +70,7 @@ class RegionTable {
   // Copies of what the files hold: a child of fork does not keep its parent's. Mapped at the first region.
   RegionItem* known_ = nullptr;
   std::atomic<Slot*> slots_{nullptr};
-  uint32_t first_ = 0;  // ids below it lie in an ancestor's file
+  uint32_t first_ = 0;
   uint32_t count_ = 0;  // next id; id 0 is no region
   MappedFile* file_ = nullptr;
   Spinlock lock_{LockRank::kStackTable};

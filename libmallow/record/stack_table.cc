@@ -46,6 +46,19 @@ void StackTable::ContinueIn(MappedFile* file) {
   last_vfork_child_ = 0;
 }
 
+void StackTable::InheritedSteps(Step* steps) const {
+  for (NodeId node = 0; node < first_node_; ++node) steps[node] = nodes_.At(node).Load();
+}
+
+void StackTable::InheritedStacks(uint32_t* nodes) const {
+  for (NodeId node = 0; node < first_node_; ++node) {
+    const Step step = nodes_.At(node).Load();
+    if (step.is_head() || frames_.At(step.frame()).tag() != kTagFunction) continue;
+    const uint32_t stack = StackIndex(StackAt(node));
+    if (stack < first_stack_) nodes[stack] = node;
+  }
+}
+
 FrameId StackTable::AddFrame(FrameItem frame) {
   SpinlockHolder holder(lock_);
   return MALLOW_UNLIKELY(g_process.IsLate()) ? 0 : frames_.Add(frame);

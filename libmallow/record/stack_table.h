@@ -75,6 +75,11 @@ class StackTable {
   StackId StackAt(NodeId node) const { return nodes_.At(node).link.load(std::memory_order_relaxed); }
 
   uint32_t node_count() const { return node_count_; }
+  // Those below lie in an ancestor's file; what it has of them.
+  uint32_t first_node() const { return first_node_; }
+  uint32_t first_stack() const { return first_stack_; }
+  void InheritedSteps(Step* steps) const;
+  void InheritedStacks(uint32_t* nodes) const;
   // Also the id of the next stack that is made.
   uint32_t stack_count() const { return __atomic_load_n(&stack_count_, __ATOMIC_RELAXED); }
 

@@ -940,6 +940,38 @@ func TestSnapshotWhileRecording(t *testing.T) {
 	}
 }
 
+// A snapshot needs nothing of what the parents of its process have recorded.
+func TestSnapshotInAChild(t *testing.T) {
+	folder := harness.TempDir(t)
+	recorded, _ := harness.Record(t, harness.Command{Arguments: []string{
+		harness.Program(t, "programs/snapped_child"), harness.Program(t, "programs/plugin_a.so"), folder,
+	}})
+	if recorded.Status != 0 {
+		t.Fatalf("%s: %s", recorded.Ending(), recorded.Errors)
+	}
+	for number, want := range map[int]map[string]uint64{
+		1: {"both": 20, "only": 30, "plugin_a": 40, "last": 0},
+		2: {"both": 5, "only": 0, "plugin_a": 4, "last": 3},
+	} {
+		report := harness.ReadReport(t, filepath.Join(folder, fmt.Sprintf("%d.mallow", number)))
+		for function, allocations := range want {
+			if got := site(t, report, function).Allocations; got != allocations {
+				t.Errorf("%d: %d allocations by %s, want %d", number, got, function, allocations)
+			}
+		}
+		if quality := report.Quality; len(quality.Warnings) != 0 || quality.TruncatedStacks != 0 {
+			t.Errorf("%d: %+v", number, quality)
+		}
+		within := map[string]uint64{}
+		for _, region := range report.Regions {
+			within[region.Name] = region.Allocations
+		}
+		if number == 1 && within["after"] != want["plugin_a"] || number == 2 && within["after"] != 12 {
+			t.Errorf("%d: %v", number, within)
+		}
+	}
+}
+
 // A thread that asks what it has allocated is told all of it, or nothing, whatever another one switches meanwhile.
 func TestStatisticsWhileSwitching(t *testing.T) {
 	folder := harness.TempDir(t)
