@@ -539,6 +539,9 @@ void Process::GiveBack(ThreadRecorder* recorder) {
     if (!recorder->is_first()) Counting(*recorder).Flush();
     recorder->shard->state = kShardFree;
   }
+  // A thread may end within a call, in a handler that has interrupted it.
+  recorder->state.busy = false;
+  recorder->state.wrapped = Function::kNone;
   SpinlockHolder holder(threads_lock_);
   recorder->next_free = free_threads_;
   free_threads_ = recorder;

@@ -218,6 +218,24 @@ TEST(Process, AThreadThatFoundNoRoomIsRecordedInALaterSession) {
   pthread_barrier_destroy(&all);
 }
 
+// As where a signal handler ends it that has interrupted strdup.
+TEST(Process, AThreadThatEndsWithinACallLeavesNothingOfItToTheNext) {
+  TestFolder folder;
+  ASSERT_TRUE(g_recording = g_process.Start(folder.path(), 0));
+  ThreadRecorder* left = nullptr;
+  std::thread([&] {
+    BeginWrapped(Function::kStrdup, 0, {});
+    left = g_process.Current();
+    left->state.busy = true;
+  }).join();
+  std::thread([&] {
+    ThreadRecorder* const own = g_process.Current();
+    EXPECT_EQ(left, own);
+    EXPECT_FALSE(own->state.busy);
+    EXPECT_EQ(Function::kNone, own->state.wrapped);
+  }).join();
+}
+
 // In a fork child whose first record is another thread's.
 TEST(Process, NoSessionEndsWithinARecordOfTheThreadThatForked) {
   TestFolder folder;
