@@ -121,7 +121,7 @@ bool Process::Start(const char* folder, uint64_t joined) {
   // From the beginning of the process on the file is the word that it is not recorded.
   if (!begun && joined != 0) file_.Unlink();
   UnlockAll(false);
-  __atomic_store_n(&g_alive.session, session_, __ATOMIC_RELEASE);
+  __atomic_store_n(&g_alive.session, begun ? session_ : kNoSession, __ATOMIC_RELEASE);
   if (!begun) return false;
   // Without a shard, for want of room, every call is counted as lost: the recording says what it lacks.
   Current();
@@ -188,6 +188,8 @@ void Process::Stop() {
   // In a fork child that has not recorded anything yet the file is still the parent's.
   Current();
   if (IsForkChild()) return;
+  // Calls that a thread began before may only now come to be counted.
+  __atomic_store_n(&g_alive.session, kNoSession, __ATOMIC_SEQ_CST);
   WaitForRecords();
   header().stopped_realtime = os::RealtimeNanoseconds();
   LetGoOfFile();
@@ -240,6 +242,7 @@ ThreadRecorder* Process::CurrentSlow() {
 // The first thread to come here opens the file, and need not be the one that forked; who comes meanwhile waits for it.
 bool Process::ContinuesInOwnFile() {
   while (IsBetweenSessions()) os::Nap();
+  if (HasEnded()) return false;
   if (MALLOW_LIKELY(!IsForkChild())) return true;
   // The fork was made by a signal handler within a record: that one has to end first, see PartFromParent.
   if (IsRecorder(t_recorder) && t_recorder->state.busy) return false;

@@ -20,7 +20,7 @@
 
 namespace mallow::record {
 
-// In the page that a fork wipes: session, 0, kParting or kBetween. Of the image, so that no call has to look where it is.
+// In the page that a fork wipes: session, 0, kParting, kBetween or kNoSession. Of the image, so that no call has to look where it is.
 struct alignas(4096) AliveWord {
   uint64_t session;
 };
@@ -31,7 +31,8 @@ class Process {
   // Begins a session: a recording of its own. The first one may begin with the process, `joined` being 0; later ones
   // begin when there are blocks already, see Header::joined. False: it cannot be recorded.
   bool Start(const char* folder, uint64_t joined);
-  // Ends the session. Threads that are within a record go on without harm; what they count is lost.
+  // Ends the session. A record that is under way ends first, and none begins any more. Threads that are within one for long
+  // go on without harm; what they count is lost.
   void Stop();
 
   // The calling thread's recorder, or null when it cannot have one (counted as lost by the caller).
@@ -44,6 +45,9 @@ class Process {
   bool IsOfNow(const ThreadRecorder& recorder) const {
     return MALLOW_LIKELY(__atomic_load_n(&g_alive.session, __ATOMIC_RELAXED) == recorder.session);
   }
+
+  // Whether the last session is over.
+  bool HasEnded() const { return __atomic_load_n(&g_alive.session, __ATOMIC_ACQUIRE) == kNoSession; }
 
   // A recorder for one call of a thread whose exit hook ran, to be given back after it; else null. Until then it is the
   // thread's, and busy: a handler that allocates or forks meanwhile finds the thread within a record.
@@ -144,6 +148,8 @@ class Process {
   }
   // One session has ended and the next one has not begun. Who has a call of an earlier one to count waits.
   static constexpr uint64_t kBetween = ~uint64_t{1};
+  // One session has ended and no other one is about to begin: there is nothing to count a call in.
+  static constexpr uint64_t kNoSession = ~uint64_t{2};
   static bool IsBetweenSessions() { return __atomic_load_n(&g_alive.session, __ATOMIC_ACQUIRE) == kBetween; }
   static constexpr size_t kLocks = 8;
   Spinlock& LockAt(size_t index);

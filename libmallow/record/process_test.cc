@@ -218,6 +218,20 @@ TEST(Process, AThreadThatFoundNoRoomIsRecordedInALaterSession) {
   pthread_barrier_destroy(&all);
 }
 
+TEST(Process, NoRecordBeginsInASessionThatHasEnded) {
+  TestFolder folder;
+  ASSERT_TRUE(g_recording = g_process.Start(folder.path(), 0));
+  ThreadRecorder* const own = g_process.Current();
+  const uint64_t lost = g_process.header().lost_calls;
+  g_process.Stop();
+  EXPECT_FALSE(g_process.IsOfNow(*own));
+  EXPECT_EQ(nullptr, g_process.Current());
+  NoteFailed(Function::kMalloc, 1, {});
+  EXPECT_EQ(lost, g_process.header().lost_calls);
+  ASSERT_TRUE(g_process.Start(folder.path(), 1));
+  EXPECT_EQ(own, g_process.Current());
+}
+
 // As where a signal handler ends it that has interrupted strdup.
 TEST(Process, AThreadThatEndsWithinACallLeavesNothingOfItToTheNext) {
   TestFolder folder;

@@ -39,7 +39,8 @@ class Entry {
       if (MALLOW_LIKELY(g_process.IsOfNow(*thread_))) return;
       End();
     }
-    NoteLost();
+    // Of a call that comes to be counted when the session is over nothing is lost.
+    if (!g_process.HasEnded()) NoteLost();
   }
   ~Entry() {
     if (thread_ != nullptr) End();
