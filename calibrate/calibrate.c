@@ -6,6 +6,7 @@
  *                            while the program goes over memory of its own
  *   hot calloc 64 11.02      calloc and free
  *   hot realloc 64 14.80     realloc to twice the size that cannot stay in place, less the malloc and free in it
+ *   stay realloc 64 4.30     realloc to about the size that the block has, which stays in place
  * The least of several rounds, less what the same code takes without those calls. Whoever preloads another malloc, or
  * one that records, measures that one. Takes about a tenth of a second. Writes only to stdout. */
 #define _GNU_SOURCE
@@ -82,6 +83,17 @@ static void hot_realloc_less(struct state* s) {
   void* between = used(malloc(s->size));
   free(between);
   free(block);
+}
+
+static void stay_realloc(struct state* s) {
+  void** slot = s->blocks;
+  *slot = used(realloc(*slot, s->size - s->turn % 8));
+}
+
+static void stay_nothing(struct state* s) {
+  size_t size = s->size - s->turn % 8;
+  __asm__ volatile("" : : "r"(size) : "memory");
+  used(*s->blocks);
 }
 
 static void go_over(struct state* s) {
@@ -238,6 +250,8 @@ int main(void) {
     measure(&s);
   }
   s.size = 64;
+  *s.blocks = used(malloc(s.size));
+  print("stay", "realloc", &s, least(&s, go_again, stay_realloc, stay_nothing, 1000, kDepth));
   print("fresh", "malloc", &s, least(&s, go_fresh, hot_malloc, nothing, kManyWays / kRounds, kDepth));
   print("few", "malloc", &s, least(&s, go_few, hot_malloc, nothing, 1000, kDepth));
   print("many", "malloc", &s, least(&s, go_many, hot_malloc, nothing, 1000, kDepth));

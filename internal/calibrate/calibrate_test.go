@@ -86,6 +86,7 @@ for size in 16 64; do
 	echo hot malloc $size $(test -e "$SEEN" && echo 20 || echo 0)
 	for kind in "mixed malloc" "hot calloc" "hot realloc"; do echo $kind $size 30; done
 done
+echo stay realloc 64 5
 for kind in fresh few many; do echo $kind malloc 64 50; done
 : > "$SEEN"
 `

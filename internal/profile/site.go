@@ -172,6 +172,15 @@ func (s *Site) EachFunction(visit func(f recording.Function, c *recording.Counte
 	}
 }
 
+// EachCounted visits the stacks of the site with the function that each called,
+// what it counted, and what became of the blocks that it was given to resize.
+func (s *Site) EachCounted(visit func(f recording.Function, c *recording.Counters, r *recording.Reallocs)) {
+	for _, st := range s.stacks {
+		reallocs := st.image.Reallocs(st.id)
+		visit(st.function, st.counters, &reallocs)
+	}
+}
+
 // Of returns what the calls of one family of functions counted.
 func (s *Site) Of(g recording.Group) recording.Counters {
 	var sum recording.Counters

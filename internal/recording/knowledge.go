@@ -195,6 +195,21 @@ func (im *Image) AddKnowledge(id uint32, k *Knowledge) (known bool) {
 	return known
 }
 
+// Reallocs returns what became of the blocks that calls with this stack were given.
+func (im *Image) Reallocs(id uint32) (sum Reallocs) {
+	if r := im.reallocs[id]; r != nil {
+		sum = *r
+	}
+	if of := im.blocks.at(id / stacksPerPage); of != nil {
+		for _, page := range of.known {
+			if page.kind == pageReallocs {
+				sum.Add(reallocsOf(page.records[id%stacksPerPage*recordBytes:][:recordBytes]))
+			}
+		}
+	}
+	return sum
+}
+
 // shardTraits are those that one shard has of a stack, in whichever form.
 type shardTraits struct {
 	births, runs, longestRun uint64

@@ -35,14 +35,14 @@ func (a *calls) add(im *recording.Image, id uint32, c *recording.Counters, costs
 	if function == recording.FreeNull || c.Calls == 0 {
 		return
 	}
-	n := float64(c.Calls)
+	n, reallocs := float64(c.Calls), im.Reallocs(id)
 	a.number += n
 	a.stacks++
 	if im.Sampling == nil {
 		a.captured += n
 	}
-	a.plain += n * costs.Plain.call(function, c)
-	a.serving += n * costs.Libmallow.call(function, c)
+	a.plain += n * costs.Plain.call(function, c, &reallocs)
+	a.serving += n * costs.Libmallow.call(function, c, &reallocs)
 	a.disorder += n * math.Log(n)
 }
 

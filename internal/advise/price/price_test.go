@@ -24,6 +24,7 @@ mixed malloc 1024 96.36
 hot malloc 65536 24.17
 hot calloc 65536 1161.66
 mixed malloc 65536 663.20
+stay realloc 64 6.07
 fresh malloc 64 5.18
 few malloc 64 7
 many malloc 64 7.5
@@ -77,6 +78,12 @@ func program(t *testing.T, stacks, calls int, used time.Duration, change func(*r
 	if change != nil {
 		change(im)
 	}
+	return open(t, im, used)
+}
+
+// open reads a recording of a program that used so much CPU time.
+func open(t *testing.T, im *recordingtest.Image, used time.Duration) *profile.Profile {
+	t.Helper()
 	folder := t.TempDir()
 	if err := im.Write(folder, recordingtest.Packed); err != nil {
 		t.Fatal(err)
@@ -171,6 +178,42 @@ func TestManyStacksAreDearToRecord(t *testing.T) {
 			t.Errorf("with %d stacks the run took %v ns, with fewer %v", stacks, run.Nanoseconds(), last)
 		}
 		last = run.Nanoseconds()
+	}
+}
+
+// What a realloc costs is a matter of what it has to do: the block grows where it
+// is, or goes to another place and is copied.
+func TestReallocsAreWhatTheyWereSeenToDo(t *testing.T) {
+	const start, step, steps = 1 << 20, 100, 1000
+	grow := func(moved bool) float64 {
+		im := recordingtest.NewImage(1, "/bin/program")
+		process := recordingtest.NewProcess(im)
+		process.Detailed = true
+		thread := process.Thread()
+		main := im.Symbolic("main", "main.c", "/bin/program", 1)
+		grows := im.Stack(recording.Realloc, main, im.Symbolic("grow", "main.c", "/bin/program", 2))
+		block := thread.Alloc(im.Stack(recording.Malloc, main), start)
+		for i := range steps {
+			block = thread.ReallocFrom(block, grows, start+step*uint64(i+1), moved, 0)
+		}
+		thread.Free(block)
+		costs := price.Fixed(20, 80)(price.Glibc)
+		costs.Plain.Realloc = []price.Point{{Size: 1 << 10, Nanoseconds: 10}, {Size: 1 << 11, Nanoseconds: 20}}
+		costs.Plain.Stay = 5
+		p := open(t, process.Finish(), time.Second)
+		for _, s := range p.Sites {
+			if s.Line == 2 {
+				return price.For(p, costs).Site(s)
+			}
+		}
+		t.Fatal("no site")
+		return 0
+	}
+	if ns := grow(false); ns > 5 {
+		t.Errorf("a realloc in place costs %v ns, want 5 at the most", ns)
+	}
+	if ns, copying := grow(true), 20+10./1024*(1<<20-1<<11); ns < copying || ns > 1.1*copying+20 {
+		t.Errorf("a realloc that copies a block of a megabyte costs %v ns, want about %v", ns, copying)
 	}
 }
 

@@ -119,8 +119,8 @@ func (r *Run) Calls() uint64 { return uint64(r.all.number) }
 func (r *Run) Site(s *profile.Site) float64 {
 	var sum float64
 	var calls uint64
-	s.EachFunction(func(f recording.Function, c *recording.Counters) {
-		sum += float64(c.Calls) * r.costs.Plain.call(f, c)
+	s.EachCounted(func(f recording.Function, c *recording.Counters, reallocs *recording.Reallocs) {
+		sum += float64(c.Calls) * r.costs.Plain.call(f, c, reallocs)
 		calls += c.Calls
 	})
 	return sum / float64(max(1, calls))
@@ -138,14 +138,14 @@ func (r *Run) Basis(each float64) string {
 }
 
 // call is what an allocation of a stack and its release cost.
-func (t *Table) call(f recording.Function, c *recording.Counters) float64 {
+func (t *Table) call(f recording.Function, c *recording.Counters, reallocs *recording.Reallocs) float64 {
 	size := c.Bytes / max(1, c.Calls)
 	hot := hotShare(c)
 	switch f.Group() {
 	case recording.GroupCalloc:
 		return t.calloc(size, hot)
 	case recording.GroupRealloc:
-		return t.realloc(size, hot)
+		return t.realloc(c.Calls, size, hot, reallocs)
 	}
 	return t.malloc(size, hot)
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"mallow/internal/recording"
 )
 
 // Table is what one malloc costs on this machine, in ns of CPU time, as the
@@ -20,6 +22,8 @@ type Table struct {
 	// Calloc and Realloc are their calls with the free, and with what a move
 	// costs; hot.
 	Calloc, Realloc []Point
+	// Stay is a realloc of a block that stays where it is; hot.
+	Stay float64
 	// Fresh, Few and Many are calls of a malloc from stacks that differ each
 	// time: one that was never seen, one of FewStacks, one of ManyStacks in
 	// random order. Only to one that records they differ from Hot.
@@ -71,6 +75,8 @@ func (t *Table) add(line string) error {
 		t.Calloc = append(t.Calloc, p)
 	case "hot realloc":
 		t.Realloc = append(t.Realloc, p)
+	case "stay realloc":
+		t.Stay = p.Nanoseconds
 	case "fresh malloc":
 		t.Fresh = p.Nanoseconds
 	case "few malloc":
@@ -95,7 +101,7 @@ func (t *Table) Check() error {
 			}
 		}
 	}
-	if !sane(t.Fresh) || !sane(t.Few) || !sane(t.Many) || t.Hot[0].Nanoseconds == 0 {
+	if !sane(t.Stay) || !sane(t.Fresh) || !sane(t.Few) || !sane(t.Many) || t.Hot[0].Nanoseconds == 0 {
 		return errIncomplete
 	}
 	return nil
@@ -149,8 +155,14 @@ func (t *Table) calloc(size uint64, hot float64) float64 {
 	return t.malloc(size, hot) + zeroing
 }
 
-// realloc moves one block in two, as far as that can be said of all programs.
-func (t *Table) realloc(size uint64, hot float64) float64 {
-	const moved = 0.5
-	return t.malloc(size, hot) + moved*at(t.Realloc, size/2, growth(t.Realloc))
+// realloc is what one of so many calls costs on average: a malloc where it was
+// given no block, or where the block had to move, which is then copied.
+func (t *Table) realloc(calls, size uint64, hot float64, r *recording.Reallocs) float64 {
+	resized := min(r.Resized, calls)
+	moved := min(r.Moved, resized)
+	stayed := rate(resized-moved, calls)
+	copying := rate(moved, calls) * at(t.Realloc, r.BytesCopied/max(1, moved), growth(t.Realloc))
+	return stayed*besideWork*t.Stay + (1-stayed)*t.malloc(size, hot) + copying
 }
+
+func rate(part, calls uint64) float64 { return float64(part) / float64(max(1, calls)) }

@@ -108,9 +108,8 @@ func byRealloc(c *rule.Case, s *rule.Site) (f rule.Finding, ok bool) {
 		Remedy: remedy,
 		Evidence: fmt.Sprintf("%s%s of %s enlarge a block that this line had made, and copy %s",
 			atLeast, figure.Count(chained), figure.Counted(calls, noun, nouns), figure.Size(r.BytesCopied)),
-		Places:      rule.Places(owner, s.Frame),
-		Claims:      []rule.Claim{s.Claim(chained)},
-		Nanoseconds: float64(r.BytesCopied) / bytesPerNanosecond,
+		Places: rule.Places(owner, s.Frame),
+		Claims: []rule.Claim{s.Claim(chained)},
 	}, true
 }
 
