@@ -19,10 +19,14 @@ var packages = []string{
 // their registry or repository, with a hash of its address.
 var cargoHome = regexp.MustCompile(`/(registry/src|git/checkouts)/[^/]+-[0-9a-f]{16}/`)
 
+// generated are the sources that the build scripts of crates write: mostly those of
+// packages, and nobody changes them by hand.
+var generated = regexp.MustCompile(`/build/[^/]+-[0-9a-f]{16}/out/`)
+
 // OfPackage tells whether a file is the source of a package, which who reads the
 // advice can hardly change.
 func OfPackage(file string) bool {
-	return cargoHome.MatchString(file) || slices.ContainsFunc(packages, func(folder string) bool { return strings.Contains(file, folder) })
+	return cargoHome.MatchString(file) || generated.MatchString(file) || slices.ContainsFunc(packages, func(folder string) bool { return strings.Contains(file, folder) })
 }
 
 // UserOfPackages returns the line nearest to the site that is in the same module,
