@@ -7,6 +7,8 @@
 package advise
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"mallow/internal/advise/rule"
@@ -103,6 +105,7 @@ func advice(c *rule.Case, f *found, cost *cost) Advice {
 		a.Sites = append(a.Sites, Place{place})
 	}
 	a.toUser(f.Claims)
+	a.ofLibrary(c.Profile, f)
 	var at []profile.Frame
 	for _, part := range f.parts {
 		at = append(at, part.site.Way[0])
@@ -138,6 +141,22 @@ func (a *Advice) toUser(claims []rule.Claim) {
 	if user := userOf(claims); user != (profile.Frame{}) {
 		a.Sites, a.Uses = append([]Place{{user}}, a.Sites...), true
 		a.Remedy += "; the code is a package's: look there for a call that borrows, or that fills what you keep"
+	}
+}
+
+// ofLibrary tells who makes the blocks of advice to the program, where that is a
+// library: it decides where they lie.
+func (a *Advice) ofLibrary(p *profile.Profile, f *found) {
+	library := ""
+	for i, claim := range f.Claims {
+		module := p.ModuleOfCalls(claim.Site.Site)
+		if claim.Site.Origin != profile.OriginLibraries || i > 0 && module != library {
+			return
+		}
+		library = module
+	}
+	if library != "" && !profile.IsLanguageLibrary(library) && a.Sites[0].Module != library {
+		a.Remedy += fmt.Sprintf("; %s makes it: look there for a call that borrows, or that fills what you keep", filepath.Base(library))
 	}
 }
 

@@ -129,6 +129,25 @@ func TestMovedOrHoisted(t *testing.T) {
 	}
 }
 
+// TestMadeByLibrary has texts that a library makes and the program releases: to have
+// them elsewhere is not for the program to say.
+func TestMadeByLibrary(t *testing.T) {
+	for maker, words := range map[string]string{"libz!zDump": "; libz.so.6 makes it: ", "libz!xstrdup": "; libz.so.6 makes it: ", "dump main.c:7": ""} {
+		p := ruletest.NewProgram(t)
+		text := p.Stack(recording.Malloc, maker, "print main.c:20")
+		other := p.Stack(recording.Malloc, "open main.c:30")
+		for i := range uint64(1000) {
+			b := p.Alloc(text, 8+i%20)
+			p.Alloc(other, 40+i)
+			p.FreeFrom(b, p.By("print main.c:22"))
+		}
+		first := advise.For(p.Profile(), advise.Options{}).Advice[0]
+		if first.Rule != "hoist" || first.Sites[0].Function != "print" || strings.Contains(first.Remedy, "makes it") != (words != "") || !strings.Contains(first.Remedy, words) {
+			t.Errorf("%s: %+v", maker, first)
+		}
+	}
+}
+
 // TestPackages has allocations of crates: the program's own line that uses them is
 // named first; what starts a thread is none.
 func TestPackages(t *testing.T) {

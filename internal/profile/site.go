@@ -161,6 +161,23 @@ func (s *Site) EachStack(visit func(number int32, c *recording.Counters)) {
 	}
 }
 
+// ModuleOfCalls is the one that all calls of the site were made in, which may be that
+// of a wrapper; "" where several were.
+func (p *Profile) ModuleOfCalls(s *Site) (module string) {
+	for i, st := range s.stacks {
+		at := p.frames.known(st.leaf)
+		if at == root {
+			return ""
+		}
+		of := p.frames.placeOf(at).frames[0].Module
+		if i > 0 && of != module {
+			return ""
+		}
+		module = of
+	}
+	return module
+}
+
 // StackCount returns how many stacks there are, of all processes.
 func (p *Profile) StackCount() int { return len(p.partners.of) }
 
