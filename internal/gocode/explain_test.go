@@ -211,3 +211,29 @@ func TestExplainFirstElements(t *testing.T) {
 		t.Errorf("%d lines", seen)
 	}
 }
+
+// An object that callers store, or hand to whoever it is, is on the heap wherever it
+// was made: only one that they look at can be theirs.
+func TestExplainWhatCallersKeep(t *testing.T) {
+	seen := 0
+	marked(t, "announced", "// takes: ", func(s *subject, _ []byte) {
+		seen++
+		function, want, _ := strings.Cut(s.line.Callee, " ")
+		caller := s.line.Frame
+		made := Frame{Function: "example.org/announced." + function, File: "thing.go", Line: 1}
+		for size, rule := range map[float64]string{32: "value", 200: "pointer"} {
+			s.line = &Line{Frame: made, Callee: newObject, Allocs: 1, Bytes: size, Stacks: []Stack{{Frames: []Frame{made, caller}, Allocs: 1}}}
+			s.escapes = []Escape{{Message: "&thing{} escapes to heap", Flow: []Step{{Text: "from return &thing{} (return)"}}}}
+			if want == "given" {
+				rule = "pointer"
+			}
+			r := s.reason()
+			if r.Rule != rule || strings.Contains(r.Remedy, "let the caller bring") != (want == "looked at") || strings.Contains(r.Why, "which may keep it") != (want == "given") {
+				t.Errorf("line %d, %.0f bytes: %s: %s by %q", caller.Line, size, r.Why, r.Remedy, r.Rule)
+			}
+		}
+	})
+	if seen != 10 {
+		t.Errorf("%d lines", seen)
+	}
+}

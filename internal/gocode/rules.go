@@ -403,13 +403,22 @@ func findPointer(s *subject) (why, remedy string, found bool) {
 		return "", "", false
 	}
 	if strings.HasSuffix(reason, "it is returned") {
-		return reason, "let the caller bring the object", true
+		how, stored := s.keptByCallers()
+		switch {
+		case how == "":
+			return reason, "let the caller bring the object", true
+		case stored:
+			return reason + ", and then " + how, keepTheValue, true
+		}
+		return reason + ", and then " + how, "keep one and use it again, where what it is passed to does not keep it", true
 	}
 	if !slices.ContainsFunc(s.escapes, func(e Escape) bool { return strings.HasPrefix(e.Message, "&") || strings.HasPrefix(e.Message, "new(") }) { // a variable
 		return reason, "let its owner have it as a field, or keep one and use it again, where one is enough at a time", true
 	}
-	return reason, "keep the value instead of a pointer where the type is small, or let its owner have it as a field", true
+	return reason, keepTheValue, true
 }
+
+const keepTheValue = "keep the value instead of a pointer where the type is small, or let its owner have it as a field"
 
 // isName tells whether a variable is what escapes.
 func isName(message string) bool {

@@ -244,7 +244,14 @@ func findSmall(s *subject) (why, remedy string, found bool) {
 	if !ok || !strings.HasSuffix(reason, "it is returned") || s.perObject() > smallObject {
 		return "", "", false
 	}
-	return reason, "return the value instead of a pointer, or let the caller bring the object", true
+	how, stored := s.keptByCallers()
+	switch {
+	case how == "":
+		return reason, "return the value instead of a pointer, or let the caller bring the object", true
+	case stored:
+		return reason + ", and then " + how, "return the value instead of a pointer, and keep the value", true
+	}
+	return "", "", false // a pointer to it is needed
 }
 
 // manyObjects of one line, in an operation or a whole run, are a crowd: the
