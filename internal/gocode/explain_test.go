@@ -237,3 +237,16 @@ func TestExplainWhatCallersKeep(t *testing.T) {
 		t.Errorf("%d lines", seen)
 	}
 }
+
+// What is returned as an interface value needs a place of its own as a value, too, and
+// the method that returns it cannot take another one.
+func TestExplainReturnedAsInterface(t *testing.T) {
+	l := &Line{Frame: Frame{Function: "example.org/text.(*Int).Add", File: "text.go", Line: 1}, Callee: newObject, Allocs: 10, Bytes: 80}
+	e := escapes{"text.go": {1: {{Message: "&Int{...} escapes to heap", Flow: []Step{
+		{Text: "flow: ~r0 ← &{storage for &Int{...}}:"}, {Text: "from &Int{...} (spill)"}, {Text: "from &Int{...} (interface-converted)"}, {Text: "from return &Int{...}, nil (return)"},
+	}}}}}
+	explain([]*Line{l}, new(sources), e)
+	if l.Why != "&Int{...} goes to the heap: it is returned as an interface value" || !strings.Contains(l.Remedy, "again and again") || l.Rule != "pointer" {
+		t.Errorf("%s: %s by %q", l.Why, l.Remedy, l.Rule)
+	}
+}

@@ -4,9 +4,18 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
 )
+
+// asInterface tells that the line's object is returned as an interface value, for which
+// a value would need a place on the heap as well.
+func (s *subject) asInterface() bool {
+	return slices.ContainsFunc(s.escapes, func(e Escape) bool {
+		return strings.HasSuffix(e.reason(), "it is returned") && slices.ContainsFunc(e.Flow, func(step Step) bool { return strings.HasSuffix(step.Text, "(interface-converted)") })
+	})
+}
 
 // keptByCallers tells what those who are given the objects of the line do with them
 // that puts them on the heap wherever they are made, and whether they store them; ""

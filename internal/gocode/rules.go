@@ -405,6 +405,8 @@ func findPointer(s *subject) (why, remedy string, found bool) {
 	if strings.HasSuffix(reason, "it is returned") {
 		how, stored := s.keptByCallers()
 		switch {
+		case s.asInterface():
+			return reason + " as an interface value", "where nobody changes them: make those once that come again and again, and give these out", true
 		case how == "":
 			return reason, "let the caller bring the object", true
 		case stored:

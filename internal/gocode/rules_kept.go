@@ -241,7 +241,7 @@ func findSlab(s *subject) (why, remedy string, found bool) {
 
 func findSmall(s *subject) (why, remedy string, found bool) {
 	reason, ok := s.pointed()
-	if !ok || !strings.HasSuffix(reason, "it is returned") || s.perObject() > smallObject {
+	if !ok || !strings.HasSuffix(reason, "it is returned") || s.perObject() > smallObject || s.asInterface() {
 		return "", "", false
 	}
 	how, stored := s.keptByCallers()
