@@ -82,6 +82,8 @@ func (p *Process) Start(ctx context.Context, folder string, sample uint64) error
 		return nil
 	case answer == alreadyRecording:
 		return fmt.Errorf("process %d is being recorded already", p.PID)
+	case answer == notRecording, answer == badOrder: // the latter where the process was about to look
+		return fmt.Errorf("process %d was told to stop before it began to record", p.PID)
 	}
 	return fmt.Errorf("process %d could not make its file in the recording: is the disk full, is the folder out of its reach, by its user or its root, or has it a limit of memory, file size or open files (/proc/%[1]d/limits)?", p.PID)
 }

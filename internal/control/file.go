@@ -132,6 +132,17 @@ func (f *file) wake() {
 	}
 }
 
+// takeBack takes an order to start back that the process has not begun to carry out,
+// and tells who gave it so.
+func (f *file) takeBack() bool {
+	if !atomic.CompareAndSwapUint32(f.word(orderAt), uint32(start), uint32(nothing)) {
+		return false
+	}
+	atomic.StoreUint32(f.word(resultAt), uint32(notRecording))
+	atomic.StoreUint32(f.word(doneNumberAt), atomic.LoadUint32(f.word(orderNumberAt)))
+	return true
+}
+
 var (
 	// ErrSilent is the error for an order that the process has not carried out
 	// yet: it will when it next allocates.

@@ -223,11 +223,14 @@ func (r *Recorded) complete(meta recording.Meta) error {
 
 // Stop ends the recording of the process pid and of the others that record
 // into the same folder. It completes the recording, unless another mallow
-// waits to do so: then Folder is "".
+// waits to do so: then Folder is "", and so it is where the recording had not begun.
 func Stop(pid int) (Recorded, error) {
 	folder, err := running.Recording(pid)
 	removed := errors.Is(err, running.ErrNoFolder)
-	if err != nil && !removed {
+	switch {
+	case err != nil && !removed && takeBack(pid):
+		return Recorded{}, nil
+	case err != nil && !removed:
 		return Recorded{}, err
 	}
 	if _, err := running.Control(pid); err != nil {
@@ -239,6 +242,20 @@ func Stop(pid int) (Recorded, error) {
 		return r, fmt.Errorf("the recording %q %w", folder, errRemoved)
 	}
 	return finish(r)
+}
+
+// takeBack ends a recording of the process that waits to begin.
+func takeBack(pid int) bool {
+	path, err := running.Control(pid)
+	if err != nil {
+		return false
+	}
+	f, err := open(path)
+	if err != nil {
+		return false
+	}
+	defer f.close()
+	return f.pid == running.OwnPID(pid) && f.takeBack()
 }
 
 // finish completes a recording that has been stopped, unless the mallow that began it does so, or has done so by now: it

@@ -679,6 +679,27 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
+// What waits to begin can be stopped, too: the order is taken back.
+func TestStopWaiting(t *testing.T) {
+	program := onDemand(t, harness.Program(t, "programs/rounds"))
+	program.Order(t, "r")
+	s := record(t, program.Process.Process.Pid)
+	s.awaitOrder(t, startIt)
+	stop := harness.Run(t, harness.Command{Arguments: []string{harness.CLI(t), "record", "--stop", "--pid", strconv.Itoa(s.pid)}})
+	if stop.Status != 0 || stop.Errors != "" {
+		t.Errorf("%s: %q", stop.Ending(), stop.Errors)
+	}
+	s.Wait(t)
+	if status := s.Process.ProcessState.ExitCode(); status != 125 || !strings.Contains(s.Errors(), "was told to stop before it began to record") {
+		t.Errorf("%d: %s", status, s.Errors())
+	}
+	program.Order(t, "rr")
+	if _, err := os.Stat(s.folder); err == nil {
+		t.Error("the order was obeyed late, or the folder was left")
+	}
+	program.End(t)
+}
+
 // A process that is stopped is said to be so, not to be one that does not allocate: nothing happens to it before it goes on.
 func TestStopped(t *testing.T) {
 	program := busy(t, "1", "0")
