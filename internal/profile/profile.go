@@ -320,7 +320,7 @@ func (p *Profile) describeQuality() {
 // Warnings returns those of the recordings and those that naming the frames
 // brought up so far.
 func (p *Profile) Warnings() []string {
-	ofSymbols := slices.Clone(p.places.symbolizer.Warnings())
+	ofSymbols := slices.Concat(p.places.symbolizer.Warnings(), p.partsWithoutLines())
 	slices.Sort(ofSymbols) // modules are read at the same time, in any order
 	return slices.Concat(p.Quality.Warnings, ofSymbols)
 }
