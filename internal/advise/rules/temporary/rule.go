@@ -118,6 +118,8 @@ func local(s *rule.Site, size uint64) string {
 		return fmt.Sprintf("a local variable of %s, without new", rule.Bytes(size))
 	case s.InCpp() && !s.IsArray():
 		return fmt.Sprintf("a fixed array of %s on the stack, or a container that is kept, where they are buffers; local variables, without new, where they are objects", rule.Bytes(size))
+	case !s.InCpp() && s.MayBeObject():
+		return fmt.Sprintf("a variable of %s on the stack, or a fixed array where it is a buffer", rule.Bytes(size))
 	}
 	return fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
 }

@@ -19,6 +19,17 @@ func TestBuffer(t *testing.T) {
 	p.Finds(temporary.Rule, "buffer")
 }
 
+// Blocks of one size, that of a struct as well as of an array.
+func TestStruct(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	hold := p.Stack(recording.Malloc, "push hold.c:10", "expand expand.c:30")
+	for range 500 {
+		p.FreeFrom(p.Alloc(hold, 24), p.By("expand expand.c:33"))
+	}
+	p.Noise(500)
+	p.Finds(temporary.Rule, "struct")
+}
+
 // Not every language has a malloc.
 func TestFortran(t *testing.T) {
 	p := ruletest.NewProgram(t)
