@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"mallow/internal/budget"
 	"mallow/internal/git"
 	"mallow/internal/history"
+	"mallow/internal/term"
 )
 
 // BisectOptions say what to look for.
@@ -114,7 +116,7 @@ func (b *bisection) between(ctx context.Context) error {
 }
 
 var (
-	firstNew = regexp.MustCompile(`(?m)^([0-9a-f]{40,64}) is the first new commit`)
+	firstNew = regexp.MustCompile(`(?m)^([0-9a-f]{40,64}) is the first '?new'? commit`) // git 2.55 has quotes, 2.47 has none
 	onlySkip = regexp.MustCompile(`(?m)^There are only 'skip'ped commits left to test`)
 	hashLine = regexp.MustCompile(`(?m)^[0-9a-f]{40,64}$`)
 )
@@ -137,6 +139,7 @@ func (b *bisection) search(ctx context.Context, tree string) error {
 			b.options.Metric, amount(b.options.Metric, b.found.Old), short(b.old), amount(b.options.Metric, b.found.New), short(b.new))
 	}
 	middle := b.found.Old/2 + b.found.New/2
+	told := make(map[string]bool)
 	said, err := git.Run(ctx, tree, "bisect", "start", "--term-old=old", "--term-new=new", b.new, b.old)
 	for err == nil {
 		if m := firstNew.FindStringSubmatch(said); m != nil {
@@ -150,6 +153,10 @@ func (b *bisection) search(ctx context.Context, tree string) error {
 		if fault != nil {
 			return fault
 		}
+		if told[commit] {
+			return fmt.Errorf("git bisect asks again for %s, and says: %s", short(commit), term.Safe(strings.TrimSpace(said)))
+		}
+		told[commit] = true
 		word := "old"
 		v, fault := b.value(ctx, tree, commit)
 		var f *failure

@@ -56,3 +56,16 @@ func TestDirty(t *testing.T) {
 		}
 	}
 }
+
+// What git bisect says where it has found the commit, of git 2.39 and 2.55.
+func TestFirstNew(t *testing.T) {
+	const commit = "559e671c43336e862a349ba6489beae525151f46"
+	for _, said := range []string{
+		commit + " is the first new commit\ncommit " + commit + "\n",
+		commit + " is the first 'new' commit\ncommit " + commit + "\n",
+	} {
+		if m := firstNew.FindStringSubmatch(said); m == nil || m[1] != commit {
+			t.Errorf("%q: %q", said, m)
+		}
+	}
+}
