@@ -120,7 +120,7 @@ static void TestBadAlignments(void) {
   CHECK(raised != NULL && IsAligned(raised, 128));
   free(raised);
   raised = aligned_alloc(65, 10);
-  CHECK(raised != NULL ? IsAligned(raised, 128) : errno == EINVAL);  // glibc refuses it since 2.38
+  CHECK(raised != NULL ? IsAligned(raised, 128) : !HasMallow() && errno == EINVAL);  // glibc refuses it since 2.38
   free(raised);
   raised = memalign(0, 10);
   CHECK(raised != NULL && IsAligned(raised, 16));
@@ -245,7 +245,7 @@ static void TestDuplicates(void) {
 static void TestSizedFree(void) {
   void (*sized)(void*, size_t) = free_sized;
   HIDE(sized);
-  CHECK((sized != NULL) == HasMallow());
+  CHECK(sized != NULL || !HasMallow());
   if (sized == NULL) return;
   free_sized(NULL, 0);
   free_sized(malloc(100), 100);

@@ -17,6 +17,8 @@ missing=$(echo "$of_libc" | grep -E '^(__libc_|__posix_|__)?(malloc|calloc|reall
     case $name in
       # Variables of the hooks that glibc 2.34 removed, kept for old programs; nothing reads them.
       __malloc_hook | __free_hook | __realloc_hook | __memalign_hook | __malloc_initialize_hook | __after_morecore_hook) ;;
+      # C23: what an address is divisible by; in glibc since 2.43.
+      memalignment) ;;
       # A variable of mtrace (mcheck.h).
       mallwatch) ;;
       # libc's own names of its strdup, which calls the public malloc.
