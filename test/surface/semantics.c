@@ -120,7 +120,8 @@ static void TestBadAlignments(void) {
   CHECK(raised != NULL && IsAligned(raised, 128));
   free(raised);
   raised = aligned_alloc(65, 10);
-  CHECK(raised != NULL ? IsAligned(raised, 128) : !HasMallow() && errno == EINVAL);  // glibc refuses it since 2.38
+  CHECK(raised != NULL ? IsAligned(raised, 128)
+                       : !HasMallow() && errno == EINVAL);  // glibc refuses it since 2.38
   free(raised);
   raised = memalign(0, 10);
   CHECK(raised != NULL && IsAligned(raised, 16));
