@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"iter"
 	"math"
 )
 
@@ -165,15 +166,7 @@ func (im *Image) AddKnowledge(id uint32, k *Knowledge) (known bool) {
 		known = true
 		k.Reallocs.Add(r)
 	}
-	of := im.blocks.at(id / stacksPerPage)
-	if of == nil {
-		return known
-	}
-	for _, page := range of.known {
-		record := page.records[id%stacksPerPage*recordBytes:][:recordBytes]
-		if allZero(record) {
-			continue
-		}
+	for page, record := range im.knownOf(id) {
 		known = true
 		switch page.kind {
 		case pageTraits:
@@ -195,16 +188,32 @@ func (im *Image) AddKnowledge(id uint32, k *Knowledge) (known bool) {
 	return known
 }
 
+// knownOf are the records of a stack that are not empty, in the order of the
+// directory, each with its page.
+func (im *Image) knownOf(id uint32) iter.Seq2[*knowledgePage, []byte] {
+	return func(yield func(*knowledgePage, []byte) bool) {
+		of := im.blocks.at(id / stacksPerPage)
+		if of == nil {
+			return
+		}
+		for i := range of.known {
+			page := &of.known[i]
+			record := page.records[id%stacksPerPage*recordBytes:][:recordBytes]
+			if !allZero(record) && !yield(page, record) {
+				return
+			}
+		}
+	}
+}
+
 // Reallocs returns what became of the blocks that calls with this stack were given.
 func (im *Image) Reallocs(id uint32) (sum Reallocs) {
 	if r := im.reallocs[id]; r != nil {
 		sum = *r
 	}
-	if of := im.blocks.at(id / stacksPerPage); of != nil {
-		for _, page := range of.known {
-			if page.kind == pageReallocs {
-				sum.Add(reallocsOf(page.records[id%stacksPerPage*recordBytes:][:recordBytes]))
-			}
+	for page, record := range im.knownOf(id) {
+		if page.kind == pageReallocs {
+			sum.Add(reallocsOf(record))
 		}
 	}
 	return sum
