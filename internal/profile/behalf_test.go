@@ -3,8 +3,6 @@ package profile_test
 import (
 	"testing"
 
-	"mallow/internal/profile"
-	"mallow/internal/profile/profiletest"
 	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
 )
@@ -32,15 +30,7 @@ func TestOnBehalf(t *testing.T) {
 	// By nobody, and not by libc.
 	allocate(1, start, libc("init_locale"))
 	allocate(9, start, main)
-	folder := t.TempDir()
-	if err := process.Finish().Write(folder, recordingtest.Packed); err != nil {
-		t.Fatal(err)
-	}
-	rec, err := recording.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()})
+	p := profileOf(t, process)
 	want := []struct {
 		function, caller string
 		line             int

@@ -3,8 +3,6 @@ package profile_test
 import (
 	"testing"
 
-	"mallow/internal/profile"
-	"mallow/internal/profile/profiletest"
 	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
 )
@@ -29,16 +27,8 @@ func TestFramesThatOtherToolsNamed(t *testing.T) {
 			process.Thread().Alloc(stack, 10)
 		}
 	}
-	folder := t.TempDir()
-	if err := process.Finish().Write(folder, recordingtest.Packed); err != nil {
-		t.Fatal(err)
-	}
-	rec, err := recording.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := map[string]uint64{"program::main": 5, "program::Table<T>::grow": 4, "shape::parse(int)": 3}
-	p := profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()})
+	p := profileOf(t, process)
 	for _, site := range p.Sites {
 		if site.Counters.Calls != want[site.Function] {
 			t.Errorf("%s: %d calls", site.Function, site.Counters.Calls)

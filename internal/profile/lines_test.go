@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"mallow/internal/profile"
-	"mallow/internal/profile/profiletest"
 	"mallow/internal/recording"
 	"mallow/internal/recording/recordingtest"
 )
@@ -27,15 +25,7 @@ func TestLinesOfAPart(t *testing.T) {
 		for range withoutLines {
 			thread.Alloc(at(0x1024), 10) // _start
 		}
-		folder := t.TempDir()
-		if err := process.Finish().Write(folder, recordingtest.Packed); err != nil {
-			t.Fatal(err)
-		}
-		rec, err := recording.Open(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()})
+		p := profileOf(t, process)
 		if warnings := p.Warnings(); slices.Contains(warnings, warning) != want || !want && len(warnings) > 0 {
 			t.Errorf("%d without lines: %q", withoutLines, warnings)
 		}

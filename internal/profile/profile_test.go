@@ -208,15 +208,7 @@ func TestTheLoadersStartIsNoCut(t *testing.T) {
 		recordingtest.Call(program, 1<<30+0x10)), 1)
 	thread.Alloc(im.Stack(recording.Malloc, recordingtest.Truncated(1), recordingtest.Call(program, 1<<30+0x20)), 1)
 	thread.Alloc(im.Stack(recording.Malloc, recordingtest.Truncated(2), recordingtest.Call(loader, 0x1000)), 1)
-	folder := t.TempDir()
-	if err := process.Finish().Write(folder, recordingtest.Packed); err != nil {
-		t.Fatal(err)
-	}
-	rec, err := recording.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := profile.New([]*recording.Recording{rec}, profile.Options{Symbolizer: profiletest.Demo()})
+	p := profileOf(t, process)
 	if p.Quality.TruncatedStacks != 2 {
 		t.Errorf("%d stacks are cut, want 2", p.Quality.TruncatedStacks)
 	}
