@@ -227,10 +227,10 @@ func (r *Recorded) complete(meta recording.Meta) error {
 func Stop(pid int) (Recorded, error) {
 	folder, err := running.Recording(pid)
 	removed := errors.Is(err, running.ErrNoFolder)
-	switch {
-	case err != nil && !removed && takeBack(pid):
-		return Recorded{}, nil
-	case err != nil && !removed:
+	if err != nil && !removed {
+		if takeBack(pid) {
+			return Recorded{}, nil
+		}
 		return Recorded{}, err
 	}
 	if _, err := running.Control(pid); err != nil {
