@@ -75,7 +75,7 @@ struct alignas(kCacheLineBytes) LeafEntry {
   bool need_bp : 1;
   // Where rbp at the frame that it leads to comes from: from the word with that number, from the start, or it is dead there.
   uint8_t join_bp : 7;
-  static constexpr uint8_t kFromStart = 126, kDead = 127;
+  static constexpr uint8_t kFromStart = 126, kDead = 127, kJoinBpMask = 127;
   // In the order in which the unwind reads them, but the lower one of a pair first; a last group that is not full repeats
   // its first word or pair.
   Words first_words[kGroups];

@@ -152,6 +152,7 @@ class CaptureContext {
   template <typename Start>
   static MALLOW_NOINLINE LeafEntry* ForgetGuessOf(Start start);
   NodeMemo* RememberLeaf(NodeId node);
+  bool FitsLeaf(const Frame& join, const StackWord* words, size_t count, uintptr_t origin) const;
   uint8_t PlaceOfJoinBp(const Frame& join, const StackWord* words, size_t count, bool paired) const;
   LeafEntry* RoomForLeaf(const Frame& start, unsigned group_count);
   uint32_t FindChanged(uint32_t words);

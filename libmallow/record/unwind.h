@@ -3,7 +3,9 @@
 // The walk goes from the frame of malloc's caller outwards by the unwind tables (.eh_frame, found through
 // _dl_find_object). No depth limit, no allocation from the heap, no lock, never dl_iterate_phdr or dlsym.
 //
-//   stack_cache      one per thread: the last stack, what of it still holds, and the walk of the rest
+//   stack_cache      one per thread: the last stack, what of it still holds
+//     leaf_entries   where captures began: what leads from there to a frame of the last stack
+//     walk           of the rest
 //     rule_cache     pc -> what to do at that pc, in 16 bytes
 //       rule         made from a row of the tables
 //         eh_frame   the tables: entry of a pc, its program, the row at the pc
