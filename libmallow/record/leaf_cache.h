@@ -47,15 +47,12 @@ struct alignas(kCacheLineBytes) LeafEntry {
     uint32_t joined_in;
     uintptr_t values[kCount];
   };
-  static constexpr unsigned kGroups = 4;  // of an entry that takes one slot
-  // Those that do not fit lie in the slots that follow. Where every frame saves rbp it takes two words.
-  static constexpr unsigned kMostSlots = 4;
-  static constexpr unsigned kMostGroups = kMostSlots * (1 + kGroups) - 1;
+  static constexpr unsigned kMostGroups = 19;  // where every frame saves rbp it takes two words
   static constexpr unsigned kMaxWords = kMostGroups * Words::kCount;
   static constexpr uintptr_t kFarthest = uintptr_t{UINT16_MAX} * sizeof(uintptr_t);
   static constexpr uint32_t kMostJoinWords = UINT16_MAX;  // the same for frames
 
-  FrameKey key;  // 0: no entry begins in this slot
+  FrameKey key;  // 0: no entry begins in this line
   uintptr_t sp;
   uintptr_t bp;  // compared if need_bp
   NodeMemo memo;
@@ -76,12 +73,11 @@ struct alignas(kCacheLineBytes) LeafEntry {
   // Where rbp at the frame that it leads to comes from: from the word with that number, from the start, or it is dead there.
   uint8_t join_bp : 7;
   static constexpr uint8_t kFromStart = 126, kDead = 127, kJoinBpMask = 127;
-  // In the order in which the unwind reads them, but the lower one of a pair first; a last group that is not full repeats
-  // its first word or pair.
-  Words first_words[kGroups];
 
-  const Words* words() const { return first_words; }
-  Words* words() { return first_words; }
+  // Behind it: in the order in which the unwind reads them, but the lower one of a pair first; a last group that is not full
+  // repeats its first word or pair.
+  const Words* words() const { return reinterpret_cast<const Words*>(this + 1); }
+  Words* words() { return reinterpret_cast<Words*>(this + 1); }
   // The word at a place of what begins at `at_sp`.
   static constexpr uintptr_t AddressOf(uintptr_t at_sp, uint32_t place) {
     return at_sp - sizeof(uintptr_t) + place * sizeof(uintptr_t);
@@ -94,13 +90,15 @@ struct alignas(kCacheLineBytes) LeafEntry {
   bool paired() const { return (groups & kPaired) != 0; }
   bool BeginsAt(FrameKey at, uintptr_t at_sp) const { return key == at && sp == at_sp; }
 };
-static_assert(offsetof(LeafEntry, first_words) == kCacheLineBytes);
-static_assert(sizeof(LeafEntry::Words) == kCacheLineBytes && offsetof(LeafEntry, key) == 0);
+static_assert(sizeof(LeafEntry) == kCacheLineBytes && offsetof(LeafEntry, key) == 0);
+static_assert(sizeof(LeafEntry::Words) == kCacheLineBytes);
 static_assert(offsetof(LeafEntry::Words, values) == 16);
 static_assert(kPcLimit <= uint64_t{1} << (3 * 16));  // where the fourth place begins
-static_assert(sizeof(LeafEntry) == (1 + LeafEntry::kGroups) * kCacheLineBytes);
 static_assert(LeafEntry::kMaxWords <= LeafEntry::kFromStart);
 
+// Entries lie one behind the other, in the order in which they were made, and when there is no more room the oldest are
+// overwritten from the first on. So of each line that is the head of an entry the words that follow are its own, and who
+// comes to a line by a slot or a guess that is late finds a whole entry, or a key that no code has.
 class LeafCache {
  public:
   // Entries that a search looks at.
@@ -116,31 +114,36 @@ class LeafCache {
     return HashToTop(hash ^ value ^ size_t{place} << 48);
   }
 
-  bool ready() const { return positions_ != nullptr; }
+  bool ready() const { return slots_ != nullptr; }
 
   // Those that follow REQUIRE ready().
 
-  // The entry that lies there, of whichever start; null: none.
+  // What lies there: an entry, of whichever start, or none, with a key that no code has; null: nothing.
   MALLOW_ALWAYS_INLINE LeafEntry* At(size_t hash) const {
     const uint32_t position = PositionOf(hash);
     size_t slot = SlotOf(position);
-    if (positions_[slot] != position && positions_[slot ^= 1] != position) return nullptr;
-    LeafEntry* const entry = entries_ + slot;
+    if (slots_[slot].position != position && slots_[slot ^= 1].position != position) return nullptr;
+    LeafEntry* const entry = lines_ + slots_[slot].line;
     if (entry == nullptr) __builtin_unreachable();  // or the caller asks again
     return entry;
   }
-  // Room for an entry there, which is not filled in. Every entry may have moved.
-  LeafEntry* MakeRoomAt(size_t hash, unsigned group_count) {
-    if (LeafEntry* const there = At(hash)) Vacate(static_cast<size_t>(there - entries_));
-    if (driven_out_ > slot_count() && bits_ < kMostBits) Grow();
-    return Place(PositionOf(hash), group_count);
+  // Room for an entry of (key, sp) there, which is not filled in. Every entry may have moved.
+  LeafEntry* MakeRoomAt(size_t hash, FrameKey key, uintptr_t sp, unsigned group_count) {
+    if (LeafEntry* const there = At(hash); there != nullptr && there->BeginsAt(key, sp)) {
+      if (there->group_count() >= group_count) return there;
+      there->key = 0;
+    }
+    if (driven_out_ > slot_count() / 2) Grow();
+    const uint32_t line = TakeLines(1 + group_count);
+    Put({PositionOf(hash), line});
+    return lines_ + line;
   }
 
   // False: no memory.
   bool MakeReady() { return ready() || Map(kFirstBits); }
 
   void Clear() {
-    if (ready()) os::Unmap(positions_ - kPasts, BytesFor(bits_));
+    if (ready()) os::Unmap(pasts(), BytesFor(bits_));
     *this = LeafCache();
   }
 
@@ -154,124 +157,115 @@ class LeafCache {
     return (past << kPastShift) + newest.node * kPastFactor;
   }
   MALLOW_ALWAYS_INLINE void SetNext(uint32_t past, LeafEntry& newest, const LeafEntry& next) const {
-    newest.next = static_cast<uint32_t>(Address(&next) - Address(entries_));
+    newest.next = static_cast<uint32_t>(Address(&next) - Address(lines_));
     AfterPast(past) = newest.next ^ past << kPastBits;
   }
   // What lies now where that was: an entry of whichever start, or none, with a key that no code has.
   MALLOW_ALWAYS_INLINE LeafEntry* NextOf(uint32_t past, const LeafEntry& newest) const {
     const uint32_t next = AfterPast(past) ^ past << kPastBits;
-    return reinterpret_cast<LeafEntry*>(Address(entries_) + (next < entry_bytes_ ? next : newest.next));
+    return reinterpret_cast<LeafEntry*>(Address(lines_) + (next < line_bytes_ ? next : newest.next));
   }
   static MALLOW_ALWAYS_INLINE void Prefetch(const LeafEntry& entry) {
     const char* const bytes = reinterpret_cast<const char*>(&entry);
     for (size_t line = 0; line < kLinesAhead; ++line) __builtin_prefetch(bytes + line * kCacheLineBytes);
   }
 
-  // For tests: whether the two begin in one slot.
+  // For tests: whether the two have one slot.
   bool ShareSlot(size_t hash, size_t other) const {
     return SlotOf(PositionOf(hash)) == SlotOf(PositionOf(other));
   }
 
  private:
-  // The table doubles when as many entries were driven out as it holds.
-  static constexpr unsigned kFirstBits = 10, kMostBits = 14, kBitsOfHugePages = 13;
+  // Of the number of lines. It doubles when none is left, or when half as many entries were driven out of their slots as there
+  // are slots.
+  static constexpr unsigned kMostBits = 15;
+  static constexpr unsigned kFirstBits = 8, kBitsOfHugePages = 15;
   static_assert(sizeof(LeafEntry) << kMostBits <= UINT32_MAX);  // see LeafEntry::next
+  static_assert((1u << kFirstBits) > LeafEntry::kMostGroups);
+  static constexpr unsigned kLinesOfSlotBits = 2;  // an entry has three lines or so
   // The head of an entry and its first twelve words.
   static constexpr size_t kLinesAhead = 3;
-  // In place of a position: the slot holds more of the entry before it.
-  static constexpr uint32_t kContinued = 2;
-  // Behind the last slot, for an entry that begins in one of the last two. As many positions are a cache line.
-  static constexpr size_t kSpareSlots = kCacheLineBytes / sizeof(uint32_t);
-  static_assert(kSpareSlots >= LeafEntry::kMostSlots);
+
+  struct Slot {
+    uint32_t position;  // 0: none
+    uint32_t line;
+  };
 
   // The table of what came after pasts, small enough to stay in the first cache: by their upper bits, LeafEntry::next mixed
-  // with the others. So what was there after another past comes out beyond the entries, but for one in 800.
+  // with the others. So what was there after another past comes out beyond the entries, but for one in 2,000.
   static constexpr unsigned kPastBits = 10, kPastShift = 3;
   static constexpr uint32_t kPastFactor = 0x9e3779b9;
   static constexpr size_t kPasts = size_t{1} << kPastBits;
-  MALLOW_ALWAYS_INLINE uint32_t& AfterPast(uint32_t past) const {
-    return (positions_ - kPasts)[past >> (32 - kPastBits)];
-  }
+  MALLOW_ALWAYS_INLINE uint32_t* pasts() const { return reinterpret_cast<uint32_t*>(slots_) - kPasts; }
+  MALLOW_ALWAYS_INLINE uint32_t& AfterPast(uint32_t past) const { return pasts()[past >> (32 - kPastBits)]; }
 
   static uintptr_t Address(const LeafEntry* entry) { return reinterpret_cast<uintptr_t>(entry); }
   static constexpr size_t BytesFor(unsigned bits) {
-    return sizeof(uint32_t) * kPasts +
-           (sizeof(uint32_t) + sizeof(LeafEntry)) * ((size_t{1} << bits) + kSpareSlots);
+    return sizeof(uint32_t) * kPasts + (sizeof(Slot) << (bits - kLinesOfSlotBits)) +
+           (sizeof(LeafEntry) << bits);
   }
   // Odd, and as good as different for any two places of a search.
   static MALLOW_ALWAYS_INLINE uint32_t PositionOf(size_t hash) {
     return static_cast<uint32_t>(hash >> 32) | 1;
   }
   MALLOW_ALWAYS_INLINE size_t SlotOf(uint32_t position) const { return position >> shift_; }
-  size_t slot_count() const { return size_t{1} << bits_; }
+  size_t slot_count() const { return size_t{1} << (bits_ - kLinesOfSlotBits); }
+  uint32_t line_count() const { return uint32_t{1} << bits_; }
 
   bool Map(unsigned bits) {
     void* const memory = os::Map(nullptr, BytesFor(bits));
     if (memory == nullptr) return false;
     if (bits >= kBitsOfHugePages) os::WantHugePages(memory, BytesFor(bits));
-    positions_ = static_cast<uint32_t*>(memory) + kPasts;
-    entries_ = reinterpret_cast<LeafEntry*>(positions_ + (size_t{1} << bits) + kSpareSlots);
-    entry_bytes_ = static_cast<uint32_t>(sizeof(LeafEntry) << bits);
     bits_ = static_cast<uint8_t>(bits);
-    shift_ = static_cast<uint8_t>(32 - bits);
+    shift_ = static_cast<uint8_t>(32 - (bits - kLinesOfSlotBits));
+    slots_ = reinterpret_cast<Slot*>(static_cast<uint32_t*>(memory) + kPasts);
+    lines_ = reinterpret_cast<LeafEntry*>(slots_ + slot_count());
+    line_bytes_ = static_cast<uint32_t>(sizeof(LeafEntry) << bits);
     driven_out_ = 0;
     return true;
   }
 
-  // Two that belong into one slot would drive each other out for ever, so that an entry may lie beside its own.
-  LeafEntry* Place(uint32_t position, unsigned group_count) {
-    size_t slot = SlotOf(position);
-    if (group_count > LeafEntry::kGroups) {
-      slot &= ~size_t{1};
-      const size_t end = slot + group_count / (1 + LeafEntry::kGroups) + 1;
-      for (size_t taken = slot; taken != end; ++taken) DriveOut(taken);
-      for (size_t taken = slot + 1; taken != end; ++taken) positions_[taken] = kContinued;
-    } else {
-      if (positions_[slot] != 0 && (positions_[slot ^ 1] == 0 || driven_out_ % 2 != 0)) slot ^= 1;
-      DriveOut(slot);
-    }
-    positions_[slot] = position;
-    return entries_ + slot;
-  }
-  void DriveOut(size_t slot) {
-    if (positions_[slot] == 0) return;
-    ++driven_out_;
-    Vacate(slot);
-  }
-  // All slots of the entry that lies there.
-  void Vacate(size_t slot) {
-    while (positions_[slot] == kContinued) --slot;
-    do {
-      Empty(slot++);
-    } while (positions_[slot] == kContinued);
-  }
-  void Empty(size_t slot) {
-    positions_[slot] = 0;
-    entries_[slot].key = 0;
+  // The first of so many lines that follow one another.
+  uint32_t TakeLines(unsigned count) {
+    if (next_line_ + count > line_count()) next_line_ = Grow() ? line_count() / 2 : 0;
+    const uint32_t first = next_line_;
+    next_line_ += count;
+    return first;
   }
 
-  void Grow() {
+  // Two that belong into one slot would drive each other out for ever, so that one may be beside its own.
+  void Put(const Slot& entry) {
+    size_t slot = SlotOf(entry.position);
+    const auto is_free = [&](size_t at) {
+      return slots_[at].position == 0 || slots_[at].position == entry.position;
+    };
+    if (!is_free(slot) && (is_free(slot ^ 1) || ++driven_out_ % 2 != 0)) slot ^= 1;
+    slots_[slot] = entry;
+  }
+
+  // False: it is as long as it was.
+  bool Grow() {
     LeafCache wider;
-    if (!wider.Map(bits_ + 1u)) {
-      driven_out_ = 0;
-      return;
-    }
+    driven_out_ = 0;
+    if (bits_ == kMostBits || !wider.Map(bits_ + 1u)) return false;
+    memcpy(wider.pasts(), pasts(), sizeof(uint32_t) * kPasts);
+    memcpy(wider.lines_, lines_, line_bytes_);
     for (size_t slot = 0; slot < slot_count(); ++slot) {
-      if (positions_[slot] % 2 == 0) continue;
-      const LeafEntry& entry = entries_[slot];
-      memcpy(wider.Place(positions_[slot], entry.group_count()), &entry,
-             sizeof(LeafEntry::Words) * (1u + entry.group_count()));
+      if (slots_[slot].position != 0) wider.Put(slots_[slot]);
     }
+    wider.next_line_ = next_line_;
     wider.driven_out_ = 0;
     Clear();
     *this = wider;
+    return true;
   }
 
-  // In memory: what came after pasts, positions, entries.
-  uint32_t* positions_ = nullptr;  // of the entries; 0: there is none
-  LeafEntry* entries_ = nullptr;
-  uint32_t driven_out_ = 0;  // since the table has this size
-  uint32_t entry_bytes_ = 0;
+  // In memory: what came after pasts, slots, lines.
+  Slot* slots_ = nullptr;
+  LeafEntry* lines_ = nullptr;
+  uint32_t driven_out_ = 0;  // since the table has this size, or was to grow
+  uint32_t line_bytes_ = 0;
+  uint32_t next_line_ = 0;
   uint8_t bits_ = 0, shift_ = 0;
 };
 

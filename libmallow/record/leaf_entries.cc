@@ -170,7 +170,7 @@ void CaptureContext::NoteWrapper(const Frame& start) {
 LeafEntry* CaptureContext::RoomForLeaf(const Frame& start, unsigned group_count) {
   if (MALLOW_UNLIKELY(searched_.key != start.key || searched_.sp != start.sp))
     Search(start.key, start.sp, start.bp);
-  return leaves_.MakeRoomAt(searched_.hash, group_count);
+  return leaves_.MakeRoomAt(searched_.hash, start.key, start.sp, group_count);
 }
 
 }  // namespace mallow::record

@@ -108,7 +108,7 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::FindJoin(LeafEntry& leaf) const {
   const uint32_t words = join.words();
   if (MALLOW_UNLIKELY(words > LeafEntry::kMostJoinWords)) return false;
   leaf.join_words = static_cast<uint16_t>(words);
-  leaf.first_words->joined_in = last_stack_;
+  leaf.words()->joined_in = last_stack_;
   return true;
 }
 
@@ -138,7 +138,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(Start
     leaf = SearchFrom(start);
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
   }
-  if (MALLOW_UNLIKELY(leaf->first_words->joined_in != context.last_stack_) && !context.FindJoin(*leaf))
+  if (MALLOW_UNLIKELY(leaf->words()->joined_in != context.last_stack_) && !context.FindJoin(*leaf))
     return ForgetGuessOf(start);
   return MALLOW_LIKELY(FirstChanged(context.words_.data(), leaf->join_words) == 0) ? leaf
                                                                                    : ForgetGuessOf(start);
