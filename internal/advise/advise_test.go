@@ -3,6 +3,7 @@ package advise_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -233,6 +234,30 @@ func TestPrice(t *testing.T) {
 	}
 	if len(long.Advice) == 0 || !strings.HasPrefix(long.Stop, "stop here: all of this together") {
 		t.Errorf("%d: %s", len(long.Advice), long.Stop)
+	}
+}
+
+// TestRemedyTakesTime has blocks for which a list is told: it takes a part of what malloc took.
+func TestRemedyTakesTime(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	event, text := p.Stack(recording.Malloc, "post queue.c:12"), p.Stack(recording.Malloc, "show show.c:7")
+	var queue []recordingtest.Block
+	for range 20_000 {
+		queue = append(queue, p.Alloc(event, 48))
+		p.FreeFrom(p.Alloc(text, 80), p.By("show show.c:9"))
+		if len(queue) == 50 {
+			p.FreeFrom(queue[0], p.By("take queue.c:30"))
+			queue = queue[1:]
+		}
+	}
+	for _, a := range advise.For(used(p.Profile(), 0.01), advise.Options{Price: price.Fixed(50, 0)}).Advice {
+		takes, want := strings.HasSuffix(a.Saves.Basis, ", of which the remedy takes 50 %"), 0.1
+		if a.Rule == "same-size" {
+			want = 0.05
+		}
+		if takes != (a.Rule == "same-size") || math.Abs(*a.Saves.CPUShare-want) > want/10 {
+			t.Errorf("%s: %+v", a.Rule, a)
+		}
 	}
 }
 

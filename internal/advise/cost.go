@@ -78,9 +78,12 @@ func (c *cost) price(s *Saves, f *found) {
 	for _, p := range f.parts {
 		ns += float64(p.calls) * c.each(p.site.Site)
 	}
-	share := min(1, (ns+f.Nanoseconds)/c.total)
+	share := min(1, (ns*(1-f.Takes)+f.Nanoseconds)/c.total)
 	s.CPUShare = &share
 	if s.Basis = f.Basis; f.left.Calls > 0 {
 		s.Basis = c.basis(ns / float64(f.left.Calls))
+	}
+	if f.Takes > 0 {
+		s.Basis += fmt.Sprintf(", of which the remedy takes %.0f %%", 100*f.Takes)
 	}
 }

@@ -36,6 +36,9 @@ type Finding struct {
 	// calls that allocate nothing. Basis says how they are known.
 	Nanoseconds float64
 	Basis       string
+	// Takes is the part of the allocations' CPU time that the remedy takes itself,
+	// 0..1.
+	Takes float64
 	// Memory is what is no longer held at the peak.
 	Memory uint64
 	// Notable keeps a finding that saves no or few allocations: it is about

@@ -206,5 +206,8 @@ func format(f *rule.Finding) string {
 	if f.Nanoseconds > 0 {
 		fmt.Fprintf(&b, "    -%.0f ns\n", f.Nanoseconds)
 	}
+	if f.Takes > 0 {
+		fmt.Fprintf(&b, "    takes %.0f %% of their time\n", 100*f.Takes)
+	}
 	return b.String()
 }

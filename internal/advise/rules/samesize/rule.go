@@ -16,6 +16,11 @@ const (
 	// A pool takes as many steps as a good malloc: it must save many calls to be worth
 	// its code.
 	leastShare = 10 * rule.Worthwhile
+	// What a list takes of malloc's time: it saves no way to memory that is not in
+	// the caches. Of groff's nodes of characters 36 % was saved, of its iterators
+	// nothing, of m4's chunks of 4,064 bytes 25 %, and of nasm's vectors, in a list
+	// that does not touch them, 75 %.
+	ofList = 0.5
 )
 
 func find(c *rule.Case) []rule.Finding {
@@ -45,6 +50,7 @@ func find(c *rule.Case) []rule.Finding {
 			Places:   rule.Places(s.Frame),
 			Claims:   []rule.Claim{s.Claim(saved)},
 			AtMost:   atMost,
+			Takes:    ofList,
 		})
 	}
 	return found
