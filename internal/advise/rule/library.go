@@ -175,6 +175,20 @@ func (s *Site) InObject() bool { return s.Contained() && IsConstructor(s.Functio
 // SetAnew is what to do about an object whose parts take memory in each round.
 const SetAnew = "make the object once, outside of all loops, and set it anew in each round: the string or container in it keeps its memory"
 
+// Constructor returns the line of a constructor that asks for the blocks, where the
+// destructor of its class releases them: an object has them, and it may be handed on.
+func (s *Site) Constructor() (line profile.Frame, ok bool) {
+	by := s.Knowledge().FreedBy
+	if !Certain(by, 0.5) {
+		return line, false
+	}
+	at := slices.IndexFunc(s.Way, func(f profile.Frame) bool { return destroys(by.Function, f.Function) })
+	if at < 0 {
+		return line, false
+	}
+	return s.Way[at], true
+}
+
 // OfElements tells whether a good part of the site's blocks are what elements of
 // a container took while they were constructed there: rows of a vector of
 // vectors, which are gone when it is cleared.

@@ -71,6 +71,7 @@ func finding(s, site *rule.Site) rule.Finding {
 	size, fitting := buffer(s)
 	keeps := s.Contained()
 	inline := hasRoom(s)
+	constructor, ofObject := s.Constructor()
 	replaced := !keeps && !s.IsElement() && s.IsReplaced()
 	if keeps && !inline || size == 0 || replaced {
 		f.Means = rule.Reuse
@@ -100,6 +101,10 @@ func finding(s, site *rule.Site) rule.Finding {
 		f.Remedy = fmt.Sprintf("a plain value on the stack, without Box (an enum where it is a dyn Trait of several types), or a SmallVec or ArrayVec with room for %s", rule.Bytes(size))
 	case s.IsElement():
 		f.Remedy = rule.HoldElements
+	case ofObject:
+		f.Places = rule.Places(constructor, s.Frame)
+		f.Evidence += "; the constructor of an object makes them, and its destructor releases them"
+		f.Remedy = member(s, size)
 	default:
 		f.Remedy = local(s, size)
 		if passedOn {
@@ -122,6 +127,17 @@ func local(s *rule.Site, size uint64) string {
 		return fmt.Sprintf("a variable of %s on the stack, or a fixed array where it is a buffer", rule.Bytes(size))
 	}
 	return fmt.Sprintf("a fixed array of %s on the stack", rule.Bytes(size))
+}
+
+// member says what takes the place of the blocks in the object that has them.
+func member(s *rule.Site, size uint64) string {
+	switch {
+	case s.IsObject():
+		return fmt.Sprintf("a member of %s in place of the pointer to it", rule.Bytes(size))
+	case !s.InCpp() && s.MayBeObject():
+		return fmt.Sprintf("a member of %s in place of the pointer to it, or an array where it is a buffer", rule.Bytes(size))
+	}
+	return fmt.Sprintf("room for %s in the object itself: an array%s", rule.Bytes(size), otherwise(s))
 }
 
 // otherwise says what else an array needs: one that is too short is worse than

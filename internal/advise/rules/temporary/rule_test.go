@@ -277,3 +277,17 @@ func TestSilent(t *testing.T) {
 	p.Noise(1000)
 	p.Silent(temporary.Rule)
 }
+
+// What an object's constructor makes, and its destructor releases, has its place in
+// the object, which is handed on: no function has it on its stack.
+func TestMadeByConstructor(t *testing.T) {
+	const textOf, made = "operator new[](unsigned long)", "Text::Text(char const*, int) input.cc:3599"
+	p := ruletest.NewProgram(t)
+	text := p.Stack(recording.NewArray, textOf, made, "makeText input.cc:3618", "number input.cc:4917")
+	state := p.Stack(recording.New, "operator new(unsigned long)", "Parser::Parser() parser.cc:12", "parse main.cc:20")
+	for i := range uint64(500) {
+		p.FreeFrom(p.Alloc(text, 1+i%6), p.By("Text::~Text() input.cc:3608"))
+		p.FreeFrom(p.Alloc(state, 40), p.By("Parser::~Parser() parser.cc:17"))
+	}
+	p.Finds(temporary.Rule, "made-by-constructor")
+}
