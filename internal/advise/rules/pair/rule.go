@@ -94,10 +94,11 @@ func bornTogether(first, second *rule.Site) bool {
 		mayJoin(second) && rule.Kin(first, second) && rule.LiveAlike(first, second, 1)
 }
 
-// mayJoin tells whether the program decides where the block lies. Where the
-// counts of a std::shared_ptr lie it decides by std::make_shared alone.
+// mayJoin tells whether the program decides where the block lies, and lets it stay
+// there but for few that are enlarged. Where the counts of a std::shared_ptr lie it
+// decides by std::make_shared alone.
 func mayJoin(s *rule.Site) bool {
-	if s.Counters.ByRealloc > 0 || s.Contained() {
+	if rule.Share(s.Counters.ByRealloc, s.Counters.Calls) > mostApart || s.Contained() {
 		return false
 	}
 	counts := s.By(rule.ControlBlock)
@@ -146,10 +147,16 @@ func finding(group []*rule.Site) rule.Finding {
 		}
 	}
 	var claims []rule.Claim
+	var enlarged uint64
 	for _, s := range group {
 		if s != owner {
-			claims = append(claims, s.Claim(times))
+			claims = append(claims, s.Claim(times-min(times, s.Counters.ByRealloc)))
+			enlarged += s.Counters.ByRealloc
 		}
+	}
+	do := remedy(owner, fixed, sum)
+	if enlarged > 0 {
+		do += fmt.Sprintf("; keep the pointer for what a realloc enlarges, here %s of them", figure.Count(enlarged))
 	}
 	ends := "released together"
 	if owner.Kept() {
@@ -158,7 +165,7 @@ func finding(group []*rule.Site) rule.Finding {
 	return rule.Finding{
 		Means:    rule.Avoid,
 		Title:    fmt.Sprintf("%s times %s are made together and %s", figure.Count(times), strings.Join(names, " and "), ends),
-		Remedy:   remedy(owner, fixed, sum),
+		Remedy:   do,
 		Evidence: evidence(group, owner),
 		Places:   rule.Places(places...),
 		Claims:   claims,
@@ -201,7 +208,7 @@ func line(s *rule.Site, group []*rule.Site) profile.Frame {
 }
 
 // ownerOf returns the one that the others could become part of: whose function
-// calls those of the others, else the largest.
+// calls those of the others, else the one that stays where it is, else the largest.
 func ownerOf(group []*rule.Site) *rule.Site {
 	callees := func(s *rule.Site) (n int) {
 		for _, other := range group {
@@ -214,7 +221,8 @@ func ownerOf(group []*rule.Site) *rule.Site {
 		return n
 	}
 	return slices.MaxFunc(group, func(a, b *rule.Site) int {
-		return cmp.Or(cmp.Compare(callees(a), callees(b)), cmp.Compare(a.MeanSize(), b.MeanSize()), cmp.Compare(b.Line, a.Line))
+		return cmp.Or(cmp.Compare(callees(a), callees(b)), cmp.Compare(b.Counters.ByRealloc, a.Counters.ByRealloc),
+			cmp.Compare(a.MeanSize(), b.MeanSize()), cmp.Compare(b.Line, a.Line))
 	})
 }
 

@@ -28,7 +28,35 @@ func TestPair(t *testing.T) {
 	p.Finds(pair.Rule, "pair")
 }
 
-// The same with a list that others append to, too: the line is named that does.
+// A list and its items, few of which outgrow the room that they begin with: the others have it in the list. Of strings
+// that grow more often it is not said.
+func TestFewGrow(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	list, items := p.Stack(recording.Malloc, "list_new list.c:8"), p.Stack(recording.Calloc, "list_new list.c:11")
+	text, chars := p.Stack(recording.Malloc, "text_new text.c:8"), p.Stack(recording.Malloc, "text_new text.c:11")
+	more, longer := p.Stack(recording.Realloc, "list_add list.c:20"), p.Stack(recording.Realloc, "text_add text.c:20")
+	rows := func(object, part, enlarged recordingtest.Stack, each int, drop string) {
+		for range 20 {
+			var row [][2]recordingtest.Block
+			for i := range 50 {
+				b, n := p.Alloc(object, 32), p.Alloc(part, 64)
+				if i%each == 0 {
+					n = p.Realloc(n, enlarged, 128)
+				}
+				row = append(row, [2]recordingtest.Block{b, n})
+			}
+			for _, b := range row {
+				p.FreeFrom(b[1], p.By(drop+":30"))
+				p.FreeFrom(b[0], p.By(drop+":31"))
+			}
+		}
+	}
+	rows(list, items, more, 50, "list_drop list.c")
+	rows(text, chars, longer, 5, "text_drop text.c")
+	p.Finds(pair.Rule, "few_grow")
+}
+
+// A connection and the node of a list that others append to, too: the line is named that does.
 func TestHelper(t *testing.T) {
 	p := ruletest.NewProgram(t)
 	connection := p.Stack(recording.Malloc, "open conn.c:162")
