@@ -22,7 +22,7 @@ var ways = []struct {
 	{func(s *rule.Site) *rule.Site { return s.By(rule.TextCopy) },
 		"copies by to_string of texts", "pass the text as &str: get and get_mut of a map with String keys, a comparison and most functions take one; where entry() wants a String, ask get_mut first and make one only for what is new", false},
 	{func(s *rule.Site) *rule.Site { return s.ByWithout(rule.TextChange, rule.TextCopy) },
-		"allocations by replace, to_lowercase and the like for strings", "look first whether anything changes (contains), and pass the text itself on where nothing does (Cow<str>); eq_ignore_ascii_case compares without a copy", true},
+		"allocations by replace, to_lowercase and the like for strings", "look first whether anything changes (contains), and pass the text itself on where nothing does (Cow<str>); eq_ignore_ascii_case compares without a copy, and cmp of bytes().map(...) tells the order", true},
 }
 
 func find(c *rule.Case) []rule.Finding {
