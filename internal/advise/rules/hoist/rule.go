@@ -41,7 +41,7 @@ func find(c *rule.Case) []rule.Finding {
 		}
 		owner, owned := s.Owner()
 		switch {
-		case !owned:
+		case !owned || outlivesCall(s, owner):
 			// The object is handed on, and whoever has it in the end releases it: to
 			// keep one pays where it is large.
 			if s.OneSize() && s.Counters.SizeMax >= large && !s.Contained() {
@@ -67,6 +67,15 @@ func find(c *rule.Case) []rule.Finding {
 		}
 	}
 	return found
+}
+
+// outlivesCall tells that the function that makes the blocks, their owner as far as
+// is known, releases most of them, and others the rest: a block that it releases may
+// be that of an earlier call, which the new one replaces, and is no variable of it.
+func outlivesCall(s *rule.Site, owner profile.Frame) bool {
+	const leastByOthers = 0.1
+	by := s.Knowledge().FreedBy
+	return owner.Function == s.Function && !s.Contained() && rule.Share(by.Most, by.OutOf) < 1-leastByOthers
 }
 
 // oneByOne returns the sites of which each block is gone when the next is asked for;

@@ -234,3 +234,25 @@ func TestSilent(t *testing.T) {
 	}
 	p.Silent(hoist.Rule)
 }
+
+// A function that makes a longer block for each one that is full releases most of its blocks, but another one the last
+// of each text: they outlive its calls, and cannot be its variables.
+func TestOutlivesCall(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	full := p.Stack(recording.Malloc, "append text.c:73", "dump dump.c:20")
+	other := p.Stack(recording.Malloc, "visit dump.c:30")
+	p.Soon(1, 1<<20, other)
+	for range 200 {
+		text := p.Alloc(full, 32)
+		for _, size := range []uint64{70, 150, 310, 630} {
+			p.Soon(8, 48, other)
+			longer := p.Alloc(full, size)
+			p.FreeFrom(text, p.By("append text.c:79"))
+			text = longer
+		}
+		p.Soon(8, 48, other)
+		p.FreeFrom(text, p.By("close text.c:40"))
+		p.Soon(8, 48, other)
+	}
+	p.Silent(hoist.Rule)
+}
