@@ -217,6 +217,9 @@ EXPORT int posix_memalign(void **result, size_t alignment, size_t bytes) {
 // but for the failure, to the next definition, which knows new_handler and how to throw.
 static void leave(bool *outer) { within_next = *outer; }
 
+// What throws brings these.
+__asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
+
 #define NEW(name, parameters, arguments, call, bytes)                       \
   EXPORT void *name parameters {                                            \
     void *block = call;                                                     \
