@@ -71,6 +71,7 @@ type Frame struct {
 // Stack is one of the stacks of a site.
 type Stack struct {
 	Allocations uint64  `json:"allocations"`
+	Truncated   bool    `json:"truncated"`
 	Frames      []Frame `json:"frames"`
 }
 
