@@ -51,6 +51,14 @@ func (b *ballot) tally(value uint32) *tally {
 	return &b.tallies[at]
 }
 
+// least returns how many voted for a value for sure.
+func (b *ballot) least(value uint32) uint64 {
+	if at := b.index.At(value); at >= 0 {
+		return b.tallies[at].least
+	}
+	return 0
+}
+
 // close returns the value with most votes for sure, the lesser by before of
 // two that have as many; nil without votes.
 func (b *ballot) close(before func(a, b uint32) bool) (value uint32, c *Common) {

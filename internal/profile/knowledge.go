@@ -15,6 +15,7 @@ type Knowledge struct {
 	// Runs are the calls before which their thread had allocated with another
 	// stack; LongestRun is the longest row of calls with one stack.
 	Runs, LongestRun uint64
+	OwnRuns          uint64  // of Runs: before which it had allocated with another stack of the site, at the least
 	Size             *Common // of Size bytes; nil where nobody knows
 	BornAfter        *Common // of Runs: the site that the thread allocated at just before
 	FreedAfter       *Common // of DeathRuns: the site whose block the thread released just before
@@ -266,6 +267,9 @@ func (k *knower) about(site *Site) (Knowledge, votes) {
 	k.addBatch()
 	k.sum.Threads = k.countThreads()
 	k.sum.PeakBlocks = peakBlocks(site)
+	if len(site.stacks) > 1 {
+		k.sum.OwnRuns = k.bornAfter.least(uint32(k.partners.of[site.stacks[0].number]))
+	}
 	k.sum.Size = k.commonSize(&site.Counters)
 	k.sum.BornAfter = k.commonPartner(&k.bornAfter)
 	k.sum.FreedAfter = k.commonPartner(&k.freedAfter)

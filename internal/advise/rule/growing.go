@@ -84,7 +84,7 @@ func (s *Site) GrowsByDoubling() bool {
 		k.FreedBy == nil || !sameFunction(&k.FreedBy.Frame, &s.Frame) {
 		return false
 	}
-	row := Share(n.Calls, k.Runs)
+	row := Share(n.Calls, k.Runs-k.OwnRuns) // the function may have several copies of its growth
 	upTo, ok := s.LivesUpTo(1 - 1/steps)
 	return ok && upTo == lives && row >= (1-mostOff)*steps && row <= (1+mostOff)*steps && Share(s.Temporary(), n.Calls) <= (1+mostOff)/steps // the last one of a row
 }

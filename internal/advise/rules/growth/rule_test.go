@@ -169,6 +169,38 @@ func TestUnnamed(t *testing.T) {
 	p.Finds(growth.Rule, "unnamed")
 }
 
+// The compiler has made two copies of the growth, of which one makes the first block.
+func TestUnnamedCopies(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	first, other := p.Stack(recording.New, "operator new(unsigned long)", "collect"), p.Stack(recording.Malloc, "other")
+	again := p.Stack(recording.New, "operator new(unsigned long, std::nothrow_t const&)", "collect")
+	for range 2000 {
+		old := p.Alloc(first, 31)
+		for _, size := range []uint64{61, 121} {
+			b := p.Alloc(again, size)
+			p.FreeFrom(old, p.By("collect"))
+			old = b
+		}
+		p.FreeFrom(old, p.By("collect"))
+		p.Free(p.Alloc(other, 40))
+	}
+	p.Finds(growth.Rule, "unnamed_copies")
+}
+
+// Two buffers of which the second is twice as large do not grow.
+func TestUnnamedTwo(t *testing.T) {
+	p := ruletest.NewProgram(t)
+	small, other := p.Stack(recording.New, "operator new(unsigned long)", "collect"), p.Stack(recording.Malloc, "other")
+	large := p.Stack(recording.New, "operator new(unsigned long, std::nothrow_t const&)", "collect")
+	for range 2000 {
+		s, l := p.Alloc(small, 16), p.Alloc(large, 34)
+		p.FreeFrom(s, p.By("collect"))
+		p.FreeFrom(l, p.By("collect"))
+		p.Free(p.Alloc(other, 40))
+	}
+	p.Silent(growth.Rule)
+}
+
 // Without optimization the owner and the growth call the same function.
 func TestUnoptimized(t *testing.T) {
 	p := ruletest.NewProgram(t)
