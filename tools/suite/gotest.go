@@ -16,6 +16,12 @@ func tidy(r *runner) (counts, error) {
 	} else {
 		c.passed++
 	}
+	for line := range strings.Lines(output) {
+		if what, found := strings.CutPrefix(line, "not checked: "); found {
+			c.skipped++
+			c.skips = append(c.skips, "make tidy: "+strings.TrimSpace(what))
+		}
+	}
 	return c, nil
 }
 

@@ -60,6 +60,9 @@ func main() {
 	for _, c := range complaints {
 		fmt.Println(c)
 	}
+	for _, what := range t.unchecked {
+		fmt.Println("not checked: " + what)
+	}
 	if len(complaints) > 0 {
 		fmt.Printf("tidy: %d complaints\n", len(complaints))
 		os.Exit(1)

@@ -15,6 +15,8 @@ import (
 type tree struct {
 	root  string
 	files []file
+	// What could not be checked on this system, and why.
+	unchecked []string
 }
 
 type file struct {
