@@ -86,7 +86,8 @@ static void run(void) {
     if (status != 0) _exit(1);
   }
   char text[32];
-  write(1, text, (size_t)snprintf(text, sizeof text, "%llu\n", (unsigned long long)allocations));
+  const int length = snprintf(text, sizeof text, "%llu\n", (unsigned long long)allocations);
+  if (write(1, text, (size_t)length) != length) _exit(1);
 }
 
 static pthread_key_t key;
