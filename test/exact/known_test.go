@@ -3,6 +3,7 @@ package exact
 import (
 	"fmt"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -68,6 +69,10 @@ func TestKnownCounts(t *testing.T) {
 	})
 }
 
+// valgrindsOwn are lines that valgrind itself writes, with -q too: 3.22 cannot read the debug information of a library whose
+// code lies in two places, and goes on without.
+var valgrindsOwn = regexp.MustCompile(`(?m)^--[0-9]+-- .*\n`)
+
 // Valgrind executes what it made of the code when it first came by, and recording changes code: the program must not die,
 // and every call be recorded.
 func TestKnownCountsUnderValgrind(t *testing.T) {
@@ -80,7 +85,7 @@ func TestKnownCountsUnderValgrind(t *testing.T) {
 			result, folder := harness.Preload(t, harness.Command{
 				Arguments: []string{valgrind, "-q", "--tool=none", harness.Program(t, "programs/"+known.program), "1"},
 			})
-			if result.Status != 0 || result.Errors != "" {
+			if result.Status != 0 || valgrindsOwn.ReplaceAllString(result.Errors, "") != "" {
 				t.Fatalf("%s\n%s", result.Ending(), result.Errors)
 			}
 			// Valgrind is started by a shell.

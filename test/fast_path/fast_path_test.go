@@ -60,7 +60,9 @@ func hits(t *testing.T, library string, settings ...string) []hit {
 				break
 			}
 			i, ok := code[address]
-			if !ok {
+			if !ok && len(settings) > 0 {
+				i.address = address // within what a recorded process has written over the beginning of a function
+			} else if !ok {
 				t.Fatalf("%s: objdump shows no instruction at %#x", h.name, address)
 			}
 			h.instructions = append(h.instructions, i)
@@ -243,7 +245,8 @@ func (h hit) foreign() []string {
 			ours := strings.HasPrefix(from.file, "heap/") || strings.HasPrefix(from.file, "base/") || slices.Contains(entryFiles, from.file) ||
 				h.large() && from.file == "api/slow.cc"
 			linkage := from.function == "??" && strings.HasSuffix(i.function, "@plt")
-			if !ours && !linkage {
+			ofLibc := path.Base(from.file) == "string_fortified.h" // memset, where the compiler hardens by itself
+			if !ours && !linkage && !ofLibc {
 				wrong = append(wrong, fmt.Sprintf("%s executes code of %s in %s on its hit path: %s", h.name, from.function, from.file, i.text()))
 			}
 		}
