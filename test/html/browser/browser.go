@@ -52,7 +52,7 @@ func Start(t *testing.T) *Browser {
 	t.Helper()
 	program := find()
 	if program == "" {
-		t.Skip("chromium is not installed: pages are not looked at (apt-get install chromium)")
+		t.Skip("chromium is not installed: pages are not looked at (apt-get install chromium; in Ubuntu snap install chromium)")
 	}
 	toBrowser, to, err := os.Pipe()
 	if err != nil {
@@ -103,14 +103,15 @@ func Start(t *testing.T) *Browser {
 	return b
 }
 
-func find() string {
+// find returns a browser that runs: what Ubuntu's package of that name brings says no more than which snap to install.
+var find = sync.OnceValue(func() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
+		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "--version").Run() == nil {
 			return path
 		}
 	}
 	return ""
-}
+})
 
 func tail(text string) string { return text[max(0, len(text)-2000):] }
 
