@@ -2,6 +2,7 @@
 
 #include <ucontext.h>
 
+#include "base/bits.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include "os/readable.h"
@@ -22,7 +23,7 @@ constexpr uint64_t kSecond = 1'000'000'000;
 
 // How threads that never allocate are looked for. An id costs a system call, about 100 ns.
 constexpr uint64_t kPauseBetweenLooks = kSecond / 20;
-constexpr int kIdsAhead = 256, kMostIds = 1024, kFarthestId = 16384;
+constexpr int kIdsAhead = 256, kMostIds = 2048, kFarthestId = 16384;
 
 uintptr_t RegisterOf(const ucontext_t& context, int which) {
   return static_cast<uintptr_t>(context.uc_mcontext.gregs[which]);
@@ -259,10 +260,12 @@ void CpuSampler::LookForThreads() {
       if (thread->id > highest) highest = thread->id;
     }
     LookAmong(os::ProcessId(), highest + kIdsAhead);
-    // Further away each time, and from the beginning once more.
+    // Further away each time, and from the beginning once more: where others start thousands of processes in a second, the next
+    // id of this one may be that far.
     if (looked_up_to_ < highest || looked_up_to_ > highest + kFarthestId) looked_up_to_ = highest;
-    LookAmong(looked_up_to_, looked_up_to_ + kIdsAhead);
-    looked_up_to_ += kIdsAhead;
+    const int ids = Min(Max(2 * (looked_up_to_ - highest), kIdsAhead), kMostIds);
+    LookAmong(looked_up_to_, looked_up_to_ + ids);
+    looked_up_to_ += ids;
   }
   threads_lock_.Unlock();
 }

@@ -163,10 +163,12 @@ func TestThreadsThatNeverAllocate(t *testing.T) {
 
 // Those that allocate after they were found are not counted twice, or it would seem that there was nobody else to find.
 func TestThreadsThatAllocateLate(t *testing.T) {
-	settles(t, often, []string{harness.Program(t, "programs/cpu_late_threads")}, func(cpu *together) error {
-		return errors.Join(cpu.sampled("main", cpu.In("main"), 0.4, 1),
-			cpu.lasts("silent", cpu.In("silent"), 0.35, 0.15))
-	})
+	for _, children := range []string{"0", "2000"} {
+		settles(t, often, []string{harness.Program(t, "programs/cpu_late_threads"), children}, func(cpu *together) error {
+			return errors.Join(cpu.sampled("main", cpu.In("main"), 0.4, 1),
+				cpu.lasts("silent", cpu.In("silent"), 0.35, 0.15))
+		})
+	}
 }
 
 func TestChildren(t *testing.T) {

@@ -1,7 +1,9 @@
-// A thread that never allocates uses 400 ms, as the first one does, beside two that allocate late: when others have had time
-// to find them.
+// cpu_late_threads [CHILDREN]: a thread that never allocates uses 400 ms, as the first one does, beside two that allocate late:
+// when others have had time to find them. So many processes are started and end before it begins, and take ids.
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "burn.h"
 
@@ -23,7 +25,8 @@ __attribute__((noinline)) static void *silent(void *p) {
   return p;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  const int children = argc > 1 ? atoi(argv[1]) : 0;
   pthread_t threads[kLate + 1];
   pthread_barrier_init(&found, NULL, kLate + 1);
   pthread_barrier_init(&begun, NULL, kLate + 1);
@@ -33,6 +36,11 @@ int main(void) {
   burn(200);
   pthread_barrier_wait(&found);
   pthread_barrier_wait(&begun);
+  for (int i = 0; i < children; i++) {
+    const pid_t child = vfork();
+    if (child == 0) _exit(0);
+    waitpid(child, NULL, 0);
+  }
   pthread_create(&threads[kLate], NULL, silent, NULL);
   burn(200);
   pthread_join(threads[kLate], NULL);
