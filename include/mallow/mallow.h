@@ -48,7 +48,8 @@ int mallow_record_snapshot(const char* folder);
  *   system_bytes = in_use_bytes + thread_cache_bytes + transfer_cache_bytes + central_list_bytes + page_heap_bytes
  *                  + tail_bytes
  * The process's resident set holds at most system_bytes - returned_bytes for blocks (less where memory was never
- * touched), metadata_resident_bytes for our own structures, and what was touched of the library's static data.
+ * touched; what lies free of a block of 64 MiB or more is estimated by samples), metadata_resident_bytes for our own
+ * structures, and what was touched of the library's static data.
  *
  * Large blocks have whole pages of their own: those longer than 256 KiB, those aligned to more than 8 KiB, and some that
  * realloc has grown to 32 KiB or more.

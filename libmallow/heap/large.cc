@@ -8,6 +8,7 @@
 #include "heap/page_map.h"
 #include "heap/reclaim.h"
 #include "heap/thread_registry.h"
+#include "os/memory.h"
 
 namespace mallow::heap {
 namespace {
@@ -40,6 +41,11 @@ Span* FromPageHeap(Pages pages, Pages alignment) {
 void* StartOf(const Span* span) { return span == nullptr ? nullptr : span->start(); }
 
 void ClearResident(Span* span) {
+  if (span->mapped) {
+    if (span->used_before && !os::Release(span->start(), span->pages * kPageBytes))
+      memset(span->start(), 0, span->pages * kPageBytes);
+    return;
+  }
   for (PageId page = span->page; page < span->end();) {
     const Pages run = PageMap::RunLength(page, span->end() - page);
     if (PageMap::StateOf(page) == PageState::kResident) memset(AddressOf(page), 0, run * kPageBytes);
@@ -73,7 +79,7 @@ void* AllocateLargeZeroed(size_t bytes) {
   if (Span* span = TakeKept(pages)) return memset(span->start(), 0, pages * kPageBytes);
   Span* span = FromPageHeap(pages, 1);
   if (span == nullptr) return nullptr;
-  if (!span->mapped) ClearResident(span);
+  ClearResident(span);
   return span->start();
 }
 

@@ -1,8 +1,10 @@
 // Large spans that are alone in a mapping; see PageHeap::AllocateLarge.
 #include <initializer_list>
 
+#include "base/hash.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
+#include "os/clock.h"
 #include "os/memory.h"
 
 namespace mallow::heap {
@@ -57,12 +59,42 @@ void RemoveEnds(const Span* span) {
   for (const PageId end : {span->page, span->end() - 1}) PageMap::SetState(end, 1, PageState::kForeign);
 }
 
+// How many pages of the span are in memory, by what its beginning and some places of it tell; all where that is not known, or
+// more than `most` for certain, or where it are so few that they are not worth another look. A place is as long as one table
+// of pages, which the system looks through in a microsecond or two; a question for the whole span takes as long as the page
+// faults did.
+Pages EstimateResident(const Span& span, Pages most) {
+  constexpr size_t kParts = 16, kLongest = size_t{2} << 30, kEdge = 64 * 1024;
+  const size_t bytes = span.pages * kPageBytes, limit = most * kPageBytes, place = 512 * os::PageSize();
+  const size_t part = RoundDown(bytes / kParts, os::PageSize());
+  if (part <= place || bytes > kLongest) return span.pages;
+  const auto resident_at = [&](size_t offset, size_t asked) {
+    return os::ResidentBytes(span.start() + RoundDown(offset, os::PageSize()), asked);
+  };
+  const size_t first = resident_at(0, place);
+  if (first == 0) return span.pages;
+  // Many a block is filled from its beginning on.
+  if (limit + kEdge < bytes && resident_at(limit, kEdge) == kEdge) return span.pages;
+  size_t found = 0;
+  const auto estimate = [&] { return first / kPageBytes + found * span.pages / (kParts * place); };
+  for (size_t i = 0; i < kParts && estimate() <= most; ++i) {
+    // Where in its part a place lies goes by no rule of a program's.
+    found += resident_at(i * part + HashWord(i + 1) % (part - place), place);
+    if (first + found <= os::PageSize()) return span.pages;
+  }
+  return Clamp<Pages>(estimate(), 1, span.pages);
+}
+
 }  // namespace
 
 Span* PageHeap::AllocateMapped(Pages pages, Pages alignment, Pages room) {
   pages = WholeSystemPages(pages);
   room = WholeSystemPages(room);
-  char* const start = MapWithRoom(pages, alignment, &room);
+  if (room == 0 && alignment == 1) {
+    if (Span* const kept = AllocateKept(pages)) return kept;
+  }
+  char* start = MapWithRoom(pages, alignment, &room);
+  if (start == nullptr && GiveUpKept()) start = MapWithRoom(pages, alignment, &room);
   if (start == nullptr) return nullptr;
   {
     SpinlockHolder holder(lock_);
@@ -75,9 +107,37 @@ Span* PageHeap::AllocateMapped(Pages pages, Pages alignment, Pages room) {
   return nullptr;
 }
 
-// What has grown once is likely to grow again.
-Span* PageHeap::MoveToMapped(Span* span, Pages pages) {
-  Pages room = pages;
+// From a kept mapping, or null: there is none, or no memory.
+Span* PageHeap::AllocateKept(Pages pages) {
+  Pages behind = 0;
+  Span* const kept = TakeKept(pages, &behind);
+  if (kept == nullptr) return nullptr;
+  if (behind > 0) UnmapOrKeep(kept->end(), behind);
+  if (kept->pages == pages) return kept;
+  Span* const longer = MoveToMapped(kept, pages, 0);
+  if (longer != nullptr) longer->used_before = true;
+  FreeMapped(kept);
+  return longer;
+}
+
+// One that is no longer than that; `behind` gets how many pages of its mapping follow that are nobody's any more.
+Span* PageHeap::TakeKept(Pages pages, Pages* behind) {
+  SpinlockHolder holder(lock_);
+  Span* const span = kept_.Fitting(pages);
+  if (span == nullptr || (span->pages > pages && !ReserveEnds(span->page, pages)) || !AttachRecords(span, 1))
+    return nullptr;
+  kept_.Remove(span);
+  CountLarge(span);
+  span->mapped = span->used_before = true;
+  span->room = 0;
+  if (span->pages > pages) {
+    *behind = span->pages - pages;
+    SetMappedPages(span, pages);
+  }
+  return span;
+}
+
+Span* PageHeap::MoveToMapped(Span* span, Pages pages, Pages room) {
   char* const start = MapWithRoom(pages, 1, &room);
   if (start == nullptr) return nullptr;
   const size_t bytes = (pages + room) * kPageBytes;
@@ -125,10 +185,19 @@ void PageHeap::EnterMapped(Span* span) {
 void PageHeap::FreeMapped(Span* span) {
   const PageId page = span->page;
   const Pages mapped = span->pages + span->room;
+  const bool kept = MayBeKept(span);
   {
     SpinlockHolder holder(lock_);
     UncountLarge(span);
     DetachRecords(span);
+    if (kept) {
+      span->records = nullptr;
+      const bool look = pace_.OnFree(span->kept.resident);
+      kept_.Add(span);
+      while (Span* const excess = kept_.Excess(pace_.MostKept())) UnmapKept(excess);
+      if (look) Release(os::CoarseNanoseconds());
+      return;
+    }
     // Before another thread can be given the addresses.
     RemoveEnds(span);
     __atomic_store_n(&system_, system_ - span->pages, __ATOMIC_RELAXED);
@@ -137,12 +206,48 @@ void PageHeap::FreeMapped(Span* span) {
   UnmapOrKeep(page, mapped);
 }
 
-// Of pages that belong to no span any more. What the system refuses to take back, because the process has too many mappings,
-// are free pages of ours; without memory for that they are nobody's.
+// As a shorter block is that has so much memory. True: span->kept is set.
+bool PageHeap::MayBeKept(Span* span) const {
+  if (span->moved_away || span->room != 0) return false;
+  const Pages resident = EstimateResident(*span, pace_.MostKept());
+  if (pace_.AtOnce(resident)) return false;
+  span->kept = {.resident = resident, .idle = false};
+  return true;
+}
+
+void PageHeap::UnmapKept(Span* span) {
+  kept_.Remove(span);
+  const PageId page = span->page;
+  const Pages pages = span->pages;
+  RemoveEnds(span);
+  __atomic_store_n(&system_, system_ - pages, __ATOMIC_RELAXED);
+  DeleteSpan(span);
+  if (!os::Unmap(AddressOf(page), pages * kPageBytes)) KeepRefused(page, pages);
+}
+
+bool PageHeap::GiveUpKept() {
+  SpinlockHolder holder(lock_);
+  return UnmapAllKept();
+}
+
+// False: there was none.
+bool PageHeap::UnmapAllKept() {
+  const bool any = kept_.count() != 0;
+  while (kept_.count() != 0) UnmapKept(kept_.Oldest());
+  return any;
+}
+
+// Of pages that belong to no span any more.
 void PageHeap::UnmapOrKeep(PageId page, Pages pages) {
   if (os::Unmap(AddressOf(page), pages * kPageBytes)) return;
-  const bool released = os::Release(AddressOf(page), pages * kPageBytes);
   SpinlockHolder holder(lock_);
+  KeepRefused(page, pages);
+}
+
+// What the system refuses to take back, because the process has too many mappings, are free pages of ours; without memory
+// for that they are nobody's.
+void PageHeap::KeepRefused(PageId page, Pages pages) {
+  const bool released = os::Release(AddressOf(page), pages * kPageBytes);
   if (!PageMap::Reserve(page, pages) || !ReserveSpans(1)) return;
   AddRegion(page, pages);
   if (!released) PageMap::SetState(page, pages, PageState::kResident);

@@ -8,12 +8,13 @@
 #include "heap/large.h"
 #include "heap/page_heap.h"
 #include "heap/page_map.h"
+#include "os/clock.h"
 #include "os/memory.h"
 
 namespace mallow::heap {
 namespace {
 
-constexpr size_t kGiB = size_t{1} << 30;
+constexpr size_t kMiB = size_t{1} << 20, kGiB = size_t{1} << 30;
 
 size_t MetadataInMemory() { return page_heap.MetadataResidentBytes(); }
 
@@ -39,6 +40,178 @@ TEST(MappedSpan, LongBlocksTakeNoMemoryUntilTheyAreTouched) {
   ExpectValidHeap();
 }
 
+size_t InMemory(const char* block, size_t bytes) { return os::ResidentBytes(block, bytes); }
+
+// One byte of each mebibyte.
+void TouchALittle(char* block, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += kMiB) block[at] = 1;
+}
+
+Pages FreePagesInMemory() {
+  const PageHeap::Totals totals = page_heap.GetTotals();
+  return totals.free - totals.returned;
+}
+
+TEST(MappedSpan, OfWhichLittleWasTouchedServesTheNextBlock) {
+  Trim(0);
+  constexpr size_t kBytes = kGiB / 4;
+  const PageHeap::Totals before = page_heap.GetTotals();
+  char* const block = static_cast<char*>(Allocate(kBytes));
+  ASSERT_NE(block, nullptr);
+  TouchALittle(block, kBytes);
+  Free(block);
+  ExpectValidHeap();
+  const PageHeap::Totals kept = page_heap.GetTotals();
+  EXPECT_EQ(kept.free, before.free + kBytes / kPageBytes);
+  EXPECT_EQ(kept.system, before.system + kBytes / kPageBytes);
+  EXPECT_EQ(kept.free_spans, before.free_spans + 1);
+  EXPECT_GT(kept.free - kept.returned, before.free - before.returned);
+  EXPECT_LE(kept.free - kept.returned, before.free - before.returned + 4096);
+  EXPECT_EQ(Allocate(kBytes), block);
+  EXPECT_EQ(InMemory(block, kBytes), 256 * os::PageSize());
+  EXPECT_EQ(UsableBytes(block), kBytes);
+  Free(block);
+  // What is behind a shorter one goes back.
+  EXPECT_EQ(Allocate(kBytes / 2), block);
+  EXPECT_EQ(InMemory(block, kBytes / 2), 128 * os::PageSize());
+  EXPECT_EQ(page_heap.GetTotals().system, before.system + kBytes / 2 / kPageBytes);
+  EXPECT_TRUE(Owns(block + kBytes / 2 - 1));
+  EXPECT_FALSE(Owns(block + kBytes - 1));
+  Free(block);
+  // A longer one has the pages elsewhere.
+  char* const longer = static_cast<char*>(Allocate(kBytes));
+  ASSERT_NE(longer, nullptr);
+  EXPECT_EQ(InMemory(longer, kBytes), 128 * os::PageSize());
+  EXPECT_EQ(longer[127 * kMiB], 1);
+  EXPECT_EQ(page_heap.GetTotals().system, before.system + kBytes / kPageBytes);
+  ExpectValidHeap();
+  Free(longer);
+  Trim(0);
+  EXPECT_EQ(SystemPagesNow(), before.system);
+  ExpectValidHeap();
+}
+
+TEST(MappedSpan, IsZeroWhereZeroIsAskedForAfterAnotherBlock) {
+  Trim(0);
+  char* const block = static_cast<char*>(Allocate(kGiB));
+  ASSERT_NE(block, nullptr);
+  TouchALittle(block, kGiB);
+  Free(block);
+  char* const zero = static_cast<char*>(AllocateZeroed(kGiB));
+  EXPECT_EQ(zero, block);
+  for (size_t at = 0; at < kGiB; at += kMiB) ASSERT_EQ(zero[at], 0) << at;
+  Free(zero);
+}
+
+TEST(MappedSpan, GoesBackAtOnceWhereMuchWasTouched) {
+  Trim(0);
+  constexpr size_t kBytes = 64 * kMiB;
+  const Pages system = SystemPagesNow(), in_memory = FreePagesInMemory();
+  for (const size_t touched : {kBytes, 5 * kBytes / 8}) {
+    void* const block = Allocate(kBytes);
+    ASSERT_NE(block, nullptr);
+    memset(block, 1, touched);
+    Free(block);
+    EXPECT_EQ(SystemPagesNow(), system) << touched;
+    EXPECT_EQ(FreePagesInMemory(), in_memory);
+  }
+}
+
+TEST(MappedSpan, GoesBackAtOnceWhereNothingIsGained) {
+  Trim(0);
+  const Pages system = SystemPagesNow();
+  for (const int touched : {0, 1}) {
+    char* const block = static_cast<char*>(Allocate(kGiB));
+    ASSERT_NE(block, nullptr);
+    if (touched) block[0] = 1;
+    Free(block);
+    EXPECT_EQ(SystemPagesNow(), system) << touched;
+  }
+  char* const block = static_cast<char*>(Allocate(3 * kGiB));
+  ASSERT_NE(block, nullptr);
+  TouchALittle(block, 3 * kGiB);
+  Free(block);
+  EXPECT_EQ(SystemPagesNow(), system) << "in so long a one much may lie where nobody looks";
+}
+
+TEST(MappedSpan, FilledFromItsBeginningOnIsKeptUpToTheLimit) {
+  Trim(0);
+  const Pages system = SystemPagesNow();
+  for (const size_t touched : {5 * kMiB, 33 * kMiB}) {
+    char* const block = static_cast<char*>(Allocate(kGiB));
+    ASSERT_NE(block, nullptr);
+    memset(block, 1, touched);
+    Free(block);
+    EXPECT_EQ(SystemPagesNow(), system + (touched == 5 * kMiB ? kGiB / kPageBytes : 0)) << touched;
+    Trim(0);
+  }
+}
+
+TEST(MappedSpan, IsKeptAsLongAsTogetherTheyHoldLittle) {
+  Trim(0);
+  constexpr size_t kBytes = 128 * kMiB;
+  char* blocks[8];
+  for (char*& block : blocks) {
+    block = static_cast<char*>(Allocate(kBytes));
+    ASSERT_NE(block, nullptr);
+    memset(block, 1, 12 * kMiB);
+  }
+  const Pages system = SystemPagesNow();
+  for (char* const block : blocks) Free(block);
+  ExpectValidHeap();
+  const Pages gone = system - SystemPagesNow();
+  EXPECT_EQ(gone % (kBytes / kPageBytes), 0u);
+  EXPECT_GE(gone, 4 * kBytes / kPageBytes);
+  EXPECT_LT(gone, 8 * kBytes / kPageBytes);
+  EXPECT_LE(FreePagesInMemory(), 32 * kMiB / kPageBytes);
+  Trim(0);
+  EXPECT_EQ(SystemPagesNow(), system - 8 * kBytes / kPageBytes);
+}
+
+TEST(MappedSpan, GoesBackWhenItLayIdle) {
+  Trim(0);
+  const Pages system = SystemPagesNow();
+  char* const block = static_cast<char*>(Allocate(kGiB));
+  ASSERT_NE(block, nullptr);
+  TouchALittle(block, kGiB);
+  Free(block);
+  uint64_t now = os::CoarseNanoseconds() + 10 * kReleaseInterval;
+  page_heap.ReleaseDue(now);
+  EXPECT_EQ(SystemPagesNow(), system + kGiB / kPageBytes) << "the first look finds it new";
+  page_heap.ReleaseDue(now += 2 * kReleaseInterval);
+  EXPECT_EQ(SystemPagesNow(), system);
+  ExpectValidHeap();
+}
+
+TEST(MappedSpan, GoesBackWhereTheSystemHasNoMore) {
+  Trim(0);
+  char* const block = static_cast<char*>(Allocate(kGiB));
+  ASSERT_NE(block, nullptr);
+  TouchALittle(block, kGiB);
+  Free(block);
+  static size_t left;
+  left = 2 * kGiB;
+  os::MemoryFunctions functions = os::SystemMemoryFunctions();
+  functions.map = [](void* hint, size_t bytes) -> void* {
+    if (bytes > left) return nullptr;
+    left -= bytes;
+    return os::SystemMemoryFunctions().map(hint, bytes);
+  };
+  functions.unmap = [](void* start, size_t bytes) {
+    left += bytes;
+    return os::SystemMemoryFunctions().unmap(start, bytes);
+  };
+  functions.move = nullptr;
+  os::ReplaceMemoryFunctions(&functions);
+  char* const longer = static_cast<char*>(Allocate(5 * kGiB / 2));
+  os::ReplaceMemoryFunctions(nullptr);
+  ASSERT_NE(longer, nullptr);
+  EXPECT_TRUE(LargeSpanAt(longer)->mapped);
+  longer[5 * kGiB / 2 - 1] = 1;
+  Free(longer);
+  ExpectValidHeap();
+}
+
 TEST(MappedSpan, IsZeroWhereZeroIsAskedFor) {
   char* const block = static_cast<char*>(AllocateZeroed(2 * kGiB));
   ASSERT_NE(block, nullptr);
@@ -58,6 +231,7 @@ TEST(MappedSpan, IsAligned) {
 
 TEST(MappedSpan, ShortBlocksTakeNoMoreForTheirAlignment) {
   Free(Allocate(100));
+  Trim(0);
   const size_t before = MetadataInMemory();
   const Pages system = SystemPagesNow();
   void* blocks[4];
@@ -161,6 +335,7 @@ TEST(MappedSpan, GrowsInPlaceAfterItWasCopied) {
 }
 
 TEST(MappedSpan, StaysWhereTheSystemTakesNothingBack) {
+  Trim(0);
   const Pages system = SystemPagesNow();
   void* const block = Allocate(kGiB);
   ASSERT_NE(block, nullptr);

@@ -184,7 +184,7 @@ Span* PageHeap::MakeLarge(Span* span) {
 
 void PageHeap::CountLarge(Span* span) {
   span->state = SpanState::kLarge;
-  span->moved_away = span->mapped = false;
+  span->moved_away = span->mapped = span->used_before = false;
   ++large_count_;
   large_ += span->pages;
 }
@@ -199,7 +199,8 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   if (span->pages < Max(kLeastMoved, system_pages() / kSystemShareMoved)) return nullptr;
   // The system moves whole pages of its own.
   if (os::PageSize() > kPageBytes) return nullptr;
-  if (WantsMapping(pages)) return MoveToMapped(span, pages);
+  // What has grown once is likely to grow again.
+  if (WantsMapping(pages)) return MoveToMapped(span, pages, pages);
   // Room to grow is a wish: the system may have no more than all memory to promise.
   Pages mapped = 2 * pages;
   char* place = nullptr;
@@ -341,9 +342,11 @@ ReleasePolicy PageHeap::release_policy() {
 
 bool PageHeap::ReleaseDownTo(Pages keep) {
   SpinlockHolder holder(lock_);
-  const Pages before = free_.resident();
-  if (before > keep) ReleaseSome(before - keep);
-  return free_.resident() < before;
+  const auto resident = [this] { return free_.resident() + kept_.resident(); };
+  const Pages before = resident();
+  while (kept_.count() != 0 && resident() > keep) UnmapKept(kept_.Oldest());
+  if (resident() > keep) ReleaseSome(resident() - keep);
+  return resident() < before;
 }
 
 void PageHeap::ReleaseDue(uint64_t now_nanoseconds) {
@@ -361,12 +364,12 @@ PageHeap::Totals PageHeap::GetTotals() {
   Totals totals = {};
   totals.system = system_;
   totals.most_system = most_system_;
-  totals.free = free_.pages();
-  totals.returned = free_.pages() - free_.resident();
+  totals.free = free_pages();
+  totals.returned = free_pages() - free_.resident() - kept_.resident();
   totals.large_count = large_count_;
   totals.large = large_;
   totals.metadata_bytes = metadata_.bytes() + PageMap::MetadataBytes() + RecordMap::MetadataBytes();
-  totals.free_spans = free_.spans();
+  totals.free_spans = free_.spans() + kept_.count();
   for (SizeClass c = 1; c < kClassCount; ++c) totals.small_spans[c] = small_spans_[c];
   return totals;
 }
@@ -475,6 +478,7 @@ bool PageHeap::Grow(Pages pages, Pages wish) {
 // Where the system refuses more (a limit of address space, its rules of overcommit), though what is free would do if it
 // lay together: the longest free spans give up their addresses until it refuses no more.
 MALLOW_COLD bool PageHeap::GrowInExchange(Pages pages) {
+  if (UnmapAllKept() && Grow(pages, 0)) return true;
   // What not even all of them could bring costs nobody anything.
   if (pages > free_.pages()) {
     const size_t beyond = (pages - free_.pages()) * kPageBytes;
@@ -655,6 +659,10 @@ void PageHeap::ReleaseSome(Pages pages) {
 }
 
 void PageHeap::Release(uint64_t now_nanoseconds) {
+  if (pace_.IntervalIsOver(now_nanoseconds)) {
+    while (Span* const idle = kept_.Idle()) UnmapKept(idle);
+    kept_.Age();
+  }
   const Pages due = pace_.Due(now_nanoseconds, free_.resident());
   if (due > 0) {
     ReleaseSome(due);
@@ -664,14 +672,14 @@ void PageHeap::Release(uint64_t now_nanoseconds) {
 }
 
 void PageHeap::NoteWanted() {
-  const Pages idle = free_.releasable();
+  const Pages idle = free_.releasable() + kept_.resident();
   __atomic_store_n(&wants_visits_, pace_.Wanted(idle), __ATOMIC_RELAXED);
-  __atomic_store_n(&wants_visits_of_all_, pace_.WantedOfAll(idle, system_ - free_.pages()), __ATOMIC_RELAXED);
+  __atomic_store_n(&wants_visits_of_all_, pace_.WantedOfAll(idle, system_ - free_pages()), __ATOMIC_RELAXED);
 }
 
 bool PageHeap::IsValid() {
   SpinlockHolder holder(lock_);
-  return free_.IsValid() && free_.pages() + large_ <= system_;
+  return free_.IsValid() && kept_.IsValid() && free_pages() + large_ <= system_;
 }
 
 }  // namespace mallow::heap

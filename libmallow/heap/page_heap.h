@@ -14,6 +14,7 @@
 
 #include "base/spinlock.h"
 #include "heap/free_pages.h"
+#include "heap/kept_mappings.h"
 #include "heap/metadata_arena.h"
 #include "heap/release.h"
 #include "heap/span.h"
@@ -25,8 +26,8 @@ class PageHeap {
   struct Totals {
     Pages system;        // of ours, mapped
     Pages most_system;   // so far
-    Pages free;          // in free spans
-    Pages returned;      // of those, not holding memory
+    Pages free;          // in free spans, and in kept mappings
+    Pages returned;      // of those, not holding memory; of kept mappings an estimate
     size_t large_count;  // live large spans
     Pages large;
     size_t metadata_bytes;
@@ -56,7 +57,8 @@ class PageHeap {
   // A large span that starts at a multiple of `alignment` pages (a power of two). If pages or alignment are kLeastMapped at
   // least, it is a mapped one, unless free pages will do, or its pages are not to go back as soon as it is freed: alone in a
   // mapping that comes and goes with it, so that a block of which little is touched takes little memory, however long it
-  // is. The page map takes a byte for each KiB.
+  // is. The page map takes a byte for each KiB. Where little of it is in memory as it is freed, the mapping may serve the
+  // next such block (kept_mappings.h).
   Span* AllocateLarge(Pages pages, Pages alignment, Growth growth = Growth::kAllowed);
   // A large span that is likely to grow: in memory that is free, and with free pages behind it, as far as they can be had.
   Span* AllocateGrowing(Pages pages);
@@ -143,7 +145,11 @@ class PageHeap {
   // Of mapped spans; these do not require the lock.
   bool WantsMapping(Pages pages) const { return pages >= least_mapped_ && pace_.AtOnce(pages); }
   Span* AllocateMapped(Pages pages, Pages alignment, Pages room);
-  Span* MoveToMapped(Span* span, Pages pages);
+  Span* AllocateKept(Pages pages);
+  Span* TakeKept(Pages pages, Pages* behind);
+  Span* MoveToMapped(Span* span, Pages pages, Pages room);
+  bool MayBeKept(Span* span) const;
+  bool GiveUpKept();
   void FreeMapped(Span* span);
   bool ResizeMapped(Span* span, Pages pages);
   bool ShrinkMapped(Span* span, Pages pages);
@@ -152,6 +158,10 @@ class PageHeap {
   Span* NewMapped(PageId page, Pages pages, Pages room);
   void SetMappedPages(Span* span, Pages pages);
   void EnterMapped(Span* span);
+  void KeepRefused(PageId page, Pages pages);
+  void UnmapKept(Span* span);
+  bool UnmapAllKept();
+  Pages free_pages() const { return free_.pages() + kept_.pages(); }
 
   static bool Take(bool* sign) {
     return __atomic_load_n(sign, __ATOMIC_RELAXED) && __atomic_exchange_n(sign, false, __ATOMIC_RELAXED);
@@ -166,6 +176,7 @@ class PageHeap {
   size_t array_record_bytes_ = 0;  // of those that have records
   bool clear_records_ = false;
   FreePages free_;
+  KeptMappings kept_;
   ReleasePace pace_;
   MetadataArena metadata_;
   Span* spare_spans_ = nullptr;

@@ -17,7 +17,7 @@ struct Span;
 
 inline constexpr size_t kInlineRecordBytes = kMaxObjectsPerSpan / 8 / 2;
 
-// kKept: a large one that the thread that freed it keeps, see large_cache.h.
+// kKept: a large one that the thread that freed it keeps, see large_cache.h, or the page heap, see kept_mappings.h.
 enum class SpanState : uint8_t { kUnused, kFree, kSmall, kLarge, kKept };
 
 // What a free span keeps where a small one has its bits.
@@ -29,8 +29,15 @@ struct FreeSpanPart {
   uint64_t priority;
 };
 
+// What a mapped span has there.
+struct KeptSpanPart {
+  Pages resident;  // pages that are in memory: an estimate
+  bool idle;       // for some time
+};
+
 struct alignas(kCacheLineBytes) Span {
-  ListLinks<Span> links;  // free: list of its length; small: central list's spans with free objects
+  // Free: list of its length; kept by the page heap: those; small: central list's spans with free objects.
+  ListLinks<Span> links;
   PageId page;
   Pages pages;
   // Side records of the objects, or null when nobody asked for them.
@@ -47,12 +54,14 @@ struct alignas(kCacheLineBytes) Span {
   uint16_t given_back;    // small: free objects when memory of some went back, else 0; see GiveBackUnused
   uint16_t trimmed;       // the same of GiveBackAll
   bool mapped;            // large: alone in a mapping, see PageHeap::AllocateMapped
+  bool used_before;       // large, mapped: it may hold what an earlier block did
   // -----------------------------------------------------------------------------------------------
   union {
     // Small: bit i is set while object i is in the central list. Spans of few objects keep their side
     // records in the upper half.
     uint64_t free_bits[kMaxObjectsPerSpan / 64];
-    Pages room;  // large, mapped: mapped behind it for it to grow, and no page of a span
+    Pages room;         // large, mapped: mapped behind it for it to grow, and no page of a span
+    KeptSpanPart kept;  // kept by the page heap: see kept_mappings.h
     struct {
       ListLinks<Span> age;  // free: among spans with resident pages, oldest last
       FreeSpanPart free;
