@@ -60,12 +60,12 @@ void RemoveEnds(const Span* span) {
 }
 
 // How many pages of the span are in memory, by what its beginning and some places of it tell; all where that is not known, or
-// more than `most` for certain, or where it are so few that they are not worth another look. A place is as long as one table
-// of pages, which the system looks through in a microsecond or two; a question for the whole span takes as long as the page
+// more than `most` for certain, or where it are so few that they are not worth another look. A place is as long as half a
+// table of pages, which the system looks through in a microsecond; a question for the whole span takes as long as the page
 // faults did.
 Pages EstimateResident(const Span& span, Pages most) {
   constexpr size_t kParts = 16, kLongest = size_t{2} << 30, kEdge = 64 * 1024;
-  const size_t bytes = span.pages * kPageBytes, limit = most * kPageBytes, place = 512 * os::PageSize();
+  const size_t bytes = span.pages * kPageBytes, limit = most * kPageBytes, place = 256 * os::PageSize();
   const size_t part = RoundDown(bytes / kParts, os::PageSize());
   if (part <= place || bytes > kLongest) return span.pages;
   const auto resident_at = [&](size_t offset, size_t asked) {
