@@ -2,7 +2,10 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <thread>
+#include <vector>
 
+#include "base/hash.h"
 #include "heap/heap.h"
 #include "heap/heap_checks.h"
 #include "heap/large.h"
@@ -89,6 +92,28 @@ TEST(MappedSpan, OfWhichLittleWasTouchedServesTheNextBlock) {
   Trim(0);
   EXPECT_EQ(SystemPagesNow(), before.system);
   ExpectValidHeap();
+}
+
+TEST(MappedSpan, OfOneThreadServesAnother) {
+  Trim(0);
+  const Pages system = SystemPagesNow();
+  const auto play = [](size_t thread) {
+    for (size_t i = 0; i < 60; ++i) {
+      const size_t bytes = (64 + HashWord(thread * 100 + i) % 192) * kMiB;
+      char* const block = static_cast<char*>(Allocate(bytes));
+      ASSERT_NE(block, nullptr);
+      const char mark = static_cast<char>(1 + thread);
+      for (size_t at = 0; at < bytes; at += kMiB) block[at] = mark;
+      for (size_t at = 0; at < bytes; at += kMiB) ASSERT_EQ(block[at], mark);
+      Free(block);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t thread = 0; thread < 4; ++thread) threads.emplace_back(play, thread);
+  for (std::thread& thread : threads) thread.join();
+  ExpectValidHeap();
+  Trim(0);
+  EXPECT_EQ(SystemPagesNow(), system);
 }
 
 TEST(MappedSpan, IsZeroWhereZeroIsAskedForAfterAnotherBlock) {
