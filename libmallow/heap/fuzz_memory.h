@@ -47,8 +47,8 @@ inline constexpr os::MemoryFunctions kFailingMemory = {
       return !Failures::Strikes() && os::SystemMemoryFunctions().release(p, bytes);
     },
     0,
-    [](void* from, size_t bytes, void* to, size_t to_bytes) {
-      if (!Failures::Strikes()) return os::SystemMemoryFunctions().move(from, bytes, to, to_bytes);
+    [](void* from, size_t bytes, void* to, size_t to_bytes, bool needed) {
+      if (!Failures::Strikes()) return os::SystemMemoryFunctions().move(from, bytes, to, to_bytes, needed);
       os::SystemMemoryFunctions().unmap(to, to_bytes);
       return false;
     }};
@@ -149,7 +149,7 @@ class RewindableMemory {
            PageMap::StateOf((start >> kPageShift) + 1) == PageState::kForeign;
   }
 
-  static bool TestMove(void* from, size_t bytes, void* to, size_t to_bytes) {
+  static bool TestMove(void* from, size_t bytes, void* to, size_t to_bytes, bool) {
     MALLOW_CHECK(Holds(from, bytes) && Holds(to, to_bytes) && bytes <= to_bytes);
     if (Failures::Strikes()) {
       Drop(reinterpret_cast<uintptr_t>(to), to_bytes);

@@ -114,7 +114,7 @@ Span* PageHeap::AllocateKept(Pages pages) {
   if (kept == nullptr) return nullptr;
   if (behind > 0) UnmapOrKeep(kept->end(), behind);
   if (kept->pages == pages) return kept;
-  Span* const longer = MoveToMapped(kept, pages, 0);
+  Span* const longer = MoveToMapped(kept, pages, 0, false);
   if (longer != nullptr) longer->used_before = true;
   FreeMapped(kept);
   return longer;
@@ -137,7 +137,7 @@ Span* PageHeap::TakeKept(Pages pages, Pages* behind) {
   return span;
 }
 
-Span* PageHeap::MoveToMapped(Span* span, Pages pages, Pages room) {
+Span* PageHeap::MoveToMapped(Span* span, Pages pages, Pages room, bool needed) {
   char* const start = MapWithRoom(pages, 1, &room);
   if (start == nullptr) return nullptr;
   const size_t bytes = (pages + room) * kPageBytes;
@@ -150,7 +150,7 @@ Span* PageHeap::MoveToMapped(Span* span, Pages pages, Pages room) {
     os::Unmap(start, bytes);
     return nullptr;
   }
-  const bool done = os::MovePages(span->start(), span->pages * kPageBytes, start, bytes);
+  const bool done = os::MovePages(span->start(), span->pages * kPageBytes, start, bytes, needed);
   SpinlockHolder holder(lock_);
   if (!done) {
     DetachRecords(moved);

@@ -42,8 +42,8 @@ bool FailingRelease(void* p, size_t bytes) {
   return !FailsNow() && os::SystemMemoryFunctions().release(p, bytes);
 }
 // As the system may fail: the target is unmapped already.
-bool FailingMove(void* from, size_t bytes, void* to, size_t to_bytes) {
-  if (!FailsNow()) return os::SystemMemoryFunctions().move(from, bytes, to, to_bytes);
+bool FailingMove(void* from, size_t bytes, void* to, size_t to_bytes, bool needed) {
+  if (!FailsNow()) return os::SystemMemoryFunctions().move(from, bytes, to, to_bytes, needed);
   os::SystemMemoryFunctions().unmap(to, to_bytes);
   return false;
 }

@@ -200,7 +200,7 @@ Span* PageHeap::MoveLarge(Span* span, Pages pages) {
   // The system moves whole pages of its own.
   if (os::PageSize() > kPageBytes) return nullptr;
   // What has grown once is likely to grow again.
-  if (WantsMapping(pages)) return MoveToMapped(span, pages, pages);
+  if (WantsMapping(pages)) return MoveToMapped(span, pages, pages, true);
   // Room to grow is a wish: the system may have no more than all memory to promise.
   Pages mapped = 2 * pages;
   char* place = nullptr;

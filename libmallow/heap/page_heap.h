@@ -147,7 +147,7 @@ class PageHeap {
   Span* AllocateMapped(Pages pages, Pages alignment, Pages room);
   Span* AllocateKept(Pages pages);
   Span* TakeKept(Pages pages, Pages* behind);
-  Span* MoveToMapped(Span* span, Pages pages, Pages room);
+  Span* MoveToMapped(Span* span, Pages pages, Pages room, bool needed);
   bool MayBeKept(Span* span) const;
   bool GiveUpKept();
   void FreeMapped(Span* span);

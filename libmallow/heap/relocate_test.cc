@@ -192,7 +192,7 @@ TEST_F(MuchIsFree, WhatHoldsMemoryIsUsedFirst) {
 TEST_F(MuchIsFree, WhatCannotMoveLeavesNoHole) {
   MakeFree(false);
   os::MemoryFunctions functions = os::SystemMemoryFunctions();
-  functions.move = [](void*, size_t, void* to, size_t to_bytes) {
+  functions.move = [](void*, size_t, void* to, size_t to_bytes, bool) {
     os::SystemMemoryFunctions().unmap(to, to_bytes);
     return false;
   };

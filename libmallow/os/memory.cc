@@ -57,7 +57,7 @@ bool ExtendFresh(void* p, size_t bytes, size_t to_bytes) {
 
 // The place is a wish, not MREMAP_FIXED: with that Linux moves several mappings one after the other since 6.17, and
 // may fail between two of them.
-bool SystemMove(void* from, size_t bytes, void* to, size_t to_bytes) {
+bool SystemMove(void* from, size_t bytes, void* to, size_t to_bytes, bool needed) {
   // Fresh pages that do not go back are locked, because the program wants all that it will be given to be (mlockall). The
   // old addresses would be so no longer.
   const bool locked = !SystemRelease(to, 1);
@@ -68,7 +68,7 @@ bool SystemMove(void* from, size_t bytes, void* to, size_t to_bytes) {
   void* const there = reinterpret_cast<void*>(moved);
   if (there == to && ExtendFresh(to, bytes, to_bytes)) return true;
   // Another thread has just mapped something there.
-  memcpy(from, there, bytes);
+  if (needed) memcpy(from, there, bytes);
   SystemUnmap(there, bytes);
   return false;
 }
@@ -111,9 +111,9 @@ bool Unmap(void* p, size_t bytes) { return Current().unmap(p, bytes); }
 
 bool Release(void* p, size_t bytes) { return Current().release(p, bytes); }
 
-bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes) {
+bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes, bool needed) {
   const MemoryFunctions& functions = Current();
-  if (functions.move != nullptr) return functions.move(from, bytes, to, to_bytes);
+  if (functions.move != nullptr) return functions.move(from, bytes, to, to_bytes, needed);
   functions.unmap(to, to_bytes);
   return false;
 }

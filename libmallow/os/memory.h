@@ -20,7 +20,7 @@ struct MemoryFunctions {
   // Size of a page, or 0: ask the system.
   size_t page_bytes = 0;
   // See MovePages; null: never.
-  bool (*move)(void* from, size_t bytes, void* to, size_t to_bytes) = nullptr;
+  bool (*move)(void* from, size_t bytes, void* to, size_t to_bytes, bool needed) = nullptr;
 };
 
 void* Map(void* hint, size_t bytes);
@@ -48,8 +48,9 @@ bool ProtectData(void* p, size_t bytes);
 // Moves the pages [from, from + bytes) to the beginning of [to, to + to_bytes), which was just mapped and is one mapping
 // then; the old addresses stay mapped and read as zero. False: nothing was moved, and [to, to + to_bytes) is no longer the
 // caller's. So it is where the old addresses lie in several mappings, as they do when the program has said something of
-// its own of a part of them, or where it has all of its memory locked.
-bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes);
+// its own of a part of them, or where it has all of its memory locked. Now and then another thread is given the place: then all
+// of it is copied back, unless what it holds is not `needed`, and reads as zero.
+bool MovePages(void* from, size_t bytes, void* to, size_t to_bytes, bool needed = true);
 
 // How many bytes of the mapped pages [p, p + bytes) are in memory at present, asked of the system; 0 when it does not
 // tell. `p` is page-aligned.
