@@ -13,10 +13,9 @@ class KeptMappings {
  public:
   constexpr KeptMappings() = default;
 
-  // The span's kept.resident is set.
+  // What the span says of it (`kept`) is set.
   void Add(Span* span) {
     span->SetState(SpanState::kKept);
-    span->kept.idle = false;
     list_.PushFront(span);
     ++count_;
     pages_ += span->pages;

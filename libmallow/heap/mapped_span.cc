@@ -109,31 +109,23 @@ Span* PageHeap::AllocateMapped(Pages pages, Pages alignment, Pages room) {
 
 // From a kept mapping, or null: there is none, or no memory.
 Span* PageHeap::AllocateKept(Pages pages) {
-  Pages behind = 0;
-  Span* const kept = TakeKept(pages, &behind);
-  if (kept == nullptr) return nullptr;
-  if (behind > 0) UnmapOrKeep(kept->end(), behind);
-  if (kept->pages == pages) return kept;
-  Span* const longer = MoveToMapped(kept, pages, 0, false);
+  Span* const kept = TakeKept(pages);
+  if (kept == nullptr || ResizeMapped(kept, pages)) return kept;
+  Span* const longer = kept->pages < pages ? MoveToMapped(kept, pages, 0, false) : nullptr;
   if (longer != nullptr) longer->used_before = true;
   FreeMapped(kept);
   return longer;
 }
 
-// One that is no longer than that; `behind` gets how many pages of its mapping follow that are nobody's any more.
-Span* PageHeap::TakeKept(Pages pages, Pages* behind) {
+// One that is as near to that length as there is.
+Span* PageHeap::TakeKept(Pages pages) {
   SpinlockHolder holder(lock_);
   Span* const span = kept_.Fitting(pages);
-  if (span == nullptr || (span->pages > pages && !ReserveEnds(span->page, pages)) || !AttachRecords(span, 1))
-    return nullptr;
+  if (span == nullptr || !AttachRecords(span, 1)) return nullptr;
   kept_.Remove(span);
   CountLarge(span);
   span->mapped = span->used_before = true;
   span->room = 0;
-  if (span->pages > pages) {
-    *behind = span->pages - pages;
-    SetMappedPages(span, pages);
-  }
   return span;
 }
 
@@ -198,10 +190,7 @@ void PageHeap::FreeMapped(Span* span) {
       if (look) Release(os::CoarseNanoseconds());
       return;
     }
-    // Before another thread can be given the addresses.
-    RemoveEnds(span);
-    __atomic_store_n(&system_, system_ - span->pages, __ATOMIC_RELAXED);
-    DeleteSpan(span);
+    DeleteMapped(span);
   }
   UnmapOrKeep(page, mapped);
 }
@@ -215,13 +204,18 @@ bool PageHeap::MayBeKept(Span* span) const {
   return true;
 }
 
+// Before its addresses are unmapped: another thread can be given them then.
+void PageHeap::DeleteMapped(Span* span) {
+  RemoveEnds(span);
+  __atomic_store_n(&system_, system_ - span->pages, __ATOMIC_RELAXED);
+  DeleteSpan(span);
+}
+
 void PageHeap::UnmapKept(Span* span) {
   kept_.Remove(span);
   const PageId page = span->page;
   const Pages pages = span->pages;
-  RemoveEnds(span);
-  __atomic_store_n(&system_, system_ - pages, __ATOMIC_RELAXED);
-  DeleteSpan(span);
+  DeleteMapped(span);
   if (!os::Unmap(AddressOf(page), pages * kPageBytes)) KeepRefused(page, pages);
 }
 

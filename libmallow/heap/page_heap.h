@@ -146,7 +146,7 @@ class PageHeap {
   bool WantsMapping(Pages pages) const { return pages >= least_mapped_ && pace_.AtOnce(pages); }
   Span* AllocateMapped(Pages pages, Pages alignment, Pages room);
   Span* AllocateKept(Pages pages);
-  Span* TakeKept(Pages pages, Pages* behind);
+  Span* TakeKept(Pages pages);
   Span* MoveToMapped(Span* span, Pages pages, Pages room, bool needed);
   bool MayBeKept(Span* span) const;
   bool GiveUpKept();
@@ -158,6 +158,7 @@ class PageHeap {
   Span* NewMapped(PageId page, Pages pages, Pages room);
   void SetMappedPages(Span* span, Pages pages);
   void EnterMapped(Span* span);
+  void DeleteMapped(Span* span);
   void KeepRefused(PageId page, Pages pages);
   void UnmapKept(Span* span);
   bool UnmapAllKept();

@@ -29,7 +29,7 @@ struct FreeSpanPart {
   uint64_t priority;
 };
 
-// What a mapped span has there.
+// What one has there that the page heap keeps.
 struct KeptSpanPart {
   Pages resident;  // pages that are in memory: an estimate
   bool idle;       // for some time
