@@ -3,6 +3,7 @@ package gocode
 import (
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"path/filepath"
@@ -86,6 +87,7 @@ func (b *Builder) loadSources(patterns []string, changed map[string][]byte) *sou
 		Tests:      true,
 		BuildFlags: b.GoFlags,
 		Overlay:    changed,
+		ParseFile:  b.parse,
 	}
 	s := &sources{files: make(sourceFiles), beyond: make(sourceFiles), fset: fset}
 	all, err := packages.Load(config, patterns...)
@@ -99,6 +101,37 @@ func (b *Builder) loadSources(patterns []string, changed map[string][]byte) *sou
 		s.files.add(p, fset)
 	})
 	return s
+}
+
+// parse reads a file. Of Go's own packages and of modules that were fetched only
+// the declarations are kept: nobody asks for the bodies of their functions here,
+// and to check the types in them takes longer than all the rest. What then seems
+// unused, or not to return, is reported as an error of packages whose errors
+// nobody reads.
+func (b *Builder) parse(fset *token.FileSet, path string, content []byte) (*ast.File, error) {
+	if !b.foreign(path) {
+		return parser.ParseFile(fset, path, content, parser.AllErrors|parser.ParseComments)
+	}
+	file, err := parser.ParseFile(fset, path, content, parser.AllErrors|parser.SkipObjectResolution)
+	if file != nil {
+		for _, d := range file.Decls {
+			if function, ok := d.(*ast.FuncDecl); ok {
+				function.Body = nil
+			}
+		}
+	}
+	return file, err
+}
+
+// foreign tells whether a file is Go's own or of the module cache, and what is
+// measured is neither.
+func (t *Toolchain) foreign(path string) bool {
+	for _, folder := range []string{t.Root, t.modules} {
+		if inside(path, folder) {
+			return !inside(filepath.Dir(t.Module), folder) && !inside(filepath.Dir(t.Work), folder)
+		}
+	}
+	return false
 }
 
 // spot is an expression on a line, with all that is around it, outwards.
