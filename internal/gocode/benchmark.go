@@ -129,7 +129,7 @@ func (b *Builder) Tests(p Package, into string) (*Tests, error) {
 	if b.Unexplained {
 		return t, nil
 	}
-	t.sources, t.escapes = b.understand([]string{p.ImportPath}, []string{"test", "-c"})
+	t.sources, t.escapes = b.understand([]string{p.ImportPath}, true)
 	return t, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -77,23 +78,23 @@ func NotesOnce(all []Note) []Note {
 func (e escapes) at(file string, line int) []Escape { return e[file][line] }
 
 // diagnose lets the compiler say, of the packages of some modules, what
-// escapes; where there are none, of those that are built. build is a command of
-// go that compiles them, such as "build" with the program's packages.
+// escapes; where there are none, of those that are named. tests are compiled, too,
+// where they are asked for. Nothing is linked.
 //
 // The compiler writes what it says when it compiles, not when the go command
 // finds the outcome in its cache. So what it wrote is kept, under a name that
 // no other compilation has: the name is an argument of the compiler, which the
 // cache heeds.
-func (b *Builder) diagnose(modules, build []string) (escapes, error) {
+func (b *Builder) diagnose(modules, patterns []string, tests bool) (escapes, error) {
 	folder, err := b.diagnosisFolder(modules)
 	if err != nil {
 		return nil, err
 	}
-	return b.diagnoseInto(folder, modules, build)
+	return b.diagnoseInto(folder, modules, patterns, tests)
 }
 
 // diagnoseInto lets the compiler write what it says into a folder.
-func (b *Builder) diagnoseInto(folder string, modules, build []string) (escapes, error) {
+func (b *Builder) diagnoseInto(folder string, modules, patterns []string, tests bool) (escapes, error) {
 	say := "-json=0,file://" + (&url.URL{Path: folder}).EscapedPath()
 	var flags []string
 	for _, module := range modules {
@@ -102,8 +103,10 @@ func (b *Builder) diagnoseInto(folder string, modules, build []string) (escapes,
 	if len(modules) == 0 {
 		flags = []string{"-gcflags=" + say}
 	}
-	args := slices.Concat(build[:1], []string{"-o", os.DevNull}, b.overlayFlag(), b.GoFlags, flags, build[1:])
-	if err := b.build(strings.Join(build, " "), args); err != nil {
+	// To list the files with what packages export is to compile them; go build -o /dev/null links.
+	list := []string{"list", "-export", `-f={{""}}`, "-test=" + strconv.FormatBool(tests)}
+	args := slices.Concat(list, b.overlayFlag(), b.GoFlags, flags, []string{"--"}, patterns)
+	if err := b.build(strings.Join(patterns, " "), args); err != nil {
 		return nil, err
 	}
 	return readEscapes(folder)

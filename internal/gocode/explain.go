@@ -91,10 +91,10 @@ var rules = []rule{
 }
 
 // understand reads the source of packages of the module that is measured, and
-// what the compiler says of them when a go command compiles them. What cannot
-// be had is not known then: the figures stand without it.
-func (b *Builder) understand(patterns, command []string) (*sources, escapes) {
-	e, _ := b.diagnose(ownModules(), append(command, patterns...))
+// what the compiler says of them when it compiles them, with their tests or
+// without. What cannot be had is not known then: the figures stand without it.
+func (b *Builder) understand(patterns []string, tests bool) (*sources, escapes) {
+	e, _ := b.diagnose(ownModules(), patterns, tests)
 	s := b.loadSources(patterns, nil)
 	s.follower = &follower{Builder: b, known: make(map[string]leaks)}
 	return s, e

@@ -134,18 +134,14 @@ func (b *Builder) Fix(p Package, o FixOptions) (*Fixed, error) {
 // explainRest says why what is left allocates, by what the compiler says of the
 // files after the last step.
 func (f *fixer) explainRest() {
-	command := []string{"test", "-c"}
-	if f.Measure == MeasureProgram {
-		command = []string{"build", "--"}
-	}
-	command = append(command, f.p.ImportPath)
+	patterns, tests := []string{f.p.ImportPath}, f.Measure != MeasureProgram
 	var e escapes
 	if len(f.Contents) == 0 {
-		e, _ = f.diagnose(ownModules(), command)
+		e, _ = f.diagnose(ownModules(), patterns, tests)
 	} else if folder, err := os.MkdirTemp(f.folder, ""); err == nil {
 		with := *f.Builder
 		if with.overlay, err = f.overlayWith(nil, f.overlay); err == nil {
-			e, _ = with.diagnoseInto(folder, ownModules(), command)
+			e, _ = with.diagnoseInto(folder, ownModules(), patterns, tests)
 		}
 	}
 	f.sources.follower = &follower{Builder: f.Builder, known: make(map[string]leaks)}

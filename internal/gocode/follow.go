@@ -254,7 +254,7 @@ func (f *follower) read(path string) leaks {
 	if err != nil {
 		return nil
 	}
-	if _, err := f.diagnoseInto(folder, nil, []string{"build", "--", path}); err != nil {
+	if _, err := f.diagnoseInto(folder, nil, []string{path}, false); err != nil {
 		return nil
 	}
 	found := make(leaks)

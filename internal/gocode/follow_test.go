@@ -36,7 +36,7 @@ func TestEscapesAreFollowedIntoOtherModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &Builder{Toolchain: toolchain}
-	s, e := b.understand([]string{"."}, []string{"build", "--"})
+	s, e := b.understand([]string{"."}, false)
 	file, err := filepath.Abs("follow.go")
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func ReadHeapValues(goFlags, patterns []string) (*HeapValues, error) {
 	}
 	defer os.RemoveAll(folder)
 	b := &Builder{Toolchain: t, GoFlags: goFlags}
-	said, err := b.diagnoseInto(folder, ownModules(), append([]string{"build", "--"}, patterns...))
+	said, err := b.diagnoseInto(folder, ownModules(), patterns, false)
 	work, _ := os.Getwd()
 	var failed *CommandError
 	if errors.As(err, &failed) { // where a commit was written to says nothing to anybody

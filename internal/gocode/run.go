@@ -74,7 +74,7 @@ func (b *Builder) Run(executable string, args, packages []string) (*Run, error) 
 	if r.Result, err = process.Wait(); err != nil {
 		return nil, fmt.Errorf("waiting for %s: %w", launch.Quote(executable), err)
 	}
-	sources, escapes := b.understand(packages, []string{"build", "--"})
+	sources, escapes := b.understand(packages, false)
 	r.Unsound, r.Notes = sources.unsound(), escapes.notes()
 	n, err := newNamer(executable, origins)
 	if err != nil {
