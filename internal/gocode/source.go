@@ -105,9 +105,9 @@ func (b *Builder) loadSources(patterns []string, changed map[string][]byte) *sou
 
 // parse reads a file. Of Go's own packages and of modules that were fetched only
 // the declarations are kept: nobody asks for the bodies of their functions here,
-// and to check the types in them takes longer than all the rest. What then seems
-// unused, or not to return, is reported as an error of packages whose errors
-// nobody reads.
+// and to check the types in them takes longer than all the rest. Imports that then
+// seem unused, and generic functions without a body, are errors of packages whose
+// errors nobody reads.
 func (b *Builder) parse(fset *token.FileSet, path string, content []byte) (*ast.File, error) {
 	if !b.foreign(path) {
 		return parser.ParseFile(fset, path, content, parser.AllErrors|parser.ParseComments)
