@@ -58,6 +58,20 @@ char* MapAligned(size_t bytes, char* hint = nullptr) {
   return aligned;
 }
 
+// Of fresh memory what lies in one leaf of the page map, as far as that is enough: to a program that may not have much (a
+// limit of data), a leaf for each side of a boundary can be what it has no room for.
+void KeepOneLeaf(char** start, size_t* bytes, size_t enough) {
+  const uintptr_t first = reinterpret_cast<uintptr_t>(*start);
+  const uintptr_t boundary = RoundDown(first + *bytes - 1, PageMap::LeafSpanBytes());
+  if (boundary <= first) return;
+  const size_t below = boundary - first, above = *bytes - below;
+  if (Max(below, above) < enough) return;
+  char* const rest = below < above ? *start : *start + below;
+  if (!os::Unmap(rest, Min(below, above))) return;
+  if (below < above) *start += below;
+  *bytes = Max(below, above);
+}
+
 // Fresh memory at just these addresses. False: others have them meanwhile.
 bool MapThere(char* start, size_t bytes) {
   void* const there = os::Map(start, bytes);
@@ -462,6 +476,7 @@ bool PageHeap::Grow(Pages pages, Pages wish) {
     start = MapAligned(bytes);
   }
   if (start == nullptr) return false;
+  KeepOneLeaf(&start, &bytes, RoundUp(pages * kPageBytes, unit));
   const PageId page = PageOf(start);
   const Pages count = bytes / kPageBytes;
   if (!PageMap::Reserve(page, count)) {

@@ -124,6 +124,8 @@ class PageMap {
   // Length of the run of pages from `page` on, at most `pages`, that have the state of the first.
   static Pages RunLength(PageId page, Pages pages);
 
+  // Bytes of addresses that a leaf is for; it starts at a multiple of them.
+  static constexpr size_t LeafSpanBytes() { return internal::kLeafPages << kPageShift; }
   // What a leaf is mapped with, once.
   static size_t LeafBytes();
   // Bytes of leaves made so far, and how many of them hold memory at present.
