@@ -34,10 +34,10 @@
 #define MALLOW_CHECKS_ENABLED 0
 #endif
 
-// Set by the extra builds of test/unwind only: a deliberate fault (record/mutant.h), and captures compared with
+// Set by the extra builds of test/unwind only: deliberate faults (record/mutant.h), and captures compared with
 // an independent unwinder (record/oracle_hook.h).
-#ifndef MALLOW_MUTANT
-#define MALLOW_MUTANT 0
+#ifndef MALLOW_MUTANTS
+#define MALLOW_MUTANTS 0
 #endif
 #ifndef MALLOW_ORACLE
 #define MALLOW_ORACLE 0

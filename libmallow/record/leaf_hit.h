@@ -61,7 +61,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE TwoWords ChangesOf(const LeafEntry::Word
   const TwoWords changes = (LoadTwo<paired>(sp, words.places) ^ values[0]) |
                            (LoadTwo<paired>(sp, words.places + 2) ^ values[1]) |
                            (LoadTwo<paired>(sp, words.places + 4) ^ values[2]);
-  return paired && kMutant == Mutant::kLeafPairsHalfVerified ? changes & TwoWords{0, ~uint64_t{0}} : changes;
+  return paired && Is(Mutant::kLeafPairsHalfVerified) ? changes & TwoWords{0, ~uint64_t{0}} : changes;
 }
 
 template <bool paired>
@@ -69,7 +69,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool AreUnchanged(const LeafEntry::Words
                                                           uintptr_t sp) {
   // Most entries that are not the right one differ there.
   if (MALLOW_UNLIKELY(!IsZero(ChangesOf<paired>(*words, sp)))) return false;
-  if (kMutant == Mutant::kLeafEndNotVerified) return true;
+  if (Is(Mutant::kLeafEndNotVerified)) return true;
   const LeafEntry::Words* const end = words + group_count;
   TwoWords changes{};
   while (++words != end) changes |= ChangesOf<paired>(*words, sp);
@@ -78,7 +78,7 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool AreUnchanged(const LeafEntry::Words
 
 // Whether all words of the entry are what they were.
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE bool IsUnchanged(const LeafEntry& leaf) {
-  if (kMutant == Mutant::kLeafWordsNotVerified) return true;
+  if (Is(Mutant::kLeafWordsNotVerified)) return true;
   if (MALLOW_LIKELY(leaf.groups == 1)) return IsZero(ChangesOf<false>(*leaf.words(), leaf.sp));
   return leaf.paired() ? AreUnchanged<true>(leaf.words(), leaf.group_count(), leaf.sp)
                        : AreUnchanged<false>(leaf.words(), leaf.group_count(), leaf.sp);
@@ -99,11 +99,11 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::FindJoin(LeafEntry& leaf) const {
   const Frame& join = frames_[leaf.join];
   if (MALLOW_UNLIKELY(join.node != leaf.join_node ||
                       join.sp != LeafEntry::AddressOf(leaf.sp, leaf.join_place)) &&
-      kMutant != Mutant::kLeafJoinNotCompared)
+      !Is(Mutant::kLeafJoinNotCompared))
     return false;
   // At a frame with that node it is live if it was: that follows from the rules of the path.
   if (join.need_bp() && (leaf.join_bp == LeafEntry::kDead || join.bp != leaf.BpAtJoin()) &&
-      kMutant != Mutant::kLeafJoinBpIgnored)
+      !Is(Mutant::kLeafJoinBpIgnored))
     return false;
   const uint32_t words = join.words();
   if (MALLOW_UNLIKELY(words > LeafEntry::kMostJoinWords)) return false;
@@ -126,7 +126,7 @@ template <typename Start>
 MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(Start start) {
   CaptureContext& context = start.context();
   if (MALLOW_UNLIKELY(context.leaf_generation_ != ModuleGeneration()) &&
-      (kMutant != Mutant::kGenerationIgnored || context.leaf_generation_ == 0))
+      (!Is(Mutant::kGenerationIgnored) || context.leaf_generation_ == 0))
     return nullptr;
   // An entry of this start whose words are unchanged is right wherever it lies.
   LeafEntry* leaf = context.guess_;

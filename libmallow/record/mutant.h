@@ -1,5 +1,5 @@
-// Deliberate faults, for proving that the tests notice them (test/unwind builds each one; nothing else sets
-// MALLOW_MUTANT).
+// Deliberate faults, for proving that the tests notice them: an extra build (test/unwind, MALLOW_MUTANTS=1) has them all in
+// it and one of them at a time. Nothing else has any.
 #pragma once
 
 #include "base/config.h"
@@ -30,6 +30,12 @@ enum class Mutant {
   kLeafEndNotVerified = 20,         // of a leaf entry the words of the first group are compared
 };
 
-inline constexpr Mutant kMutant{MALLOW_MUTANT};
+// The one that the process has. Defined by test/unwind.
+extern const Mutant the_mutant;
+
+MALLOW_ALWAYS_INLINE bool Is(Mutant mutant) {
+  if constexpr (MALLOW_MUTANTS != 0) return mutant == the_mutant;
+  return false;
+}
 
 }  // namespace mallow::record

@@ -29,7 +29,7 @@ NodeId TruncatedPath(Truncation why, const NodeTable& table) {
 Captured CaptureContext::Capture(const Registers& registers, const NodeTable& table,
                                  CaptureStatistics* statistics) {
   const uint64_t generation = ModuleGeneration();
-  if (MALLOW_UNLIKELY(generation_ != generation) && kMutant != Mutant::kGenerationIgnored) Flush(generation);
+  if (MALLOW_UNLIKELY(generation_ != generation) && !Is(Mutant::kGenerationIgnored)) Flush(generation);
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
   memory_.Begin(registers.sp);
   ++statistics->captures;
@@ -64,15 +64,15 @@ Captured CaptureContext::CaptureByWalk(const Registers& registers, const NodeTab
 }
 
 void CaptureContext::Flush(uint64_t generation) {
-  if (kMutant != Mutant::kRulesOutliveObjects) rules_.Clear();
-  if (kMutant != Mutant::kRecentRulesOutliveObjects) recent_rules_ = {};
-  if (kMutant != Mutant::kProgressOutlivesObjects) scratch_.progress = {};
+  if (!Is(Mutant::kRulesOutliveObjects)) rules_.Clear();
+  if (!Is(Mutant::kRecentRulesOutliveObjects)) recent_rules_ = {};
+  if (!Is(Mutant::kProgressOutlivesObjects)) scratch_.progress = {};
   scratch_.tables_ends = {};
-  if (kMutant != Mutant::kLeavesOutliveObjects) {
+  if (!Is(Mutant::kLeavesOutliveObjects)) {
     FlushLeaves();
     wrappers_ = {};
   }
-  if (kMutant != Mutant::kLastStackOutlivesObjects) ForgetLastStack();
+  if (!Is(Mutant::kLastStackOutlivesObjects)) ForgetLastStack();
   generation_ = generation;
 }
 
@@ -84,7 +84,7 @@ void CaptureContext::FlushLeaves() {
 
 // What was found in the last stack is no more known of the one that comes. The numbers begin anew after 2^32 of them.
 MALLOW_ALWAYS_INLINE void CaptureContext::BeginLastStack() {
-  if (kMutant == Mutant::kLeafJoinRemembered) return;
+  if (Is(Mutant::kLeafJoinRemembered)) return;
   if (MALLOW_UNLIKELY(++last_stack_ == 0)) FlushLeaves();
 }
 
@@ -215,12 +215,11 @@ MALLOW_ALWAYS_INLINE StackWord* CaptureContext::RememberWords(const WalkedFrame&
                                                               bool need_bp, StackWord* next) {
   const auto add = [this, &next](uintptr_t address, uintptr_t value) {
     *next++ = {address, value};
-    if (MALLOW_UNLIKELY(!memory_.InOwnRange(address)) && kMutant != Mutant::kStackBoundsIgnored)
-      plain_home_ = 0;
+    if (MALLOW_UNLIKELY(!memory_.InOwnRange(address)) && !Is(Mutant::kStackBoundsIgnored)) plain_home_ = 0;
   };
   const Rule rule = frame.rule;
   const uintptr_t bp_offset = static_cast<uintptr_t>(intptr_t{rule.bp});
-  const bool add_bp = rule.saves_bp() && need_bp && kMutant != Mutant::kSavedBpNotVerified;
+  const bool add_bp = rule.saves_bp() && need_bp && !Is(Mutant::kSavedBpNotVerified);
   if (MALLOW_LIKELY(rule.kind <= RuleKind::kFromBp)) {
     if (add_bp) add(caller.sp + bp_offset, caller.bp);
     add(caller.sp - sizeof(uintptr_t), PcOf(caller.key));

@@ -134,7 +134,7 @@ class CaptureContext {
   template <typename Start>
   MALLOW_ALWAYS_INLINE bool IsOfStart(const LeafEntry& leaf, const Start& start) const {
     return leaf.BeginsAt(start.pc(), start.sp()) && IsAtHome(leaf) &&
-           (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == start.bp() || kMutant == Mutant::kLeafBpNotCompared);
+           (MALLOW_LIKELY(!leaf.need_bp) || leaf.bp == start.bp() || Is(Mutant::kLeafBpNotCompared));
   }
   MALLOW_ALWAYS_INLINE bool FindJoin(LeafEntry& leaf) const;
   // Where a search for that start begins.

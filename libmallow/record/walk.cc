@@ -56,7 +56,7 @@ MALLOW_NOINLINE const RuleEntry& CaptureContext::NewRule(FrameKey key, const Nod
   MakeRule(PcOf(key), key & kInterrupted, &scratch_, &memory_, &source);
   const uint32_t module = source.in_object ? table.module(table.self, &source.found) : 0;
   uncached_rule_ = RuleEntry::Of(key, IdOf(key, module, table), source.rule);
-  if (source.in_object || kMutant == Mutant::kOutsideRemembered) {
+  if (source.in_object || Is(Mutant::kOutsideRemembered)) {
     KeepRule();
     if (source.code.start != source.code.end)
       recent_rules_.Add({source.code, source.tables, *source.tables, module, source.rule});
@@ -126,10 +126,10 @@ MALLOW_ALWAYS_INLINE bool CaptureContext::TryJoin(const Cursor& cursor) {
   if (candidates_ == 0) return false;
   const Frame& frame = frames_[candidates_ - 1];
   if (frame.sp != cursor.sp) return false;
-  if (frame.key != cursor.key && kMutant != Mutant::kJoinOnSpAlone) return false;
-  if (frame.need_bp() && frame.bp != cursor.bp && kMutant != Mutant::kJoinBpNotCompared) return false;
+  if (frame.key != cursor.key && !Is(Mutant::kJoinOnSpAlone)) return false;
+  if (frame.need_bp() && frame.bp != cursor.bp && !Is(Mutant::kJoinBpNotCompared)) return false;
   joined_ = candidates_ - 1;
-  const uint32_t changed = kMutant == Mutant::kOuterWordsNotVerified ? 0 : FindChanged(frame.words());
+  const uint32_t changed = Is(Mutant::kOuterWordsNotVerified) ? 0 : FindChanged(frame.words());
   if (MALLOW_LIKELY(changed == 0)) return true;
   // No frame whose unwind reads the changed word can join.
   while (candidates_ != 0 && frames_[candidates_ - 1].words() >= changed) --candidates_;
@@ -256,7 +256,7 @@ CaptureContext::Advance CaptureContext::StepInterpreted(const WalkedFrame& frame
 // The caller's state is known: leaves it in caller_ and says whether it makes sense.
 CaptureContext::Advance CaptureContext::Arrive(const WalkedFrame& from, uintptr_t pc, uintptr_t sp,
                                                uintptr_t bp) {
-  const bool interrupted = from.rule.signal_frame() && kMutant != Mutant::kSignalPcDecremented;
+  const bool interrupted = from.rule.signal_frame() && !Is(Mutant::kSignalPcDecremented);
   caller_ = {pc | (interrupted ? kInterrupted : 0), sp, bp};
   if (!Progresses(from.sp, caller_, from.rule.signal_frame())) return EndTruncated(Truncation::kDamagedStack);
   if (pc == 0 && !from.rule.signal_frame()) return EndWith(End::kZeroReturn);

@@ -1,4 +1,5 @@
-# Runs PROGRAM with ARGUMENTS (commas between them), a build with a deliberate fault: fails if the program finds nothing wrong.
+# Runs PROGRAM with ARGUMENTS (commas between them) and the deliberate fault number MUTANT: fails if it finds nothing wrong.
+set(ENV{MALLOW_MUTANT} ${MUTANT})
 string(REPLACE "," ";" ARGUMENTS "${ARGUMENTS}")
 execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} TIMEOUT 120 RESULT_VARIABLE result OUTPUT_VARIABLE output
   ERROR_VARIABLE errors)
