@@ -40,7 +40,7 @@ all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
 	@$(call put,build/libmallow.so,$(EMBEDDED)/libmallow.so)
 	@$(call put,build/release/calibrate/calibrate,$(CALIBRATE))
 	@$(call put,build/release/meter/meter,$(METER))
-	CGO_ENABLED=0 $(GO) build -trimpath -tags embed -ldflags '-s -w -E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
+	CGO_ENABLED=0 $(GO) build -trimpath -tags embed,netgo,osusergo -ldflags '-s -w -E mallow_entry -X mallow/internal/launch.commit=$(COMMIT)' -o build/mallow ./cmd/mallow
 	@build/mallow help --man >build/mallow.1.new && mv -f build/mallow.1.new build/mallow.1
 
 library: writable build/release/Makefile

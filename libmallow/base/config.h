@@ -65,6 +65,11 @@ inline constexpr bool kThreadSanitized = true;
 #else
 inline constexpr bool kThreadSanitized = false;
 #endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
 
 // Tells the processor that this is a waiting loop.
 MALLOW_ALWAYS_INLINE void SpinPause() { __builtin_ia32_pause(); }

@@ -9,7 +9,7 @@
 namespace mallow::heap {
 namespace {
 
-constexpr Pages kLeafPages = PageMap::LeafSpanBytes() / kPageBytes;
+constexpr Pages kLeaf = PageMap::LeafSpanBytes() / kPageBytes;
 
 size_t growth_bytes = 0;
 char* place = nullptr;
@@ -24,7 +24,7 @@ void* MapAtThePlace(void* hint, size_t bytes) {
 PageId FreeBoundary(int number) {
   void* const mapped = os::Map(nullptr, os::PageSize());
   os::Unmap(mapped, os::PageSize());
-  return RoundDown(PageOf(mapped), kLeafPages) - static_cast<Pages>(number) * 8 * kLeafPages;
+  return RoundDown(PageOf(mapped), kLeaf) - static_cast<Pages>(number) * 8 * kLeaf;
 }
 
 // A leaf is 1 MiB of what a limit of data allows.

@@ -20,15 +20,25 @@ struct Block {
   size_t bytes;
 };
 
-unsigned char At(size_t i) { return static_cast<unsigned char>(i * 131 + (i >> 8)); }
+// What blocks are filled with, again and again: a length that no shift of pages is a multiple of.
+const std::vector<unsigned char>& Pattern() {
+  static const std::vector<unsigned char> pattern = [] {
+    std::vector<unsigned char> bytes(65521);
+    std::mt19937_64 random(3);
+    for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
+    return bytes;
+  }();
+  return pattern;
+}
 
 void Fill(const Block& block) {
-  for (size_t i = 0; i < block.bytes; ++i) block.p[i] = At(i);
+  for (size_t i = 0; i < block.bytes; i += Pattern().size())
+    memcpy(block.p + i, Pattern().data(), Min(Pattern().size(), block.bytes - i));
 }
 
 bool IsFilled(const Block& block, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i) {
-    if (block.p[i] != At(i)) return false;
+  for (size_t i = 0; i < bytes; i += Pattern().size()) {
+    if (memcmp(block.p + i, Pattern().data(), Min(Pattern().size(), bytes - i)) != 0) return false;
   }
   return true;
 }

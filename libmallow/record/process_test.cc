@@ -39,7 +39,7 @@ TEST(Process, ANewThreadHasInMemoryOnlyWhatItTouches) {
 
 // Each thread has a number of its own, in all sessions of the process together.
 TEST(Process, NumbersOfThreadsBeginAgainWhereHalfOfThemAreGone) {
-  if (kThreadSanitized) GTEST_SKIP() << "so many threads take a minute";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer takes up to a minute for so many threads";
   TestFolder folder;
   ASSERT_TRUE(g_process.Start(folder.path(), 1));
   // On one processor threads come and go three times as fast.

@@ -8,15 +8,21 @@ package harness
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
 // Root returns the repository's root folder.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
-}
+func Root() string { return root }
+
+// A test starts in its package's folder, and may go elsewhere.
+var root = func() string {
+	for folder, err := os.Getwd(); err == nil; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil || folder == "/" {
+			return folder
+		}
+	}
+	return ""
+}()
 
 // Built returns the path of a built file, the first of `names` that exists below the build folder.
 func Built(t testing.TB, names ...string) string {

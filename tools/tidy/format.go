@@ -24,7 +24,7 @@ func checkGoFormat(t *tree) []complaint {
 }
 
 func checkGoVet(t *tree) []complaint {
-	c := exec.Command("go", "vet", "-buildvcs=false", "./...")
+	c := exec.Command("go", "vet", "-buildvcs=false", "-trimpath", "-tags=netgo,osusergo", "./...")
 	c.Dir = t.root
 	if output, err := c.CombinedOutput(); err != nil {
 		return []complaint{{"go vet", 0, strings.TrimSpace(string(output))}}
