@@ -279,6 +279,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
+func TestMain(m *testing.M) { browser.Main(m) }
+
 // TestPage clicks on a step of a page whose names are hostile.
 func TestPage(t *testing.T) {
 	r := newRepository(t, "100", "100", "100", "120", "120", "120")
@@ -287,8 +289,7 @@ func TestPage(t *testing.T) {
 		r.run("git checkout -q " + commit + " && " + build + " && mallow record --benchmark '" + hostile + "' -o run.mallow ./parse && rm -r run.mallow")
 	}
 	r.run("mallow history --html page.html")
-	b := browser.Start(t)
-	page := b.Open(t, "file://"+filepath.Join(r.folder, "page.html"))
+	page := browser.Open(t, "file://"+filepath.Join(r.folder, "page.html"))
 	if text := page.Text("section.benchmark h2"); text != hostile {
 		t.Errorf("the benchmark is shown as %q", text)
 	}

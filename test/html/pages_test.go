@@ -76,6 +76,8 @@ func symbolic() *recordingtest.Image {
 	return im
 }
 
+func TestMain(m *testing.M) { browser.Main(m) }
+
 // open writes the page of a profile and shows it.
 func open(t *testing.T, p *profile.Profile) *browser.Page {
 	t.Helper()
@@ -86,7 +88,6 @@ func open(t *testing.T, p *profile.Profile) *browser.Page {
 
 func show(t *testing.T, write func(file *os.File) error) *browser.Page {
 	t.Helper()
-	b := browser.Start(t)
 	file, err := os.Create(filepath.Join(t.TempDir(), "page.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func show(t *testing.T, write func(file *os.File) error) *browser.Page {
 		t.Fatal(err)
 	}
 	file.Close()
-	page := b.Open(t, "file://"+file.Name())
+	page := browser.Open(t, "file://"+file.Name())
 	page.Wait(`document.body.classList.contains("ready") || document.body.classList.contains("failed")`)
 	t.Cleanup(func() {
 		for _, problem := range page.Problems() {

@@ -58,7 +58,7 @@ func TestWeb(t *testing.T) {
 		}
 	}
 
-	page := browser.Start(t).Open(t, address)
+	page := browser.Open(t, address)
 	page.Wait(`document.body.classList.contains("ready")`)
 	if got := page.Text("#overview .tile"); !strings.Contains(got, "1,072") {
 		t.Errorf("the first tile is %q", got)

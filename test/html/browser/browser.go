@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,9 +22,12 @@ import (
 
 const patience = 5 * time.Minute
 
-// Browser is a Chromium that runs until the test ends.
+// Browser is the Chromium of a test's process: it takes longer to start than
+// most tests take with a page of it.
 type Browser struct {
-	to *os.File
+	command *exec.Cmd
+	folder  string // of its profile
+	to      *os.File
 
 	mu      sync.Mutex
 	last    int
@@ -47,60 +51,96 @@ type message struct {
 	Session string          `json:"sessionId"`
 }
 
-// Start starts a browser, or skips the test where there is none.
-func Start(t *testing.T) *Browser {
+var (
+	isMain   bool
+	starting sync.Once
+	shared   *Browser
+	failed   error
+)
+
+// Main runs the tests of a package that opens pages, and ends the browser if
+// one of them started it.
+func Main(m *testing.M) {
+	isMain = true
+	status := m.Run()
+	if shared != nil {
+		shared.stop()
+	}
+	os.Exit(status)
+}
+
+// theBrowser returns that of the process, or skips the test where there is none.
+func theBrowser(t *testing.T) *Browser {
 	t.Helper()
-	program := find()
-	if program == "" {
+	if !isMain {
+		t.Fatal("browser.Main is to run the tests of this package: nobody would end the browser")
+	}
+	if find() == "" {
 		t.Skip("chromium is not installed: pages are not looked at (apt-get install chromium; in Ubuntu snap install chromium)")
 	}
-	toBrowser, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
+	if starting.Do(func() { shared, failed = start(find()) }); failed != nil {
+		t.Fatal(failed)
 	}
-	from, fromBrowser, err := os.Pipe()
+	return shared
+}
+
+func start(program string) (*Browser, error) {
+	folder, err := os.MkdirTemp("", "mallow-chromium")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	arguments := []string{
-		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + t.TempDir(), "--no-first-run", "--disable-gpu",
+		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + folder, "--no-first-run", "--disable-gpu",
 		"--disable-dev-shm-usage", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
 		"--force-color-profile=srgb", "--hide-scrollbars",
 	}
 	if os.Getuid() == 0 {
 		arguments = append(arguments, "--no-sandbox") // it refuses to run as root with one
 	}
-	command := exec.Command(program, arguments...)
-	command.ExtraFiles = []*os.File{toBrowser, fromBrowser} // 3 and 4
-	var complaints bytes.Buffer
-	command.Stderr = &complaints
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
+	b := &Browser{command: exec.Command(program, arguments...), folder: folder,
+		replies: make(map[int]chan reply), pages: make(map[string]*Page), ended: make(chan struct{})}
+	complaints, err := os.Create(b.complaints())
+	if err != nil {
+		return nil, err
 	}
-	toBrowser.Close()
-	fromBrowser.Close()
-	b := &Browser{to: to, replies: make(map[int]chan reply), pages: make(map[string]*Page), ended: make(chan struct{})}
+	defer complaints.Close()
+	toBrowser, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer toBrowser.Close()
+	from, fromBrowser, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer fromBrowser.Close()
+	b.command.ExtraFiles = []*os.File{toBrowser, fromBrowser} // 3 and 4
+	b.command.Stderr = complaints
+	b.to = to
+	if err := b.command.Start(); err != nil {
+		return nil, err
+	}
 	go b.read(from)
-	t.Cleanup(func() {
-		b.call("", "Browser.close", nil, nil)
-		exited := make(chan struct{})
-		go func() {
-			command.Wait()
-			close(exited)
-		}()
-		select {
-		case <-exited:
-		case <-time.After(10 * time.Second):
-			command.Process.Kill()
-			<-exited
-		}
-		to.Close()
-		from.Close()
-		if t.Failed() {
-			t.Logf("chromium said: %s", tail(complaints.String()))
-		}
-	})
-	return b
+	return b, nil
+}
+
+func (b *Browser) complaints() string { return filepath.Join(b.folder, "stderr") }
+
+func (b *Browser) stop() {
+	b.call("", "Browser.close", nil, nil)
+	exited := make(chan struct{})
+	go func() {
+		b.command.Wait()
+		close(exited)
+	}()
+	select {
+	case <-exited:
+	case <-time.After(10 * time.Second):
+		b.command.Process.Kill()
+		<-exited
+	}
+	b.to.Close()
+	os.RemoveAll(b.folder)
 }
 
 // find returns a browser that runs: what Ubuntu's package of that name brings says no more than which snap to install.
@@ -190,14 +230,19 @@ type Page struct {
 }
 
 // Open opens an address in a window of 1280 by 800 and waits until it is
-// loaded.
-func (b *Browser) Open(t *testing.T, address string) *Page {
+// loaded. Nothing is left of earlier pages: no cache, no storage.
+func Open(t *testing.T, address string) *Page {
 	t.Helper()
+	b := theBrowser(t)
+	p := &Page{t: t, browser: b}
+	var context struct {
+		BrowserContextID string `json:"browserContextId"`
+	}
+	p.must(b.call("", "Target.createBrowserContext", nil, &context))
 	var target struct {
 		TargetID string `json:"targetId"`
 	}
-	p := &Page{t: t, browser: b}
-	p.must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank"}, &target))
+	p.must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID}, &target))
 	var attached struct {
 		SessionID string `json:"sessionId"`
 	}
@@ -206,13 +251,22 @@ func (b *Browser) Open(t *testing.T, address string) *Page {
 	b.mu.Lock()
 	b.pages[p.session] = p
 	b.mu.Unlock()
+	t.Cleanup(func() {
+		b.call("", "Target.disposeBrowserContext", map[string]any{"browserContextId": context.BrowserContextID}, nil)
+		b.mu.Lock()
+		delete(b.pages, p.session)
+		b.mu.Unlock()
+		if t.Failed() {
+			said, _ := os.ReadFile(b.complaints())
+			t.Logf("chromium said: %s", tail(string(said)))
+		}
+	})
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		p.Call(domain+".enable", nil, nil)
 	}
 	p.Size(1280, 800)
 	p.Call("Page.navigate", map[string]any{"url": address}, nil)
 	p.Wait(`document.readyState === "complete"`)
-	t.Cleanup(func() { b.call("", "Target.closeTarget", map[string]any{"targetId": target.TargetID}, nil) })
 	return p
 }
 
