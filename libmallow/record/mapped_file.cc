@@ -51,8 +51,8 @@ constexpr uint64_t kLastStep = 1024 * 1024;
 // A section that has come so far will go on, so that what the kernel reads ahead of a hole is soon used, and costs less than
 // page by page. Huge pages would cost less still, but many times as much where a virtual machine's host took them back.
 constexpr uint64_t kReadAheadFrom = 8 * 1024 * 1024;
-// Some file systems search for milliseconds before they say that they are full, and every stack that is new would ask:
-// no more is asked for so many times as long as the answer took.
+// Some file systems search for milliseconds before they say that they are full, and every call whose stack is new would ask:
+// no more is asked for so many times as long as the answer took, and for a tick of the clock at the least.
 constexpr uint64_t kFullFor = 100;
 
 uint64_t RoundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -314,6 +314,8 @@ bool MappedFile::NothingIn(uint64_t begin, uint64_t end) {
 bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit) {
   const SectionEntry& entry = Entry(section);
   uint64_t& opened = opened_[SectionIndex(section)];
+  const uint64_t asked = os::CoarseNanoseconds();
+  if (asked < __atomic_load_n(&full_until_, __ATOMIC_RELAXED)) return false;
   QuietHolder holder(grow_lock_);
   const SpinlockHolder room(room_lock_);
   if (needed <= opened) return true;
@@ -322,8 +324,6 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
     header()->incomplete |= full_bit;
     return false;
   }
-  const uint64_t asked = os::CoarseNanoseconds();
-  if (asked < full_until_) return false;
   const uint64_t page = os::PageSize();
   const uint64_t step = Clamp(opened / kStepShare, kFirstStep, kLastStep);
   uint64_t target = RoundUp(needed > opened + step ? needed : opened + step, page);
@@ -333,7 +333,8 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
     target = RoundUp(needed, page);
     if (!Open(entry.offset + opened, entry.offset + target)) {
       const uint64_t answered = os::CoarseNanoseconds();
-      full_until_ = answered + (answered - asked) * kFullFor;
+      const uint64_t pause = Max((answered - asked) * kFullFor, os::TickNanoseconds());
+      __atomic_store_n(&full_until_, answered + pause, __ATOMIC_RELAXED);
       header()->incomplete |= kFileFull;
       return false;
     }

@@ -110,7 +110,9 @@ CaptureContext::End CaptureContext::Walk(Cursor cursor, const NodeTable& table) 
   for (;; may_join = true) {
     if (MALLOW_LIKELY(may_join) && TryJoin(cursor)) return End::kJoined;
     const RuleEntry& entry = *FindNextRule(cursor.key, table, &next);
-    if (!walked_.Reserve(1)) {
+    // A frame for which there is no room: no more of the stack could be told.
+    const bool unknown = MALLOW_UNLIKELY(next == nullptr) && entry.id() == 0;
+    if (unknown || !walked_.Reserve(1)) {
       EndTruncated(Truncation::kNoRoom);
       return end_;
     }
