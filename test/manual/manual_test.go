@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -157,12 +156,16 @@ func execute(t *testing.T, page string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	toolchain, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	folder := t.TempDir()
 	prepare(t, folder)
 	for _, e := range examples(string(content)) {
 		command := exec.Command("/bin/bash", "-c", e.command)
 		command.Dir = folder
-		command.Env = append(harness.GoSettings(t), "PATH="+filepath.Dir(harness.CLI(t))+":"+filepath.Join(runtime.GOROOT(), "bin")+":/usr/bin:/bin",
+		command.Env = append(harness.GoSettings(t), "PATH="+filepath.Dir(harness.CLI(t))+":"+filepath.Dir(toolchain)+":/usr/bin:/bin",
 			"HOME="+folder, "LC_ALL=C.UTF-8")
 		output, _ := command.CombinedOutput() // pages print exit codes themselves
 		if got := string(output); !matches(e.output, got) {
