@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strconv"
 	"strings"
 )
 
@@ -32,9 +33,10 @@ func goTests(r *runner) (counts, error) {
 	if err := buildRelease(r); err != nil {
 		return counts{}, err
 	}
-	// As mallow is built: then most of what the tests need is compiled already. Nobody debugs their programs: no DWARF.
+	// As mallow is built: then most of what the tests need is compiled already. Nobody debugs their programs: no DWARF. And
+	// one package more than there are jobs at once: many a test waits for what it has started.
 	c := exec.Command("go", "test", "-buildvcs=false", "-trimpath", "-tags=netgo,osusergo", "-ldflags=-w",
-		"-count=1", "-json", "-timeout=15m", "./...")
+		"-p="+strconv.Itoa(r.jobs+1), "-count=1", "-json", "-timeout=15m", "./...")
 	c.Dir, c.Env = r.root, environment()
 	c.Stderr = r.log
 	pipe, err := c.StdoutPipe()
