@@ -314,8 +314,7 @@ bool MappedFile::NothingIn(uint64_t begin, uint64_t end) {
 bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit) {
   const SectionEntry& entry = Entry(section);
   uint64_t& opened = opened_[SectionIndex(section)];
-  const uint64_t asked = os::CoarseNanoseconds();
-  if (asked < __atomic_load_n(&full_until_, __ATOMIC_RELAXED)) return false;
+  if (IsKnownFull(section, needed, full_bit)) return false;
   QuietHolder holder(grow_lock_);
   const SpinlockHolder room(room_lock_);
   if (needed <= opened) return true;
@@ -324,6 +323,8 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
     header()->incomplete |= full_bit;
     return false;
   }
+  const uint64_t asked = os::CoarseNanoseconds();
+  if (asked < full_until_) return false;
   const uint64_t page = os::PageSize();
   const uint64_t step = Clamp(opened / kStepShare, kFirstStep, kLastStep);
   uint64_t target = RoundUp(needed > opened + step ? needed : opened + step, page);
@@ -344,6 +345,14 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
   __atomic_store_n(&header()->last_realtime, os::CoarseRealtimeNanoseconds(), __ATOMIC_RELAXED);
   __atomic_store_n(&opened, target, __ATOMIC_RELEASE);
   return true;
+}
+
+// Without a lock and a system call: every call of a program may ask.
+bool MappedFile::IsKnownFull(Section section, uint64_t needed, Incomplete full_bit) const {
+  if (os::CoarseNanoseconds() < __atomic_load_n(&full_until_, __ATOMIC_RELAXED)) return true;
+  // The room never grows.
+  const bool is_said = (__atomic_load_n(&header()->incomplete, __ATOMIC_RELAXED) & full_bit) != 0;
+  return is_said && needed > __atomic_load_n(&reserved_[SectionIndex(section)], __ATOMIC_RELAXED);
 }
 
 // Population needs write permission, so that comes first; until the caller advances `opened`, nothing is written.

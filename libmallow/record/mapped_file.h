@@ -128,6 +128,7 @@ class MappedFile {
   }
   // Of a section, so that `needed` bytes of it are.
   MALLOW_COLD bool OpenMore(Section section, uint64_t needed, Incomplete full_bit);
+  bool IsKnownFull(Section section, uint64_t needed, Incomplete full_bit) const;
   bool Open(uint64_t begin, uint64_t end);
   bool NothingIn(uint64_t begin, uint64_t end);
   bool WriteCopy(int fd, char* header_page, std::span<const Inherited> inherited);

@@ -2,15 +2,22 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -125,6 +132,27 @@ TEST(MappedFile, ReadsAheadWhereASectionHasGrownLarge) {
     ASSERT_EQ(static_cast<char>(i), pages[(i + 1) * kCounterPageBytes - 1]);
 }
 
+// Whether it ends without another system call than the one to end.
+template <typename Code>
+bool MakesNoSystemCall(Code code) {
+  const pid_t child = fork();
+  if (child == 0) {
+    sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+    const sock_fprog program = {std::size(filter), filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      _exit(2);
+    code();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 TEST(MappedFile, SaysWhenASectionIsFull) {
   TestFolder folder;
   MappedFile file;
@@ -132,6 +160,11 @@ TEST(MappedFile, SaysWhenASectionIsFull) {
   const SectionEntry& modules = file.header()->sections[SectionIndex(Section::kModules)];
   EXPECT_FALSE(file.Grow(Section::kModules, modules.reserved_bytes / modules.item_bytes + 1, kModulesFull));
   EXPECT_EQ(static_cast<uint32_t>(kModulesFull), file.header()->incomplete);
+  // From then on each call of the program may ask.
+  if (kSanitized) return;  // a sanitizer makes system calls of its own
+  EXPECT_TRUE(MakesNoSystemCall(
+      [&] { file.Grow(Section::kModules, modules.reserved_bytes / modules.item_bytes + 1, kModulesFull); }));
+  EXPECT_FALSE(MakesNoSystemCall([&] { file.Grow(Section::kStacks, modules.reserved_bytes, kStacksFull); }));
 }
 
 // Under a limit that came later a file keeps what it uses, and as much as it would have been given; whatever else comes to lie
