@@ -35,6 +35,7 @@ long = $(GO) run ./tools/suite -j $(4) -only $(1) && { $(call put,build/$(2)/res
 # Replaces a file at once and only when it differs: a running program may have the old one mapped.
 put = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv -f $(2).new $(2); }
 
+# Without cgo; the two tags say so to the tests as well, which have it, and then share what is compiled here.
 all: library ## Build build/mallow, build/libmallow.so and build/libmallow.a
 	@mkdir -p $(EMBEDDED)
 	@$(call put,build/libmallow.so,$(EMBEDDED)/libmallow.so)
