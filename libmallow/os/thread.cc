@@ -12,6 +12,9 @@
 #include "base/syscall.h"
 
 namespace mallow::os {
+
+constinit uint32_t g_vforks = 0;
+
 namespace {
 
 // A thread, as ThreadIdentity names it, and where its stack ends, which is not where those of others do.

@@ -13,6 +13,10 @@ int ProcessId();
 int ParentProcessId();
 uint32_t UserId();  // the effective one
 
+// How often libc's vfork was called. Only libmallow.so counts (api/vfork_shared.cc); with libmallow.a it stays 0.
+extern MALLOW_INTERNAL uint32_t g_vforks asm("mallow_vforks");
+MALLOW_ALWAYS_INLINE uint32_t Vforks() { return __atomic_load_n(&g_vforks, __ATOMIC_RELAXED); }
+
 // Whether the process has a thread with this kernel id. How many it has, 0 where that cannot be found out.
 bool HasThread(int thread_id);
 uint64_t CountThreads();

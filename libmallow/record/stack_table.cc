@@ -12,8 +12,9 @@ namespace {
 
 constexpr uint32_t kLetGoSteps = 1 << 18;  // 1 MiB
 
-// The first stacks of a file are each looked at for a vfork child, and then one of so many.
-constexpr uint32_t kStacksAsked = 1024, kStacksPerQuestion = 16;
+// The first stacks of a file, and after a vfork, are each looked at for a vfork child, and then one of so many: not all come by
+// libc's vfork.
+constexpr uint32_t kStacksAsked = 64, kStacksPerQuestion = 16;
 
 }  // namespace
 
@@ -33,7 +34,7 @@ bool StackTable::Init(MappedFile* file) {
   file->SetUsed(Section::kStacks, 1);  // "not recorded"
   node_count_ = stack_count_ = 1;
   first_node_ = first_stack_ = 0;
-  last_vfork_child_ = 0;
+  last_vfork_child_ = stacks_asked_ = 0;
   return true;
 }
 
@@ -43,7 +44,7 @@ void StackTable::ContinueIn(MappedFile* file) {
   frames_.ContinueIn(file);
   first_node_ = node_count_;
   first_stack_ = stack_count_;
-  last_vfork_child_ = 0;
+  last_vfork_child_ = stacks_asked_ = 0;
 }
 
 void StackTable::InheritedSteps(Step* steps) const {
@@ -101,7 +102,8 @@ StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, u
   SpinlockHolder holder(lock_);
   if (MALLOW_UNLIKELY(g_process.IsLate())) return kNoStack;
   const uint32_t item = stack_count_ - first_stack_;
-  if (item < kStacksAsked || item % kStacksPerQuestion == 0) NoteVforkChild();
+  if (MALLOW_UNLIKELY(vforks_ != os::Vforks())) stacks_asked_ = 0;
+  if (stacks_asked_ < kStacksAsked || item % kStacksPerQuestion == 0) NoteVforkChild();
   if (StackId found = FindStack(caller, function, region)) return found;
   const FrameId frame = AddFunction(function, region);
   if (frame == 0 || !file_->Grow(Section::kStacks, item + 1, kStacksFull)) return kNoStack;
@@ -192,6 +194,8 @@ bool StackTable::Publish(NodeId parent, NodeId child, FrameId frame) {
 // A vfork child shares our memory and counts here, which the report has to say. Nothing but a system call tells it from
 // its parent, and new stacks are where that is cheap enough.
 void StackTable::NoteVforkChild() {
+  vforks_ = os::Vforks();
+  ++stacks_asked_;
   const uint64_t pid = os::ProcessId();
   if (MALLOW_LIKELY(pid == file_->header()->pid) || pid == last_vfork_child_) return;
   last_vfork_child_ = pid;

@@ -161,6 +161,8 @@ class StackTable {
   uint32_t first_stack_ = 0;
   MappedFile* file_ = nullptr;
   uint64_t last_vfork_child_ = 0;
+  uint32_t vforks_ = 0;        // as of the last question
+  uint32_t stacks_asked_ = 0;  // since the last vfork
   // Taken for each new path, so without blocking signals (quiet_holder.h): nobody waits for it with a lock of his own.
   Spinlock lock_{LockRank::kStackTable};
 };

@@ -235,6 +235,14 @@ func TestVforkChildrenAreNamed(t *testing.T) {
 	}
 }
 
+// However many stacks there were before.
+func TestLateVforkChildrenAreNamed(t *testing.T) {
+	report := recordProgram(t, "late_vforks")
+	if warning := "vfork children that are counted in this process: at least 8"; !report.Warned(warning) {
+		t.Errorf("no %q in %q", warning, report.Quality.Warnings)
+	}
+}
+
 // A daemon goes on recording after the program that was started, and the CLI with it, have ended.
 func TestDaemonGoesOn(t *testing.T) {
 	report := harness.RecordDaemon(t)

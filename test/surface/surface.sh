@@ -42,7 +42,7 @@ for name in malloc free calloc realloc reallocarray memalign aligned_alloc posix
   is_exported "$name" || { echo "not exported: $name" >&2; status=1; }
 done
 # And nothing else.
-extra=$(echo "$exported" | grep -vE '^(_Z(nw|na|dl|da)|mallow_|tc_|MallocExtension_|__libc_|__posix_memalign$|(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size|malloc_trim|malloc_stats|malloc_info|mallopt|mallinfo|mallinfo2|cfree|free_sized|free_aligned_sized|strdup|strndup|wcsdup|dlopen|__register_atfork)$)')
+extra=$(echo "$exported" | grep -vE '^(_Z(nw|na|dl|da)|mallow_|tc_|MallocExtension_|__libc_|__posix_memalign$|(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size|malloc_trim|malloc_stats|malloc_info|mallopt|mallinfo|mallinfo2|cfree|free_sized|free_aligned_sized|strdup|strndup|wcsdup|dlopen|vfork|__register_atfork)$)')
 [ -z "$extra" ] || { echo "exported without need:" $extra >&2; status=1; }
 ! readelf -lW "$library" | grep -q 'LOAD.* RWE ' || { echo "a segment is writable and executable" >&2; status=1; }
 exit $status
