@@ -30,6 +30,9 @@ constexpr Pages kLeastMoved = 1024 * 1024 / kPageBytes;
 constexpr Pages kMovedUnit = 2 * 1024 * 1024 / kPageBytes;
 constexpr Pages kSystemShareMoved = 4096;
 
+// A page of the system.
+constexpr size_t kSpansAtOnce = 4096 / sizeof(Span);
+
 // What the system refuses is tried in halves, so often for one span: enough to find a page among 2^32, and next to nothing
 // where all memory is locked.
 constexpr int kMostRefusals = 32;
@@ -572,12 +575,21 @@ Span* PageHeap::FreeNeighbour(PageId page) {
 bool PageHeap::ReserveSpans(int count) {
   Span** last = &spare_spans_;
   for (int have = 0; have < count; ++have, last = &(*last)->links.next) {
-    if (*last != nullptr) continue;
-    *last = static_cast<Span*>(metadata_.Allocate(sizeof(Span), alignof(Span)));
-    if (*last == nullptr) return false;
-    (*last)->links.next = nullptr;
+    if (*last == nullptr && (*last = MakeSpans()) == nullptr) return false;
   }
   return true;
+}
+
+// Some that nobody uses, linked. With side records many at a time: else an array of these, of pages of which little is
+// touched, would lie between any two spans.
+Span* PageHeap::MakeSpans() {
+  size_t count = record_bytes_ != 0 ? kSpansAtOnce : 1;
+  void* memory = metadata_.Allocate(count * sizeof(Span), alignof(Span));
+  if (memory == nullptr && count > 1) memory = metadata_.Allocate((count = 1) * sizeof(Span), alignof(Span));
+  if (memory == nullptr) return nullptr;
+  Span* const spans = static_cast<Span*>(memory);
+  for (size_t i = 0; i < count; ++i) spans[i].links.next = i + 1 < count ? &spans[i + 1] : nullptr;
+  return spans;
 }
 
 Span* PageHeap::NewSpan(PageId page, Pages pages) {

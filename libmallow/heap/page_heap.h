@@ -132,6 +132,7 @@ class PageHeap {
   void InsertMerged(Span* span);
   Span* FreeNeighbour(PageId page);
   bool ReserveSpans(int count);
+  Span* MakeSpans();
   Span* NewSpan(PageId page, Pages pages);
   void DeleteSpan(Span* span);
   bool AttachRecords(Span* span, size_t objects);
