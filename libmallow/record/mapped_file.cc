@@ -45,8 +45,10 @@ constexpr bool PlanIsInOrder() {
 static_assert(PlanIsInOrder());
 constexpr int kNarrowest = 10;  // halvings after which every section is at its least
 
-// Pages are opened up in steps: few system calls for a long growth, little waste for a short one.
-constexpr uint64_t kFirstStep = 4 * 1024, kStepShare = 8;
+// Pages are opened up in steps: few system calls for a long growth, little waste for a short one. At first in longer ones:
+// a step costs as much as five pages, and a short program is over soon.
+constexpr uint64_t kFirstStep = 4 * 1024, kFirstShare = 2, kStepShare = 8;
+constexpr uint64_t kFirstShareUpTo = 64 * 1024;
 constexpr uint64_t kLastStep = 1024 * 1024;
 // A section that has come so far will go on, so that what the kernel reads ahead of a hole is soon used, and costs less than
 // page by page. Huge pages would cost less still, but many times as much where a virtual machine's host took them back.
@@ -326,7 +328,8 @@ bool MappedFile::OpenMore(Section section, uint64_t needed, Incomplete full_bit)
   const uint64_t asked = os::CoarseNanoseconds();
   if (asked < full_until_) return false;
   const uint64_t page = os::PageSize();
-  const uint64_t step = Clamp(opened / kStepShare, kFirstStep, kLastStep);
+  const uint64_t share = opened < kFirstShareUpTo ? kFirstShare : kStepShare;
+  const uint64_t step = Clamp(opened / share, kFirstStep, kLastStep);
   uint64_t target = RoundUp(needed > opened + step ? needed : opened + step, page);
   if (target > reserved) target = reserved;
   if (!Open(entry.offset + opened, entry.offset + target)) {

@@ -77,7 +77,14 @@ uint64_t Mix(uint64_t hash, const uint8_t* bytes, size_t count) {
 
 void ModuleTable::Init(MappedFile* file) {
   file_ = file;
-  os::ExecutablePath(executable_, sizeof(executable_));
+  // What the header has room for it has already asked for.
+  const char* const known = file->header()->executable;
+  const size_t bytes = strnlen(known, sizeof(Header::executable)) + 1;
+  if (bytes < sizeof(Header::executable)) {
+    memcpy(executable_, known, bytes);
+  } else {
+    os::ExecutablePath(executable_, sizeof(executable_));
+  }
   if (known_ == nullptr) known_ = static_cast<Known*>(os::Map(nullptr, kMaxModules * sizeof(Known)));
   count_ = first_ = first_string_ = string_end_ = remembered_count_ = 0;
   remembered_.Truncate(0);

@@ -451,6 +451,7 @@ ThreadRecorder::CallerSlot& ThreadRecorder::NewCaller(uintptr_t pc) {
     if (callers_generation != 0) memset(caller_slots, 0, sizeof(caller_slots));
     callers_generation = generation;
   }
+  if (++callers == kCallersOfFewPages && is_first()) PopulateCallers();
   CallerSlot* const place = PlaceOfCaller(pc);
   place[1] = place[0];
   CallerSlot& slot = place[0];
@@ -459,6 +460,14 @@ ThreadRecorder::CallerSlot& ThreadRecorder::NewCaller(uintptr_t pc) {
   const uint32_t module = g_process.modules().IdAt(pc - 1);
   slot.node = g_process.stacks().Child(kRoot, kTagReturnAddress << 56 | pc, module);
   return slot;
+}
+
+// Callers come to lie all over the slots, and each page would be read before it is written: two faults. Of other threads there
+// may be many, with few callers each.
+void ThreadRecorder::PopulateCallers() {
+  const uintptr_t start = reinterpret_cast<uintptr_t>(caller_slots);
+  const uintptr_t first = RoundDown(start, os::PageSize());
+  os::Populate(reinterpret_cast<void*>(first), RoundUp(start + sizeof(caller_slots), os::PageSize()) - first);
 }
 
 char* ThreadRecorder::NewPageFor(Table& table, CounterKind kind, uint32_t index) {

@@ -159,8 +159,8 @@ class RuleCache {
     larger.shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(larger.capacity_));
     void* pages = os::Map(nullptr, BytesOf(larger.capacity_));
     if (pages == nullptr) return false;
-    // What there is comes to lie all over it, and each page would be read before it is written: two faults.
-    if (count_ != 0) os::Populate(pages, BytesOf(larger.capacity_));
+    // What comes lies all over it, and each page would be read before it is written: two faults.
+    os::Populate(pages, BytesOf(larger.capacity_));
     larger.entries_ = static_cast<RuleEntry*>(pages) + ChainedOf(larger.capacity_);
     for (size_t i = 0; i < capacity_; ++i) {
       if (entries_[i].key_and_id != 0) larger.Insert(entries_[i]);

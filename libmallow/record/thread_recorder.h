@@ -187,6 +187,9 @@ struct ThreadRecorder {
   static constexpr unsigned kCallerPlaceBits = 11;
   alignas(2 * sizeof(CallerSlot)) CallerSlot caller_slots[2 << kCallerPlaceBits];
   uint64_t callers_generation;  // of the loaded objects, when these were asked for
+  // So many asked for so far; from which on nearly every page of the slots will be touched.
+  uint32_t callers;
+  static constexpr uint32_t kCallersOfFewPages = 3;
 
   StackCache stack_cache;
   ThreadRecorder* next_free;
@@ -199,6 +202,7 @@ struct ThreadRecorder {
 
  private:
   CallerSlot& NewCaller(uintptr_t pc);
+  void PopulateCallers();
   CallerSlot* PlaceOfCaller(uintptr_t pc) {
     return caller_slots + 2 * (HashToTop(pc) >> (64 - kCallerPlaceBits));
   }
