@@ -15,6 +15,10 @@
 // start. Before it begins, the entry that followed the
 // newest one the last time is tried: it is right for two captures of three in a compiler, and has been fetched.
 //
+// A program that walks trees comes to such a place in more ways than there is room for, but has few from a call to its caller.
+// So an entry serves, too, where its own words lead to a frame of the last stack that has other callers than then: its frames
+// go below that one, and from then on it is an entry of that.
+//
 // Thread-compatible; all zero is empty.
 #pragma once
 

@@ -1,4 +1,6 @@
 // How leaf entries come to be, and how one is searched for (leaf_cache.h).
+#include <algorithm>
+
 #include "base/bits.h"
 #include "record/leaf_hit.h"
 #include "record/mutant.h"
@@ -151,10 +153,61 @@ LeafEntry* CaptureContext::Search(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
 
 // After an entry that leads to no frame that is still there. No search may come by where it lies, and so no walk replace it:
 // then it would be tried in vain for ever.
-LeafEntry* CaptureContext::ForgetGuess() {
+LeafEntry* CaptureContext::ForgetGuess(LeafEntry& leaf) {
+  led_astray_ = &leaf;
   leaves_.SetNext(past_, *newest_leaf_, *newest_leaf_);
   guess_ = newest_leaf_;
   return nullptr;
+}
+
+// The frame of the last stack that the entry's words lead to, whoever called it. Null: there is none. REQUIRES: they are
+// unchanged.
+const CaptureContext::Frame* CaptureContext::FindJoinAnyhow(const LeafEntry& leaf) const {
+  const uintptr_t sp = LeafEntry::AddressOf(leaf.sp, leaf.join_place);
+  const Frame* const begin = frames_.data();
+  const Frame* const end = begin + Min(frames_.size(), size_t{LeafEntry::kMostJoinWords});
+  const Frame* join = begin + leaf.join;
+  if (join >= end || join->sp != sp) {
+    join = std::lower_bound(begin, end, sp, [](const Frame& frame, uintptr_t at) { return frame.sp > at; });
+    if (join == end || join->sp != sp) return nullptr;
+  }
+  // That word, the last of the entry, is where the pc is from.
+  if (Load(sp - sizeof(uintptr_t)) != join->key && !Is(Mutant::kLeafJoinOnSpAlone)) return nullptr;
+  if (join->need_bp() && (leaf.join_bp == LeafEntry::kDead || join->bp != leaf.BpAtJoin()) &&
+      !Is(Mutant::kLeafNewJoinBpIgnored))
+    return nullptr;
+  return join->words() <= LeafEntry::kMostJoinWords ? join : nullptr;
+}
+
+// A program that comes to one function in ever other ways, as those do that walk trees, has the way from there inwards in few
+// forms. So where an entry led to no frame that is still there, but its own words are what they were, its frames are put
+// below the frame to which they lead now, without a walk. From then on it is an entry for that one.
+bool CaptureContext::CaptureByLeaf(const Registers& registers, const NodeTable& table,
+                                   CaptureStatistics* statistics, Captured* captured) {
+  LeafEntry* const leaf = led_astray_;
+  led_astray_ = nullptr;
+  if (leaf == nullptr || !memory_.IsPlain(plain_home_)) return false;
+  if (!IsOfStart(*leaf, StartAt{*this, registers.pc, registers.sp, registers.bp}) || !IsUnchanged(*leaf))
+    return false;
+  const Frame* const join = FindJoinAnyhow(*leaf);
+  if (join == nullptr) return false;
+  if (FirstChanged(words_.data(), join->words()) != 0 && !Is(Mutant::kLeafOuterWordsNotVerified))
+    return false;
+  const size_t count = table.frames(table.self, leaf->join_node, leaf->node, steps_, kStepsAtOnce);
+  const NodeId node = count != 0 ? table.path(table.self, join->node, steps_, count) : kRoot;
+  if (MALLOW_UNLIKELY(node == kRoot)) return false;
+  leaf->join = static_cast<uint16_t>(join - frames_.data());
+  leaf->join_words = static_cast<uint16_t>(join->words());
+  leaf->join_node = join->node;
+  leaf->words()->joined_in = last_stack_;
+  leaf->node = node;
+  leaf->memo = {};
+  statistics->frames_verified += leaf->join + 1u;
+  ++statistics->reused;
+  statistics->truncated += TakeLeaf(*leaf);
+  searched_.sp = 0;
+  *captured = {node, steps_[count - 1].frame, &leaf->memo};
+  return true;
 }
 
 // More than one way starts where a search came by an entry of another one.

@@ -118,8 +118,8 @@ LeafEntry* CaptureContext::SearchFrom(Start start) {
 }
 
 template <typename Start>
-LeafEntry* CaptureContext::ForgetGuessOf(Start start) {
-  return start.context().ForgetGuess();
+LeafEntry* CaptureContext::ForgetGuessOf(Start start, LeafEntry& leaf) {
+  return start.context().ForgetGuess(leaf);
 }
 
 template <typename Start>
@@ -139,9 +139,10 @@ MALLOW_ALWAYS_INLINE MALLOW_NO_SANITIZE LeafEntry* CaptureContext::TryLeaf(Start
     if (MALLOW_UNLIKELY(leaf == nullptr)) return nullptr;
   }
   if (MALLOW_UNLIKELY(leaf->words()->joined_in != context.last_stack_) && !context.FindJoin(*leaf))
-    return ForgetGuessOf(start);
-  return MALLOW_LIKELY(FirstChanged(context.words_.data(), leaf->join_words) == 0) ? leaf
-                                                                                   : ForgetGuessOf(start);
+    return ForgetGuessOf(start, *leaf);
+  return MALLOW_LIKELY(FirstChanged(context.words_.data(), leaf->join_words) == 0)
+             ? leaf
+             : ForgetGuessOf(start, *leaf);
 }
 
 }  // namespace mallow::record

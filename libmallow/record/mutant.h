@@ -28,6 +28,9 @@ enum class Mutant {
   kProgressOutlivesObjects = 18,    // unloaded objects keep how far a program has run
   kLeafPairsHalfVerified = 19,      // of words that are pairs in a leaf entry one is compared
   kLeafEndNotVerified = 20,         // of a leaf entry the words of the first group are compared
+  kLeafJoinOnSpAlone = 21,          // pc is not compared where a leaf entry joins by another way
+  kLeafNewJoinBpIgnored = 22,       // rbp is not compared there
+  kLeafOuterWordsNotVerified = 23,  // what lies outside of it is believed
 };
 
 // The one that the process has. Defined by test/unwind.

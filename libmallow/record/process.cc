@@ -50,6 +50,10 @@ NodeId PathOf(void*, NodeId parent, PathStep* steps, size_t count) {
   return g_process.stacks().Path(parent, steps, count);
 }
 
+size_t FramesOf(void*, NodeId below, NodeId last, PathStep* steps, size_t most) {
+  return g_process.stacks().Frames(below, last, steps, most);
+}
+
 bool IsExecutable(const dl_find_object& found) {
   return found.dlfo_link_map == nullptr || found.dlfo_link_map->l_name[0] == 0;
 }
@@ -145,7 +149,7 @@ bool Process::Begin(uint64_t joined) {
   units_.StartIn(&file_);
   CountCallsIn(&units_);  // after an earlier session
   timeline_.StartIn(&header());
-  node_table_ = {this, &FrameOf, &PathOf, &ModuleOfRule};
+  node_table_ = {this, &FrameOf, &PathOf, &FramesOf, &ModuleOfRule};
   RememberLibc();
   if (!stacks_.Init(&file_)) {
     if (joined != 0) LetGoOfFile();

@@ -33,6 +33,8 @@ Captured CaptureContext::Capture(const Registers& registers, const NodeTable& ta
   if (MALLOW_UNLIKELY(base_outside_objects_)) ForgetLastStack();
   memory_.Begin(registers.sp);
   ++statistics->captures;
+  Captured captured;
+  if (CaptureByLeaf(registers, table, statistics, &captured)) return captured;
   return CaptureByWalk(registers, table, statistics);
 }
 
@@ -79,7 +81,7 @@ void CaptureContext::Flush(uint64_t generation) {
 void CaptureContext::FlushLeaves() {
   leaves_.Clear();
   leaf_generation_ = 0;
-  newest_leaf_ = guess_ = nullptr;
+  newest_leaf_ = guess_ = led_astray_ = nullptr;
 }
 
 // What was found in the last stack is no more known of the one that comes. The numbers begin anew after 2^32 of them.

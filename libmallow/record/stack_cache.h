@@ -19,7 +19,9 @@
 //  I4  A leaf entry (leaf_cache.h) holds all words of its frames as I2 says. Its words are compared some at a time, so
 //      that one may be read to which the others do not lead any more: all lie on the stack of its start, no frame of it
 //      being one that goes on to another stack.
-//      Which frame of the last stack it joins at is looked up once, and holds as long as that is the last stack.
+//      Which frame of the last stack it joins at is looked up once, and holds as long as that is the last stack. It
+//      need not be of the path that it was: with pc, sp and (if live) rbp as the entry's words say, the frames of the
+//      entry are its callees, whoever called it.
 //  I5  Whatever comes from the unwind tables carries the generation of the loaded objects.
 //  I6  A hit takes no lock, allocates nothing and makes no system call. A handler that interrupts a capture captures
 //      in the second context; one that interrupts that one gets a path that is marked as truncated (kBusy).
@@ -116,6 +118,9 @@ class CaptureContext {
   };
   enum class Advance : uint8_t { kDone, kEnd };
 
+  bool CaptureByLeaf(const Registers& registers, const NodeTable& table, CaptureStatistics* statistics,
+                     Captured* captured);
+  const Frame* FindJoinAnyhow(const LeafEntry& leaf) const;
   void Flush(uint64_t generation);
   void FlushLeaves();
   void ForgetLastStack();
@@ -148,9 +153,9 @@ class CaptureContext {
     newest_leaf_ = &leaf;
     past_ = LeafCache::PastWith(past_, leaf);
   }
-  LeafEntry* ForgetGuess();
+  LeafEntry* ForgetGuess(LeafEntry& leaf);
   template <typename Start>
-  static MALLOW_NOINLINE LeafEntry* ForgetGuessOf(Start start);
+  static MALLOW_NOINLINE LeafEntry* ForgetGuessOf(Start start, LeafEntry& leaf);
   NodeMemo* RememberLeaf(NodeId node);
   bool FitsLeaf(const Frame& join, const StackWord* words, size_t count, uintptr_t origin) const;
   uint8_t PlaceOfJoinBp(const Frame& join, const StackWord* words, size_t count, bool paired) const;
@@ -190,6 +195,9 @@ class CaptureContext {
   // leaf_generation_ is not 0.
   LeafEntry* newest_leaf_ = nullptr;
   LeafEntry* guess_ = nullptr;
+  // One whose own words were as they were while it led to no frame that is still there, until the next capture by this
+  // context. Null: there is none.
+  LeafEntry* led_astray_ = nullptr;
   // The last stack.
   MappedArray<Frame> frames_;
   MappedArray<StackWord> words_;  // the first kPaddingWords of them never change

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -49,7 +50,7 @@ uintptr_t AddressOf(const char* label) { return reinterpret_cast<uintptr_t>(labe
 // Gives every path its own node.
 class PathTable {
  public:
-  PathTable() : table_{this, FrameOf, Steps, Module} {}
+  PathTable() : table_{this, FrameOf, Steps, Frames, Module} {}
   const NodeTable& table() const { return table_; }
   size_t size() const { return nodes_.size(); }
   void LimitTo(size_t nodes) { limit_ = nodes; }
@@ -79,6 +80,16 @@ class PathTable {
       parent = steps[i].node = table->Child(parent, steps[i].frame);
     return parent;
   }
+  static size_t Frames(void* self, NodeId below, NodeId last, PathStep* steps, size_t most) {
+    const auto* table = static_cast<PathTable*>(self);
+    size_t count = 0;
+    for (NodeId node = last; node != below; node = table->Parent(node)) {
+      if (count == most) return 0;
+      steps[count++].frame = table->frames_of_nodes_.at(node);
+    }
+    std::reverse(steps, steps + count);
+    return count;
+  }
   static FrameId FrameOf(void* self, uint64_t frame, uint32_t module) {
     auto* table = static_cast<PathTable*>(self);
     if (table->no_room_for_frames) return 0;
@@ -94,6 +105,7 @@ class PathTable {
     const auto id = static_cast<NodeId>(nodes_.size() + 1);
     nodes_.emplace(key, id);
     parents_[id] = {parent, frames_.at(frame)};
+    frames_of_nodes_[id] = frame;
     return id;
   }
   static uint32_t Module(void* self, const void*) { return static_cast<PathTable*>(self)->module; }
@@ -102,6 +114,7 @@ class PathTable {
   std::map<FrameId, uint64_t> frames_;
   std::map<std::pair<NodeId, FrameId>, NodeId> nodes_;
   std::map<NodeId, std::pair<NodeId, uint64_t>> parents_;
+  std::map<NodeId, FrameId> frames_of_nodes_;
   size_t limit_ = SIZE_MAX;
   NodeTable table_;
 };
@@ -220,6 +233,33 @@ TEST_F(StackCacheTest, ALeafEntryAsksWhatTheLastStackIs) {
   EXPECT_EQ(PathOf(AddressOf(Sp16Return), sp - 16, 0),
             (Frames{AddressOf(Sp16Return), AddressOf(Sp16Return), AddressOf(Sp16TwinReturn),
                     AddressOf(OutermostReturn)}));
+}
+
+// As in a program that walks a tree: each stack is new, and the way from a call to its caller one of two.
+TEST_F(StackCacheTest, AnEntryServesWhereAnotherWayLeadsToItsFrame) {
+  constexpr int kDepth = 10;
+  const uintptr_t outer = stack_.high() - 64;
+  stack_.At(outer + 8) = AddressOf(OutermostReturn);
+  Frames callers = {AddressOf(OutermostReturn)};
+  uint64_t captures = 0;
+  const auto visit = [&](const auto& itself, int depth) -> void {
+    const uintptr_t sp = outer - 16 * static_cast<uintptr_t>(depth);
+    Frames frames = callers;
+    frames.push_back(AddressOf(Sp16Return));
+    std::reverse(frames.begin(), frames.end());
+    ASSERT_EQ(PathOf(AddressOf(Sp16Return), sp, 0), frames);
+    ++captures;
+    for (const char* site : {Sp16Return, Sp16TwinReturn}) {
+      if (depth == kDepth) break;
+      stack_.At(sp - 8) = AddressOf(site);
+      callers.push_back(AddressOf(site));
+      itself(itself, depth + 1);
+      callers.pop_back();
+    }
+  };
+  visit(visit, 0);
+  EXPECT_EQ(captures, (2u << kDepth) - 1);
+  EXPECT_LT(statistics_.frames_walked, captures);
 }
 
 // The way that followed the last time is tried before the search begins, and is right or not.

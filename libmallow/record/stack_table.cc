@@ -1,5 +1,7 @@
 #include "record/stack_table.h"
 
+#include <algorithm>
+
 #include "base/bits.h"
 #include "base/config.h"
 #include "os/memory.h"
@@ -96,6 +98,18 @@ NodeId StackTable::Insert(NodeId parent, PathStep* steps, size_t count) {
   }
   End(first, count);
   return Publish(parent, first, steps[0].frame) ? steps[count - 1].node : kRoot;
+}
+
+size_t StackTable::Frames(NodeId below, NodeId last, PathStep* steps, size_t most) const {
+  size_t count = 0;
+  for (NodeId node = last; node != below; ++count) {
+    if (count == most || node == kRoot) return 0;
+    steps[count].frame = nodes_.At(node).Load().frame();
+    const Step before = nodes_.At(node - 1).Load();
+    node = before.is_head() ? before.parent() : node - 1;
+  }
+  std::reverse(steps, steps + count);
+  return count;
 }
 
 StackId StackTable::AddStack(NodeId caller, Function function, bool from_libc, uint32_t region) {

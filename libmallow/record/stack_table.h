@@ -57,6 +57,8 @@ class StackTable {
     const size_t found = FindPath(&parent, steps, count);
     return MALLOW_LIKELY(found == count) ? parent : Insert(parent, steps + found, count - found);
   }
+  // As NodeTable::frames.
+  size_t Frames(NodeId below, NodeId last, PathStep* steps, size_t most) const;
   // Node of `frame` (tag << 56 | value) with module id + 1 (0 none) below `parent`; kRoot when there is no room.
   NodeId Child(NodeId parent, uint64_t frame, uint32_t module) {
     PathStep step = {Frame(frame, module), kRoot};

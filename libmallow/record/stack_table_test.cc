@@ -104,6 +104,25 @@ TEST_F(StackTableTest, PathsAgreeWithAMap) {
 }
 
 // A node behind another is not its child for that.
+TEST_F(StackTableTest, TellsTheFramesOfAPath) {
+  std::vector<PathStep> steps;
+  for (uint32_t i = 0; i < 6; i++) steps.push_back({table_.Frame(Frame(0x400000 + i), 1), kRoot});
+  const NodeId node = table_.Path(kRoot, steps.data(), steps.size());
+  // One that leaves it in its middle.
+  std::vector<PathStep> branch(steps.rbegin(), steps.rbegin() + 3);
+  const NodeId other = table_.Path(steps[2].node, branch.data(), branch.size());
+  ASSERT_NE(kRoot, node);
+  ASSERT_NE(kRoot, other);
+  PathStep frames[5];
+  ASSERT_EQ(5u, table_.Frames(steps[0].node, node, frames, std::size(frames)));
+  for (size_t i = 0; i < 5; i++) EXPECT_EQ(steps[i + 1].frame, frames[i].frame);
+  ASSERT_EQ(4u, table_.Frames(steps[1].node, other, frames, std::size(frames)));
+  EXPECT_EQ(steps[2].frame, frames[0].frame);
+  for (size_t i = 0; i < 3; i++) EXPECT_EQ(branch[i].frame, frames[i + 1].frame);
+  EXPECT_EQ(0u, table_.Frames(kRoot, node, frames, std::size(frames)));  // six
+  EXPECT_EQ(0u, table_.Frames(node, other, frames, std::size(frames)));  // no node of its path
+}
+
 TEST_F(StackTableTest, NeighboursAreNotTakenForChildren) {
   const NodeId left = table_.Child(kRoot, Frame(0x400100), 1);
   const NodeId right = table_.Child(kRoot, Frame(0x400200), 1);

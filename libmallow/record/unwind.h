@@ -46,7 +46,7 @@ struct PathStep {
 };
 
 // Gives ids to paths. Implemented by stack_table.h; a template parameter or an abstract
-// reference would cost nothing measurable on the miss path, so this is a plain struct of three functions.
+// reference would cost nothing measurable on the miss path, so this is a plain struct of functions.
 struct NodeTable {
   void* self;
   // Of tag << 56 | value, and module id + 1 or 0. Thread-safe.
@@ -55,6 +55,9 @@ struct NodeTable {
   // Returns the last; kRoot when full, then some of them may have none. Thread-safe. Not for many at a time: others may
   // wait for it.
   NodeId (*path)(void* self, NodeId parent, PathStep* steps, size_t count);
+  // The frames of a path from below one of its nodes to the last, outermost first: how many; 0 if more than `most`.
+  // Thread-safe.
+  size_t (*frames)(void* self, NodeId below, NodeId last, PathStep* steps, size_t most);
   // Id + 1, below 65536, of the module that a `struct dl_find_object` describes; called when a rule is made. 0: none.
   uint32_t (*module)(void* self, const void* dl_find_object_result);
 };

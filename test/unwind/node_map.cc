@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace mallow::unwind_test {
@@ -76,9 +77,19 @@ NodeId Path(void*, NodeId parent, record::PathStep* steps, size_t count) {
   return parent;
 }
 
+size_t Frames(void*, NodeId below, NodeId last, record::PathStep* steps, size_t most) {
+  size_t count = 0;
+  for (NodeId node = last; node != below; node = g_nodes[node].parent) {
+    if (count == most) return 0;
+    steps[count++].frame = Frame(nullptr, g_nodes[node].frame, g_nodes[node].module);
+  }
+  std::reverse(steps, steps + count);
+  return count;
+}
+
 uint32_t Module(void*, const void*) { return 1; }
 
-record::NodeTable g_table{nullptr, Frame, Path, Module};
+record::NodeTable g_table{nullptr, Frame, Path, Frames, Module};
 
 }  // namespace
 

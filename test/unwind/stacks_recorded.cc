@@ -1,5 +1,5 @@
 // Allocates where stacks are unusual: on coroutines whose stacks are unmapped when they end, in handlers on a stack of
-// their own, while the dynamic linker binds a function. Recorded, with every capture compared.
+// their own, while the dynamic linker binds a function; and on ever new stacks, down a tree. Recorded, with every capture compared.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +34,26 @@ __attribute__((noinline)) void Descend(size_t depth) {
   if (depth % 3 == 0) Allocate();
   if (depth > 0) Descend(depth - 1);
   asm volatile("" ::"r"(room) : "memory");
+}
+
+__attribute__((noinline)) void Visit(size_t depth);
+
+// Has its frame by rbp.
+__attribute__((noinline)) void VisitBelowRoom(size_t depth) {
+  auto* const room = static_cast<char*>(__builtin_alloca(16 * (depth % 3 + 1)));
+  asm volatile("" ::"r"(room) : "memory");
+  Visit(depth);
+  asm volatile("" ::"r"(room) : "memory");
+}
+
+void Visit(size_t depth) {
+  Allocate();
+  if (depth > 0) {
+    Visit(depth - 1);
+    VisitBelowRoom(depth - 1);
+    Visit(depth - 1);
+  }
+  asm volatile("" ::: "memory");
 }
 
 void Body() {
@@ -75,5 +95,6 @@ int main() {
     RunCoroutine(place + round % 2 * kMostPages * kPage, 20 + round * 7 % 12, round % 23);
     if (round % 3 == 0) Descend(round % 11);
   }
+  Visit(7);
   return 0;
 }
