@@ -154,11 +154,11 @@ struct Step {
   constexpr NodeId parent() const { return word & ~kHead; }  // of a head
   constexpr bool operator==(const Step&) const = default;
 
+  // The parent of the node `next`, of which the step comes behind this one.
+  constexpr NodeId ParentOfNext(NodeId next) const { return is_head() ? parent() : next - 1; }
   // The parent of the node of steps[item]; the first of them is that of the node `first`.
   static constexpr NodeId ParentOf(const Step* steps, size_t item, NodeId first) {
-    if (item == 0) return kRoot;
-    const Step before = steps[item - 1];
-    return before.is_head() ? before.parent() : static_cast<NodeId>(first + item - 1);
+    return item == 0 ? kRoot : steps[item - 1].ParentOfNext(static_cast<NodeId>(first + item));
   }
 };
 static_assert(sizeof(Step) == 4);

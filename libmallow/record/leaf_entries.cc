@@ -1,4 +1,4 @@
-// How leaf entries come to be, and how one is searched for (leaf_cache.h).
+// How leaf entries come to be, how one is searched for, and how one serves another way (leaf_cache.h).
 #include <algorithm>
 
 #include "base/bits.h"
@@ -173,6 +173,7 @@ const CaptureContext::Frame* CaptureContext::FindJoinAnyhow(const LeafEntry& lea
   }
   // That word, the last of the entry, is where the pc is from.
   if (Load(sp - sizeof(uintptr_t)) != join->key && !Is(Mutant::kLeafJoinOnSpAlone)) return nullptr;
+  // As FindJoin, whose code on the hit path comes out otherwise if the two call one function.
   if (join->need_bp() && (leaf.join_bp == LeafEntry::kDead || join->bp != leaf.BpAtJoin()) &&
       !Is(Mutant::kLeafNewJoinBpIgnored))
     return nullptr;

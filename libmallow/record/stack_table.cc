@@ -105,8 +105,7 @@ size_t StackTable::Frames(NodeId below, NodeId last, PathStep* steps, size_t mos
   for (NodeId node = last; node != below; ++count) {
     if (count == most || node == kRoot) return 0;
     steps[count].frame = nodes_.At(node).Load().frame();
-    const Step before = nodes_.At(node - 1).Load();
-    node = before.is_head() ? before.parent() : node - 1;
+    node = nodes_.At(node - 1).Load().ParentOfNext(node);
   }
   std::reverse(steps, steps + count);
   return count;

@@ -103,7 +103,6 @@ TEST_F(StackTableTest, PathsAgreeWithAMap) {
   ExpectRecorded(model);
 }
 
-// A node behind another is not its child for that.
 TEST_F(StackTableTest, TellsTheFramesOfAPath) {
   std::vector<PathStep> steps;
   for (uint32_t i = 0; i < 6; i++) steps.push_back({table_.Frame(Frame(0x400000 + i), 1), kRoot});
@@ -123,6 +122,7 @@ TEST_F(StackTableTest, TellsTheFramesOfAPath) {
   EXPECT_EQ(0u, table_.Frames(node, other, frames, std::size(frames)));  // no node of its path
 }
 
+// A node behind another is not its child for that.
 TEST_F(StackTableTest, NeighboursAreNotTakenForChildren) {
   const NodeId left = table_.Child(kRoot, Frame(0x400100), 1);
   const NodeId right = table_.Child(kRoot, Frame(0x400200), 1);

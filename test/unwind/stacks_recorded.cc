@@ -1,5 +1,6 @@
 // Allocates where stacks are unusual: on coroutines whose stacks are unmapped when they end, in handlers on a stack of
-// their own, while the dynamic linker binds a function; and on ever new stacks, down a tree. Recorded, with every capture compared.
+// their own, while the dynamic linker binds a function; and on ever new stacks, down a tree. Recorded, with every capture
+// compared.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
