@@ -17,6 +17,7 @@ import (
 
 func main() {
 	launch.BecomeProgram()
+	collectLate()
 	os.Exit(run(os.Args[1:], launch.StandardOutput(), os.Stderr))
 }
 

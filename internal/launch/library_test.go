@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,7 +29,7 @@ func place(t *testing.T) (string, func(path string, err error)) {
 	}
 }
 
-var testContent = bytes.Repeat([]byte("library"), 1000)
+var testContent = bytes.Repeat([]byte("library"), 20000)
 
 func TestUnpackOnce(t *testing.T) {
 	folder, check := place(t)
@@ -125,7 +126,11 @@ func TestUnpackAfterCleaner(t *testing.T) {
 	for name, damage := range map[string]func(path string) error{
 		"removed": os.Remove,
 		"cut":     func(path string) error { return os.Truncate(path, 10) },
-		"changed": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("another"), 1000), 0o755) },
+		"changed": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("another"), 20000), 0o755) },
+		"changed at the end": func(path string) error {
+			return os.WriteFile(path, append(slices.Clone(testContent[:len(testContent)-1]), '.'), 0o755)
+		},
+		"grown": func(path string) error { return os.WriteFile(path, append(slices.Clone(testContent), '.'), 0o755) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder, check := place(t)
@@ -140,6 +145,23 @@ func TestUnpackAfterCleaner(t *testing.T) {
 				t.Errorf("unpacked to %s, not %s", again, path)
 			}
 		})
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	if empty := emptyLibrary(); !bytes.Equal(identity(empty), empty) {
+		t.Error("a library without a build ID is not all of its identity")
+	}
+	program, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, other := identity(program), identity(append(program, 0))
+	if len(one) > 100 {
+		t.Errorf("the identity of a program has %d bytes", len(one))
+	}
+	if bytes.Equal(one, other) {
+		t.Error("a program and a longer one have one identity")
 	}
 }
 
