@@ -4,23 +4,27 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
+	"time"
 )
 
-// heapBeforeCollection is how much memory the Go runtime takes, in bytes, before garbage is collected for the first time.
-// Most commands are over before. Collecting from 4 MiB on, as Go does, was a fifth of the CPU time of a report.
-const heapBeforeCollection = 128 << 20
+const (
+	// latePercent is the GOGC by which garbage is collected for the first time when the heap has 128 MiB: Go's first
+	// heap is of 4 MiB at 100. Most commands are over before, and the collector was a fifth of the CPU time of a report.
+	latePercent = 3200
+	// lateFor bounds what a command may take that waits for a program.
+	lateFor = time.Minute
+)
 
-// collectLate puts the first collection off, unless the environment says when to collect. From then on garbage is
-// collected as in every Go program.
+// collectLate puts the first collection off, unless the environment says when to collect. From then on, and after
+// lateFor, garbage is collected as in every Go program.
 func collectLate() {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+	if os.Getenv("GOGC") != "" {
 		return
 	}
-	percent := debug.SetGCPercent(-1)
-	limit := debug.SetMemoryLimit(heapBeforeCollection)
-	type garbage struct{ _ *garbage } // no part of a block with others, which would have to die, too
-	runtime.AddCleanup(new(garbage), func(percent int) {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}, percent)
+	percent := debug.SetGCPercent(latePercent)
+	asEver := sync.OnceFunc(func() { debug.SetGCPercent(percent) })
+	type garbage struct{ _ *garbage } // with a pointer it has no block in common with others, which would have to die, too
+	runtime.AddCleanup(new(garbage), func(asEver func()) { asEver() }, asEver)
+	time.AfterFunc(lateFor, asEver)
 }
