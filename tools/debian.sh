@@ -20,6 +20,7 @@ home=/root
 suite=${SUITE:-bookworm}
 system=$(mktemp -d)
 trap 'rm -rf --one-file-system "$system"' EXIT
+chmod 755 "$system" # its root folder, which other users have to enter
 debootstrap --variant=minbase --include=ca-certificates,g++,cmake,git "$suite" "$system" >"$system/debootstrap.out" ||
   fail "no Debian ($suite): $(tail -n 1 "$system/debootstrap.out")"
 # Whom this system asks and trusts.
