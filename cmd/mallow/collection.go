@@ -12,7 +12,7 @@ const (
 	// latePercent is the GOGC by which garbage is collected for the first time when the heap has 128 MiB: Go's first
 	// heap is of 4 MiB at 100. Most commands are over before, and the collector was a fifth of the CPU time of a report.
 	latePercent = 3200
-	// lateFor bounds what a command may take that waits for a program.
+	// lateFor is the longest that garbage waits, so that a command does not grow beside the program that it waits for.
 	lateFor = time.Minute
 )
 

@@ -146,8 +146,8 @@ func unpack(content []byte) (string, error) {
 }
 
 // identity returns what tells content from that of other builds: the build ID
-// of a library, with its size, else all of it. Every command unpacks, and the
-// hash of 5 MB takes 3 ms.
+// of a library, with its size, else all of it. Every command that records
+// unpacks, and the hash of 5 MB takes 3 ms.
 func identity(content []byte) []byte {
 	const gnuBuildID = ".note.gnu.build-id"
 	file, err := elf.NewFile(bytes.NewReader(content))
